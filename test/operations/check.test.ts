@@ -1,19 +1,26 @@
-/** `serve --check` says of the token what would refuse every payment. */
-import { randomUUID } from "node:crypto"
+/** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
+import { randomBytes, randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Redacted, Result } from "effect"
-import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
-import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { statementData } from "../../schema/payments/KeyStatement.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
+import { host, keys, statementOf } from "../lab/buyer/ReceiptFiles.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { direct } from "../lab/server/Environment.ts"
-import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { apart, assert, suite } from "../lab/Suites.ts"
+import { commandRun } from "../lab/CommandRun.ts"
+import { database } from "../lab/Database.ts"
+import { freePort } from "../lab/Ports.ts"
+import { serving } from "../lab/server/ServerProcess.ts"
+import { ask } from "../lab/Fixture.ts"
 
 /** The line of a check. */
 const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Record<string, string>> = {}) {
@@ -23,30 +30,20 @@ const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Reco
   return checks.find(({ check }) => check === name) ?? assert.fail(stdout)
 })
 
+const fails = (says: RegExp, ...of: Parameters<typeof checked>) =>
+  Effect.map(checked(...of), ({ message = "", state }) => {
+    assert.strictEqual(state, "failed")
+    assert.match(message, says)
+  })
+
 /** A receipt key that the paid wallet authorized, without the stone that its file names. */
 const authorized = Effect.gen(function* () {
   const { network } = yield* LocalChain
-  const text = Result.getOrThrow(generate("receipts-1"))
-  const { publicKey } = Result.getOrThrow(plainFrom(text))
-  const did = "did:web:altar.example"
-  const statement: Statement = {
-    purpose: statementPurpose,
-    did,
-    kid: `${did}#receipts-1`,
-    jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(publicKey).toString("base64url") },
-    payTo: `${network}:${payTo.address}`,
-    log: null,
-    notBefore: "2026-11-20T00:00:00.000Z",
-    replaces: null,
-  }
+  const statement = statementOf(`${network}:${payTo.address}`, null)
   const signature = yield* Effect.promise(() => payTo.signTypedData(statementData(statement)))
   const file = join(newFolder(), "authorizations.json")
   writeFileSync(file, JSON.stringify([{ statement, signature, type: "key", stone: randomUUID() }]))
-  return {
-    PUBLIC_URL: "https://altar.example",
-    RECEIPT_KEY: Redacted.value(text),
-    RECEIPT_AUTHORIZATIONS: file,
-  }
+  return { PUBLIC_URL: host, RECEIPT_KEY: Redacted.value(keys), RECEIPT_AUTHORIZATIONS: file }
 })
 
 apart("serve --check", stage, (it) => {
@@ -54,25 +51,69 @@ apart("serve --check", stage, (it) => {
     const { payTo } = yield* LocalChain
     assert.strictEqual((yield* checked())["state"], "ok")
     yield* order(["pause"])
-    const paused = yield* checked()
-    assert.strictEqual(paused["state"], "failed")
-    assert.match(paused["message"] ?? "", /paused all transfers/u)
+    yield* fails(/paused all transfers/u)
     yield* order(["unpause"])
     yield* order(["blacklist", payTo])
-    const blocked = yield* checked()
-    assert.strictEqual(blocked["state"], "failed")
-    assert.match(blocked["message"] ?? "", /blocked PAY_TO/u)
+    yield* fails(/blocked PAY_TO/u)
   })
 
   it("fails for an authorization without its stone, of which a start warns", function* () {
     const settings = yield* authorized
-    const line = yield* checked("receipts", settings)
-    assert.strictEqual(line["state"], "failed")
-    assert.match(line["message"] ?? "", /receipts-1 is not set here, or seals something else/u)
-    const server = yield* ServerProcess.make({ ...(yield* direct), ...settings })
-    yield* server.start
+    yield* fails(/receipts-1 is not set here, or seals something else/u, "receipts", settings)
+    const server = yield* serving({ ...(yield* direct), ...settings })
     yield* server.says("receipt authorization unproven")
     const broken = { ...settings, RECEIPT_AUTHORIZATIONS: "/nowhere.json" }
-    assert.match((yield* checked("receipts", broken))["message"] ?? "", /nowhere.json cannot be read/u)
+    yield* fails(/nowhere.json cannot be read/u, "receipts", broken)
+  })
+})
+
+const role = `poor_${randomBytes(4).toString("hex")}`
+
+const asOwner = (url: Redacted.Redacted<string>, statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+    Effect.provide(Sql.layer(url, 1)),
+    Effect.orDie,
+  )
+
+/** The database as a role that may connect and nothing else. */
+const poor = Effect.gen(function* () {
+  const { url } = yield* LocalDatabase
+  yield* Effect.acquireRelease(asOwner(url, `CREATE ROLE ${role} LOGIN PASSWORD 'hush'`), () =>
+    Effect.andThen(asOwner(url, `DROP OWNED BY ${role}`), asOwner(url, `DROP ROLE ${role}`)),
+  )
+  const theirs = new URL(Redacted.value(url))
+  theirs.username = role
+  theirs.password = "hush"
+  return { url, theirs: theirs.href }
+})
+
+const serve = (env: Record<string, string>) => {
+  const { HOME = "", PATH = "" } = process.env
+  return Effect.promise(() => run([main, "serve"], { env: { PATH, HOME, ...env } }).ended)
+}
+
+suite("a database role without a grant", database, (it) => {
+  it("is reported with the missing grant at start, in the log of a request and by admin", function* () {
+    const { theirs, url } = yield* poor
+    const port = yield* freePort
+    const start = yield* serve({ DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
+    assert.strictEqual(start.code, 1)
+    assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
+    assert.match(
+      start.stderr,
+      new RegExp(`GRANT SELECT, INSERT, UPDATE, DELETE ON effect_sql_migrations TO ${role}\\.`, "u"),
+    )
+
+    const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
+    assert.strictEqual(admin.code, 1)
+    assert.include(JSON.parse(admin.stdout).message, `GRANT SELECT, INSERT, UPDATE, DELETE ON payment_pause TO ${role}`)
+
+    yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
+    yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
+    const server = yield* serving({ DATABASE_URL: theirs })
+    yield* server.says("server listening")
+    assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
+    yield* server.says(`GRANT SELECT, INSERT, UPDATE (log_sequence) ON acts TO ${role}`)
+    for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")
   })
 })

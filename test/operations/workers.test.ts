@@ -7,47 +7,46 @@ import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const childrenOf = (pid: number) => descendantsOf(pid).map((one) => one.pid)
 
-/** The command with two workers, and all it says; killed with the scope. */
-const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const { ended, kill, output, pid, says, signal } = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      run([main, "serve", "--workers", "2"], {
-        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", ...env },
-      }),
-    ),
-    // Without it the workers end by themselves.
-    (one) => Effect.promise(one.kill),
+const sumOf = (counts: ReadonlyArray<number>) => counts.reduce((sum, count) => sum + count, 0)
+
+/** The command with two workers at ports of its own: the second one's metrics are at the next. Without it they end by themselves. */
+const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+  const [port, metrics] = yield* Effect.all([freePort, freePort, freePort], { concurrency: "unbounded" })
+  const { url } = yield* LocalDatabase
+  const own = {
+    PATH: process.env["PATH"] ?? "",
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    METRICS_PORT: String(metrics),
+    DATABASE_URL: Redacted.value(url),
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.sync(() => run([main, "serve", "--workers", "2"], { env: { ...own, ...env } })),
+    ({ kill }) => Effect.promise(kill),
   )
   return {
-    pid,
-    kill,
-    signal,
-    ended: Effect.map(
-      Effect.promise(() => ended),
+    ...server,
+    url: `http://127.0.0.1:${port}`,
+    metrics,
+    /** Its exit code, once all that it wrote was read. */
+    code: Effect.map(
+      Effect.promise(() => server.ended),
       ({ code }) => code,
     ),
-    /** Waits until it has said this so many times. */
-    says: (text: string, often: number) => Effect.promise(() => says(text, often)),
-    output,
+    /** Waits until so many workers have said that they listen. */
+    listens: (often: number) => Effect.promise(() => server.says("server listening", often)),
   }
 })
 
-suite("serve --workers 2", database, (it) => {
+apart("serve --workers 2", database, (it) => {
   it("serves by two processes, replaces one that dies, and ends both with 0", function* () {
-    const port = yield* freePort
-    const metrics = yield* freePort
-    const url = `http://127.0.0.1:${port}`
-    const server = yield* started({
-      PORT: String(port),
-      METRICS_PORT: String(metrics),
-      PUBLIC_URL: url,
-      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-    })
-    yield* server.says("server listening", 2)
+    const server = yield* started()
+    const { metrics, url } = server
+    yield* server.listens(2)
     const [first = 0, ...others] = childrenOf(server.pid)
     assert.strictEqual(others.length, 1)
 
@@ -56,44 +55,37 @@ suite("serve --workers 2", database, (it) => {
       assert.strictEqual((yield* ask(`${url}/api/health`, { headers: { connection: "close" } })).status, 200)
     const counted = yield* Effect.forEach([metrics, metrics + 1], (at) =>
       Effect.map(ask(`http://127.0.0.1:${at}/metrics`), ({ text }) =>
-        [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].reduce(
-          (sum, [, count]) => sum + Number(count),
-          0,
+        sumOf(
+          [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].map(([, n]) =>
+            Number(n),
+          ),
         ),
       ),
     )
-    assert.strictEqual(
-      counted.reduce((sum, count) => sum + count, 0),
-      8,
-    )
+    assert.strictEqual(sumOf(counted), 8)
     for (const count of counted) assert.isAbove(count, 0)
 
     process.kill(first, "SIGKILL")
-    yield* server.says("server listening", 3)
+    yield* server.listens(3)
     const now = childrenOf(server.pid)
     assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
 
     server.signal("SIGTERM")
-    assert.strictEqual(yield* server.ended, 0)
+    assert.strictEqual(yield* server.code, 0)
     assert.deepStrictEqual(now.filter(isAlive), [])
   })
 
   it("exits with the workers' error when none can start", function* () {
-    const port = yield* freePort
-    const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })
-    assert.strictEqual(yield* server.ended, 1)
+    const server = yield* started({ DATABASE_URL: "altar" })
+    assert.strictEqual(yield* server.code, 1)
     assert.match(server.output(), /^DATABASE_URL is wrong: /mu)
     assert.match(server.output(), /^A worker could not start, so none serves\.$/mu)
   })
 
   it("leaves no worker when it is killed without warning", function* () {
-    const port = yield* freePort
-    const server = yield* started({
-      PORT: String(port),
-      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-    })
-    yield* server.says("server listening", 2)
+    const server = yield* started()
+    yield* server.listens(2)
     const workers = childrenOf(server.pid)
     assert.strictEqual(workers.length, 2)
     server.signal("SIGKILL")

@@ -12,35 +12,27 @@ import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { ask, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { heldClock } from "../lab/Clock.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
-export interface Receipt {
+interface Receipt {
   readonly transaction: Hex
   readonly finality?: string
   readonly currentTransaction?: Hex
 }
 
-export interface Bought {
-  readonly purchase: Purchase.Purchase
-  readonly text: string
-  readonly id: string
-  readonly receipt: Receipt
-  readonly chainHash: string
-}
+type Bought = Effect.Success<typeof buy>
 
 export const buy = Effect.gen(function* () {
   const { purchase, url } = yield* signedFixture
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
-  const { receipt, record } = JSON.parse(answer.text)
+  const { receipt, record }: { receipt: Receipt; record: { id: string; chainHash: string } } = JSON.parse(answer.text)
   assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
-  const bought: Bought = { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
-  return bought
+  return { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
 })
 
 /** The transaction that paid it, as it was sent. */
@@ -50,26 +42,32 @@ export const rawOf = ({ receipt }: Bought) =>
     return (await request(question)) as unknown as Hex
   })
 
-export const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
-
-export const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
-
 /** A database whose clock is that of the test. */
 const sharedClock = Layer.succeed(DatabaseClock, {
   now: Effect.map(Clock.currentTimeMillis, (millis) => ({ millis, aheadMillis: 0 })),
 })
 
-/** Another server, whose facilitator may take so many seconds; it looks when it is told to. */
+const nodeAt = (url: string) =>
+  Chain.layer({ rpcUrl: Redacted.make(url), finalTag: "finalized", timeout: Duration.seconds(10) })
+
+/** Another server, whose facilitator may take so many seconds; it inquires when it is told to. */
 export const neighbour = Effect.fnUntraced(function* (wait = 20) {
   const { terms } = paymentsOf(yield* LocalChain)
   const { facilitator, rpc } = yield* Proxies
   const timeout = Duration.millis(patience(wait))
   const server = Finality.layer({ sweepEvery: Duration.hours(1), patience: timeout }).pipe(
     Layer.provide(Facilitator.layer({ url: facilitator.url, key: Option.none(), terms, timeout })),
-    Layer.provide(
-      Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
-    ),
-    Layer.provide([SettledTransfers.layer, sharedClock]),
+    Layer.provide([nodeAt(rpc.url), SettledTransfers.layer, sharedClock]),
+  )
+  return Context.get(yield* Layer.build(Layer.fresh(server)), Finality)
+})
+
+/** The same, which resubmits nothing. */
+export const inquirer = Effect.gen(function* () {
+  const { rpc } = yield* Proxies
+  const settlement = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
+  const server = Finality.layer({ sweepEvery: Duration.hours(1), patience: Duration.seconds(10) }).pipe(
+    Layer.provide([nodeAt(rpc.url), SettledTransfers.layer, settlement]),
   )
   return Context.get(yield* Layer.build(Layer.fresh(server)), Finality)
 })
@@ -80,19 +78,6 @@ export const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: E
   put(unixSeconds * 1000)
   return yield* Effect.provideService(effect, Clock.Clock, clock)
 })
-
-/** A server that inquires about settled payments and resubmits nothing. */
-export const inquirer = (sweepEvery: Duration.Duration) =>
-  Layer.unwrap(
-    Effect.map(LocalChain, ({ rpcUrl }) =>
-      Finality.layer({ sweepEvery, patience: Duration.seconds(10) }).pipe(
-        Layer.provide(
-          Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
-        ),
-        Layer.provide([SettledTransfers.layer, Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })]),
-      ),
-    ),
-  )
 
 /** The one settled payment, leased for a look although its block is not final. */
 export const leased = Effect.gen(function* () {

@@ -1,21 +1,18 @@
-/** While no payment is possible, no caller gets an offer or a fault, and monitors learn the reason. */
-import { Effect, Layer } from "effect"
+/** While no payment is possible, no caller gets an offer or a fault. A facilitator that goes away afterwards loses nothing. */
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
+import type { SqlError } from "effect/sql/SqlError"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
-import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { proxiedServer, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import type { NodeFault } from "../lab/proxy/Node.ts"
-import type { SupportFault } from "../lab/proxy/Facilitator.ts"
 import { relayer } from "../lab/buyer/QueuedPayments.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
-import type { SqlError } from "effect/sql/SqlError"
 import { order } from "../lab/buyer/TokenIssuer.ts"
 import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
@@ -30,10 +27,8 @@ const assertRefused = (answer: Answer, code: string, wait: string, message: RegE
   assert.match(String(answer.json["message"]), message)
 }
 
-const attempts = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`,
-).pipe(Effect.map((rows) => rows[0]?.n))
+const notConfirmed =
+  /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u
 
 interface Trouble {
   readonly what: string
@@ -50,19 +45,6 @@ interface Trouble {
   readonly told?: object
 }
 
-const node = (fault: NodeFault) => ({
-  begin: Effect.map(Proxies, ({ rpc }) => void rpc.arm("*", fault)),
-  end: Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
-  message: /^The node .* does not answer/u,
-  paid: /^The payment network is unreachable now\. .* This request charged nothing\.$/u,
-})
-const said = (fault: SupportFault) => ({
-  settledBy: "facilitator" as const,
-  begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm(fault)),
-  end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
-  message: /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u,
-  told: { settlement: "failing" },
-})
 const pause = (reason: string | null) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE payment_pause SET reason = ${reason}, since = now()`)
 const gas = (value: bigint) =>
@@ -70,7 +52,13 @@ const gas = (value: bigint) =>
 const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChain, ({ payTo }) => order([name, payTo]))
 
 const troubles: ReadonlyArray<Trouble> = [
-  { what: "the node fails, with a relayer", ...node("status500") },
+  {
+    what: "the node fails, with a relayer",
+    begin: Effect.map(Proxies, ({ rpc }) => void rpc.arm("*", "status500")),
+    end: Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
+    message: /^The node .* does not answer/u,
+    paid: /^The payment network is unreachable now\. .* This request charged nothing\.$/u,
+  },
   {
     what: "the operator has paused sales",
     begin: pause("stock-taking"),
@@ -98,12 +86,14 @@ const troubles: ReadonlyArray<Trouble> = [
     message: /This request charged nothing\.$/u,
     told: { settlement: "failing" },
   },
-  { what: "the facilitator does not answer", ...said("supportedHold") },
   {
-    what: "the facilitator accepts no connection",
-    ...said("supportedDrop"),
-    begin: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.leave),
-    end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.comeBack),
+    what: "the facilitator does not answer",
+    settledBy: "facilitator",
+    begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm("supportedHold")),
+    end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
+    message:
+      /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u,
+    told: { settlement: "failing" },
   },
 ]
 
@@ -137,7 +127,7 @@ apart("while every payment would be refused", proxiedServer("relayer", "20 secon
         assertRefused(refused, code, wait, paid)
         assert.match(refused.text, /This request charged nothing\./u)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
-        assert.strictEqual(yield* attempts, 1, "nothing is claimed")
+        assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
         yield* end
         yield* becomes("/readyz", 200)
         assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
@@ -174,5 +164,79 @@ apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
     assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
     assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
     assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
+  })
+})
+
+/** It was claimed an hour ago, and is due. */
+const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE payment_attempts SET next_check_at = now(), accepted_at = accepted_at - interval '1 hour'
+    WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
+})
+
+apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 second", "200 millis"), (it) => {
+  it.on(proxiedServer("facilitator"))(
+    "accepts no connection received nothing, so the attempt ends at once",
+    function* ({ database, facilitator, url }) {
+      const purchase = yield* Purchase.prepare(url)
+      const another = yield* Purchase.prepare(url)
+      // It leaves once its last word is believed, not when that is so old that it is asked again.
+      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
+      const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
+      const request = yield* Purchase.sendInto(intent, url, purchase)
+      yield* facilitator.leave
+      yield* database.calm
+      yield* intent.release
+      const answer = yield* Fiber.join(request)
+      assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
+      assert.match(
+        String(answer.json["message"]),
+        /^The facilitator .* not submitted\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
+      )
+      assert.strictEqual(facilitator.asked(), 0)
+      assertRefused(yield* Purchase.send(url, another), "facilitator_unavailable", "5", notConfirmed)
+      yield* facilitator.comeBack
+      yield* becomes("/readyz", 200)
+      yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
+    },
+  )
+
+  // I13
+  it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
+    "gets a payment again is called by one inquiry at a time, however often the client asks",
+    function* ({ facilitator, sql, url }) {
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm("nonsenseBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      assert.strictEqual(facilitator.asked(), 1, "a client's question hands nothing in")
+      const trap = facilitator.arm("holdBefore")
+      yield* anHourLater(purchase)
+      yield* trap.arrived
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      const held = yield* sql`SELECT id FROM payment_attempts WHERE next_check_at > now() + interval '30 seconds'`
+      assert.strictEqual(held.length, 1)
+      yield* trap.release
+      yield* Purchase.ended(purchase)
+      assert.strictEqual(facilitator.asked(), 2)
+      yield* Purchase.assertSettled(url, purchase)
+    },
+  )
+
+  it("refused a payment, or named its transaction, does not get it again", function* ({ facilitator, url }) {
+    const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+    for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
+      const purchase = purchases[index] ?? assert.fail()
+      facilitator.arm(fault)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    }
+    yield* facilitator.calm
+    for (const purchase of purchases) {
+      yield* Effect.andThen(anHourLater(purchase), Purchase.attemptOf(purchase)).pipe(
+        until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
+      )
+    }
+    assert.strictEqual(facilitator.asked(), 2)
   })
 })

@@ -1,6 +1,58 @@
-/** The 409s of a paid request, and what a key, a body and a clock decide before money does. */
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+/** The decisions about key and body before money moves, and the extensions of a challenge. */
+import { ExactEvmScheme } from "@x402/evm"
+import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
+import {
+  appendPaymentIdentifierToExtensions,
+  generatePaymentId,
+  PAYMENT_IDENTIFIER,
+  validatePaymentIdentifier,
+} from "@x402/extensions/payment-identifier"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { Effect, Layer } from "effect"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import {
+  type Answer,
+  ask,
+  layer as world,
+  newCommitment,
+  newKey,
+  newPayer,
+  pay,
+  paymentsOf,
+  post,
+  TestServer,
+} from "../lab/Fixture.ts"
+import { written } from "../lab/buyer/Purchase.ts"
+import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
+import { today } from "../lab/Clock.ts"
+import { chain } from "../lab/Chain.ts"
+import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+
+const extensionsOf = (answer: Answer) =>
+  JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
+
+/** The reference client with the extension as its manual says: it names each payment once. */
+const client = (account: PrivateKeyAccount, id: string) => {
+  const paying = new x402Client().register("eip155:*", new ExactEvmScheme(account))
+  paying.registerExtension({
+    key: PAYMENT_IDENTIFIER,
+    enrichPaymentPayload: async (payload, required) => ({
+      ...payload,
+      extensions: appendPaymentIdentifierToExtensions(structuredClone(required.extensions ?? {}), id),
+    }),
+  })
+  return wrapFetchWithPayment(fetch, paying)
+}
+
+/** A signed payment that names itself. */
+const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
+  const { url } = yield* TestServer
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
+  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
+})
 
 suite("before any money moves", world(), (it) => {
   it("a key is bound to one URL and one body", function* ({ url }) {
@@ -31,9 +83,7 @@ suite("before any money moves", world(), (it) => {
     assertAnswer(fresh, 422, "dedication_held")
   })
 
-  it("an unpaid request without a key is priced like a keyed one, and reserves nothing", function* ({ sql, url }) {
-    const rows = sql<{ n: number }>`SELECT (SELECT count(*) FROM payment_attempts)::int
-        + (SELECT count(*) FROM payment_claims)::int + (SELECT count(*) FROM payment_pools)::int AS n`
+  it("an unpaid request without a key is priced like a keyed one, and reserves nothing", function* ({ url }) {
     const payer = yield* newPayer()
     const kept = "acquire/brass-cicada"
     assert.strictEqual((yield* pay(payer, `${url}/api/${kept}`, { agentName: "Wren" })).answer.status, 201)
@@ -44,7 +94,7 @@ suite("before any money moves", world(), (it) => {
       ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
       [kept, { agentName: "Robin" }, 409, "already_kept"],
     ]
-    const before = yield* rows
+    const before = yield* written
     for (const [path, body, status, code] of cases) {
       const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
       const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
@@ -53,7 +103,7 @@ suite("before any money moves", world(), (it) => {
       assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
     }
     assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
-    assert.deepStrictEqual(yield* rows, before)
+    assert.deepStrictEqual(yield* written, before)
   })
 
   it("a key must have the documented form", function* ({ url }) {
@@ -79,6 +129,131 @@ suite("before any money moves", world(), (it) => {
     ] as const) {
       const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
       assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
+    }
+  })
+
+  it("a payment-identifier lets the unchanged client pay without a key, and is the key afterwards", function* ({
+    url,
+  }) {
+    const id = generatePaymentId()
+    const paying = client(yield* newPayer(), id)
+    const target = `${url}/api/acquire/glass-tortoise`
+    const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(first.status, 201)
+    const record = yield* Effect.promise(() => first.text())
+    const before = yield* written
+    const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
+    assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
+    const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
+    assert.strictEqual(byKey.status, 200)
+    assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
+    const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
+    assert.strictEqual(other.status, 409)
+    assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
+    assert.deepStrictEqual(yield* written, before)
+  })
+
+  it("a payment-identifier must equal the Idempotency-Key where both are sent", function* ({ url }) {
+    const id = generatePaymentId()
+    const signature = yield* named(id)
+    const body = { commitment: newCommitment() }
+    const before = yield* written
+    const send = (key: string) =>
+      ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+    const differing = yield* send(newKey())
+    assertAnswer(differing, 400, "idempotency_key_invalid")
+    assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
+    assert.deepStrictEqual(yield* written, before)
+    assert.strictEqual((yield* send(id)).status, 201)
+    // By now it has paid, under the other name.
+    const late = yield* send(newKey())
+    assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
+    assert.notMatch(late.text, /nothing was charged/iu)
+  })
+
+  it("a payment-identifier must have the form of a key, and a payment without one still needs a key", function* ({
+    url,
+  }) {
+    const body = { commitment: newCommitment() }
+    const before = yield* written
+    for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
+      const signature = yield* named(id)
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
+    }
+    const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+    const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
+    for (const signature of [plain, "%%%", "aGVsbG8="]) {
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_required")
+      assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
+    }
+    assert.deepStrictEqual(yield* written, before)
+  })
+})
+
+/** Each act where its URL is longest. */
+const longestRequests = () =>
+  acts().map(({ name, request }) => ({
+    name,
+    path: request().path.replace("moss-hare", longestSpirit).replace("beeswax", longestItem),
+  }))
+
+/** The payment of a client with an id of maximum length, for a server whose name has 64 characters. */
+const longestSignature = Effect.fnUntraced(function* (payer: PrivateKeyAccount, probe: Answer, path: string) {
+  const offer = challengeOf(probe)
+  const url = `https://${"a".repeat(56)}.example${path}`
+  const payment = yield* sign(payer, offer.accepts[0], { ...offer.resource, url })
+  const offered = extensionsOf(probe)
+  const identified = { ...offered[PAYMENT_IDENTIFIER], info: { required: true, id: "x".repeat(128) } }
+  return encode({ ...payment, extensions: { ...offered, [PAYMENT_IDENTIFIER]: identified } })
+})
+
+/** A server whose facilitator lists routes, and that settles by itself all the same. */
+const catalogued = Layer.unwrap(
+  Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
+).pipe(Layer.provideMerge(chain))
+
+suite("the extensions of a challenge", catalogued, (it) => {
+  it("declare each act as their own libraries read it, and the server accepts that", function* ({ url }) {
+    const payer = yield* newPayer(20_000_000n)
+    yield* today
+    for (const act of acts()) {
+      const { path } = act.request()
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
+      assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
+      assert.strictEqual(identifier.info.required, true, act.name)
+      assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
+      assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
+      const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
+      const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
+      const told = (bazaar.routeTemplate ?? "/api/witness").replace(
+        /:([A-Za-z]+)/u,
+        (_: string, name: string) => pathParams[name],
+      )
+      assert.strictEqual(`${told}${query}`, path)
+      const key = newKey()
+      const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
+      const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+      const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+      const bought = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+      assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
+      const wrong = structuredClone(bazaar)
+      wrong.info.input.body.price = "0"
+      assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
+    }
+  })
+
+  it("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", function* ({ url }) {
+    const payer = yield* newPayer()
+    for (const { name, path } of longestRequests()) {
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.property(extensionsOf(probe), "bazaar", name)
+      const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
+      assert.isBelow(head, 3_600, name)
+      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
     }
   })
 })

@@ -1,10 +1,11 @@
-/** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not. */
+/** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not; and the search for it. */
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import * as LogSearch from "../../src/payments/x402/evidence/LogSearch.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
 import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
@@ -12,7 +13,7 @@ import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import { sign, signCancel } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { apart, assert, describe, effect } from "../lab/Suites.ts"
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const
@@ -82,12 +83,12 @@ apart("a transfer that paid", chain, (it) => {
     const { authorization, before, look, seenBy } = yield* scene
     const transaction = yield* broadcast(authorization)
     const behind: View = { head: before }
+    const silent: View = { ...behind, clamps: true }
+    const isHead = (method: string) => method === "eth_getBlockByNumber"
     const open = { _tag: "Open", unused: false, reverts: false } as const
     // The state is asked first and the dry run second; each is answered by another node.
     for (const parity of [0, 1]) {
-      const torn = seenBy((method, nth) =>
-        method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
-      )
+      const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
       assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
     }
     yield* passExpiry
@@ -99,21 +100,9 @@ apart("a transfer that paid", chain, (it) => {
       ["no log beside its use", () => ({ forgets: ["logs"] }), open],
       ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
       ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
-      [
-        "its state from a node that is behind and does not say so",
-        (method) => (method === "eth_call" ? { ...behind, clamps: true } : here),
-        open,
-      ],
-      [
-        "everything but the heads from a node that is behind and does not say so",
-        (method) => (method === "eth_getBlockByNumber" ? here : { ...behind, clamps: true }),
-        open,
-      ],
-      [
-        "a final block that is newer than the newest one",
-        (method, nth) => (method === "eth_getBlockByNumber" && nth % 2 === 0 ? behind : here),
-        open,
-      ],
+      ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
+      ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
+      ["a final block above the newest one", (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here), open],
     ]
     for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
     // A node that says it does not know the block proves nothing, either.
@@ -166,5 +155,74 @@ apart("an authorization that was never used", chain, (it) => {
     ]
     for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
     assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+  })
+})
+
+/** A provider that takes so many blocks at once, and holds logs in these blocks. */
+const provider = (held: ReadonlyArray<bigint>) => {
+  const asked: Array<LogSearch.BlockRange> = []
+  const state = { most: 2_000n }
+  const ask = (range: LogSearch.BlockRange) => {
+    asked.push(range)
+    return range.to - range.from < state.most
+      ? Effect.succeed(held.filter((block) => block >= range.from && block <= range.to))
+      : Effect.fail("too wide")
+  }
+  return { ask, asked, state }
+}
+
+const whole = { from: 1_000n, to: 60_000n }
+
+/** Every block was answered for exactly once, in order. */
+const assertGapless = (asked: ReadonlyArray<LogSearch.BlockRange>, most: bigint, newestFirst: boolean) => {
+  const answered = asked.filter(({ from, to }) => to - from < most)
+  const inOrder = newestFirst ? answered.toReversed() : answered
+  assert.strictEqual(inOrder[0]?.from, whole.from)
+  assert.strictEqual(inOrder.at(-1)?.to, whole.to)
+  for (const [index, { from }] of inOrder.entries()) {
+    if (index > 0) assert.strictEqual(from, (inOrder[index - 1]?.to ?? 0n) + 1n)
+  }
+}
+
+describe("a search for logs", () => {
+  for (const most of [100_000n, 10_000n, 500n, 10n]) {
+    effect(`fits a provider that allows ${most} blocks, from either end`, function* () {
+      const search = LogSearch.make<string>(() => true)
+      for (const newestFirst of [false, true]) {
+        const { ask, asked, state } = provider([])
+        state.most = most
+        assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
+        assertGapless(asked, most, newestFirst)
+        const refused = asked.filter(({ from, to }) => to - from >= most)
+        assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
+      }
+    })
+  }
+
+  effect("finds the oldest logs first, or the newest", function* () {
+    const search = LogSearch.make<string>(() => true)
+    const { ask, state } = provider([2_000n, 59_000n])
+    state.most = 100n
+    assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
+    assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
+  })
+
+  effect("is not narrowed by a time without any answer", function* () {
+    const search = LogSearch.make<string>(() => true)
+    const { ask, asked, state } = provider([])
+    state.most = 0n
+    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+    asked.length = 0
+    state.most = 100_000n
+    yield* search(ask, whole, false)
+    assert.isBelow(asked.length, 25)
+  })
+
+  effect("does not halve a range that was refused for another reason", function* () {
+    const search = LogSearch.make<string>((error) => error !== "too wide")
+    const { ask, asked, state } = provider([])
+    state.most = 1n
+    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+    assert.strictEqual(asked.length, 1)
   })
 })

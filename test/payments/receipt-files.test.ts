@@ -98,8 +98,6 @@ suite(
       const asJson = yield* checked(other, { key: Option.some(key), json: true })
       assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
       assert.match(String((yield* checked(text, {})).ended), /--key/u)
-      const huge = yield* checked(" ".repeat(2_000_000), { key: Option.some(key) })
-      assert.strictEqual(huge.ended._tag, "Failure")
     })
 
     it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
@@ -114,7 +112,6 @@ suite(
       const otherPermalink = String(json["permalink"]).replace(one.id, other.id)
       for (const [name, forged, broken] of [
         ["permalink", { permalink: otherPermalink }, "acts' log"],
-        ["record", { record: { ...one.record, agentName: "Rook" } }, "record"],
         ["receipt", { receipt: second.json["receipt"] }, "acts' log"],
         ["proof", { actLog: second.json["actLog"] }, "acts' log"],
         ["index", { actLog: proof.replace(/^index (\d+)$/mu, (_, at) => `index ${Number(at) + 1}`) }, "acts' log"],
@@ -152,18 +149,15 @@ suite(
     it("is compared with the transfer on the chain, and every other claim fails", function* ({ url }) {
       const { rpcUrl } = yield* LocalChain
       const rpc = Option.some(rpcUrl)
-      const [one, other] = [
-        yield* bought("/api/acquire/quartz-elephant", {}),
-        yield* bought("/api/acquire/kelp-seal", {}),
-      ]
-      const [{ json, text }, { json: second }] = [yield* ask(one.file), yield* ask(other.file)]
+      const { json, text } = yield* ask((yield* bought("/api/acquire/quartz-elephant", {})).file)
+      const { json: second } = yield* ask((yield* bought("/api/acquire/kelp-seal", {})).file)
       const claimsIn = (jws: unknown) =>
         JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
       const claims = claimsIn(json["receipt"])
       const { delivered } = claims
-      const line = Effect.fnUntraced(function* (change: object, file = json) {
+      const line = Effect.fnUntraced(function* (change: object) {
         const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
-        const { ended, lines } = yield* checked(JSON.stringify({ ...file, receipt }), { key: Option.some(key), rpc })
+        const { ended, lines } = yield* checked(JSON.stringify({ ...json, receipt }), { key: Option.some(key), rpc })
         return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
       })
       const good = yield* checked(text, { key: Option.some(key), rpc })

@@ -1,5 +1,5 @@
-/** The meaning of a facilitator's `/supported`, and of a failed connection. */
-import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+/** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
+import { Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
@@ -50,15 +50,15 @@ apart("a facilitator's list of supported payments", Layer.empty, (it) => {
   }
 })
 
-/** Settles at this address; nothing here asks its node. */
-const settledWithin = Duration.minutes(1)
-const settling = (url: string, by: Option.Option<typeof key> = Option.none()) =>
-  Facilitator.layer({ url, key: by, terms, timeout: settledWithin }).pipe(
-    Layer.provide(
-      Chain.layer({ rpcUrl: Redacted.make("http://127.0.0.1:9"), finalTag: "finalized", timeout: settledWithin }),
-    ),
-    Layer.provide(Layer.mock(DatabaseClock, {})),
+/** Settles at this address, by this key; nothing here asks its node. */
+const settlingAt = (url: string, by = Option.none<typeof key>()) => {
+  const timeout = Duration.minutes(1)
+  const node = Chain.layer({ rpcUrl: Redacted.make("http://127.0.0.1:9"), finalTag: "finalized", timeout })
+  const settlement = Facilitator.layer({ url, key: by, terms, timeout }).pipe(
+    Layer.provide([node, Layer.mock(DatabaseClock, {})]),
   )
+  return Effect.map(Layer.build(settlement), Context.get(Settlement))
+}
 
 apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
   it("is fetched once for all concurrent callers, and cached", function* () {
@@ -67,46 +67,58 @@ apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
       questions += 1
       return listing(kind)
     })
-    yield* Effect.gen(function* () {
-      const { funds, obstacle } = yield* Settlement
-      const all = yield* Effect.all(
-        Array.from({ length: 50 }, () => obstacle),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(new Set(all), new Set([undefined]))
-      assert.strictEqual(yield* funds, "ok")
-    }).pipe(Effect.provide(settling(url)))
+    const { funds, obstacle } = yield* settlingAt(url)
+    const all = yield* Effect.forEach(Array.from({ length: 50 }), () => obstacle, { concurrency: "unbounded" })
+    assert.deepStrictEqual(new Set(all), new Set([undefined]))
+    assert.strictEqual(yield* funds, "ok")
     assert.strictEqual(questions, 1)
   })
 
   it("is missing while the facilitator limits requests, and sales continue", function* () {
-    const url = yield* serve(async () => json({ error: "slow down" }, 429))
-    yield* Effect.gen(function* () {
-      const { funds, obstacle } = yield* Settlement
-      assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
-    }).pipe(Effect.provide(settling(url)))
+    const { funds, obstacle } = yield* settlingAt(yield* serve(async () => json({ error: "slow down" }, 429)))
+    assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
   })
 
   it("is negative with a key that cannot sign", function* () {
-    const url = yield* serve(async () => listing(kind))
     const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
-    yield* Effect.gen(function* () {
-      assert.strictEqual(yield* (yield* Settlement).funds, "failing")
-    }).pipe(Effect.provide(settling(url, Option.some(broken))))
+    const { funds } = yield* settlingAt(yield* serve(async () => listing(kind)), Option.some(broken))
+    assert.strictEqual(yield* funds, "failing")
   })
 })
 
 const submit = (url: string) =>
-  Effect.flatMap(Settlement, ({ submit: handIn }) =>
-    handIn({
+  Effect.flatMap(settlingAt(url), (settlement) =>
+    settlement.submit({
       attempt: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
       authorization,
       requirements: requirementsOf(terms, 10_000n),
       payload: "{}",
     }),
-  ).pipe(Effect.provide(settling(url)))
+  )
 
 apart("a settlement call", Layer.empty, (it) => {
+  const transaction = `0x${"ab".repeat(32)}` as const
+  const no = (errorReason: string, hash = "") => json({ success: false, errorReason, transaction: hash, network })
+  const yes = (hash: string) => json({ success: true, transaction: hash, network })
+  const unclear = (reason: string, named = Option.none<string>()) => ({ _tag: "Unclear", reason, transaction: named })
+  const used = "invalid_exact_evm_nonce_already_used"
+  it.each<readonly [what: string, reply: Reply, means: object]>([
+    ["a transaction", yes(transaction), { _tag: "Submitted", transaction }],
+    ["it in capitals", yes(`0x${"AB".repeat(32)}`), { _tag: "Submitted", transaction }],
+    ["a success without it", yes("0x1"), unclear("facilitator_gave_no_reason")],
+    ["a refusal", no("insufficient_funds"), { _tag: "Refused", reason: "insufficient_funds" }],
+    [
+      "a refusal with one",
+      no("insufficient_funds", transaction),
+      unclear("insufficient_funds", Option.some(transaction)),
+    ],
+    ["a doubtful refusal", no(used), unclear(used)],
+    ["garbage", { status: 200, body: "<html>" }, unclear("facilitator_nonsense")],
+    ["500", json({ error: "internal" }, 500), unclear("facilitator_nonsense")],
+  ])("that is answered with %s", function* ([, reply, means]) {
+    assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+  })
+
   it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
     const nobody = yield* freePort
     const plain = yield* listening((_, response) => response.destroy())

@@ -1,12 +1,11 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
 import { Effect, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
@@ -31,13 +30,6 @@ const assertInvalid = (answer: Answer, words: RegExp) => {
   assert.match(String(answer.json["message"]), words)
 }
 
-const written = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql<{ attempts: number; claims: number; strays: number }>`
-    SELECT (SELECT count(*)::int FROM payment_attempts) AS attempts, (SELECT count(*)::int FROM payment_claims) AS claims,
-      (SELECT count(*)::int FROM payment_strays) AS strays`,
-).pipe(Effect.map((rows) => rows[0]))
-
 const untilOver = (validBefore: number) =>
   Effect.suspend(() => Effect.sleep(Math.max(0, validBefore * 1000 - Date.now() + 1000)))
 
@@ -51,7 +43,7 @@ const assertUntold = (answer: Answer) => {
 const seconds = () => Math.floor(Date.now() / 1000)
 
 /** Late enough to be sent before, on a slow machine, too; soon enough to be waited for. */
-const soon = () => seconds() + Number(patientSeconds(20))
+const soon = () => seconds() + Number(patientSeconds(12))
 
 apart("an authorization that another attempt holds", relayerServer, (it) => {
   // I1
@@ -101,19 +93,24 @@ apart("an authorization that paid us and has no attempt", relayerServer, (it) =>
     yield* Purchase.assertSettled(url, purchase)
   })
 
-  const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
-    ["after it expired", soon, true],
-    ["with a lifetime above the maximum", () => seconds() + 3600, false],
-  ]
-  for (const [what, end, isAwaited] of late) {
-    it(`is refused as already paid ${what}, and recorded once for the operator`, function* ({ rpc, sql, url }) {
-      const validBefore = end()
-      const purchase = yield* Purchase.prepare(url, undefined, undefined, validBefore)
+  it.each([
+    ["after it expired", 2, true],
+    ["with a lifetime above the maximum", 3600, false],
+  ] as const)(
+    "is refused as already paid %s, and recorded once for the operator",
+    function* ([, life, isAwaited], { rpc, sql, url }) {
+      const payer = yield* newPayer()
+      const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
+      // Its block comes before its end on a slow machine, too.
+      yield* Purchase.onChain(async (client) => {
+        const { timestamp } = await client.getBlock()
+        await client.setNextBlockTimestamp({ timestamp: timestamp + 1n })
+      })
       const transaction = yield* ThirdParty.broadcast(purchase)
-      if (isAwaited) yield* untilOver(validBefore)
+      if (isAwaited) yield* untilOver(Number(purchase.validBefore))
       // An orphaned transfer has not paid: nothing is noted before that is impossible.
       assertUntold(yield* Purchase.send(url, purchase))
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
       yield* Purchase.mine(4)
       for (const one of [purchase, otherwise(purchase)]) {
         const answer = yield* Purchase.send(url, one)
@@ -124,14 +121,14 @@ apart("an authorization that paid us and has no attempt", relayerServer, (it) =>
       // Known by now: the node has nothing to add.
       rpc.arm("eth_getLogs", "status500")
       assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 1 })
+      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 1 })
       const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
           SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
       assert.deepStrictEqual(rows, [
-        { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
+        { payer: payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
       ])
-    })
-  }
+    },
+  )
 })
 
 const failing = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
@@ -161,13 +158,13 @@ apart("an authorization that paid us for a failed attempt", failing, (it) => {
       )
       assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged|did not settle/iu)
     }
-    assert.deepStrictEqual(yield* written, { attempts: 1, claims: 0, strays: 1 })
+    assert.deepInclude(yield* Purchase.written, { attempts: 1, claims: 0, strays: 1 })
     if (isTakenBack) yield* Purchase.reorganise(1)
     const again = otherwise(purchase)
     const answer = yield* Purchase.send(url, again)
     assert.strictEqual(answer.status, 201, answer.text)
     if (!isTakenBack) assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-    assert.strictEqual((yield* written)?.strays, 0, "it belongs to a purchase by now")
+    assert.strictEqual((yield* Purchase.written).strays, 0, "it belongs to a purchase by now")
     yield* Purchase.assertSettled(url, again)
   })
 })
@@ -196,7 +193,7 @@ apart("an authorization that did not pay us", relayerServer, (it) => {
     // A final verdict is remembered: no log is read for it again.
     rpc.arm("eth_getLogs", "status500")
     assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
-    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
   })
 
   it("is refused as expired where it was never used, without reading a log", function* ({ rpc, url }) {
@@ -210,6 +207,6 @@ apart("an authorization that did not pay us", relayerServer, (it) => {
       rpc.heard().map(({ method }) => method),
       "eth_getLogs",
     )
-    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
   })
 })

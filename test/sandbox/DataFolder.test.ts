@@ -43,7 +43,7 @@ apart("DataFolder", Layer.empty, (it) => {
     const dataDir = join(newFolder(), "data")
     for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
       const all = yield* Effect.all(
-        Array.from({ length: 4 }, () => contend(dataDir)),
+        Array.from({ length: 3 }, () => contend(dataDir)),
         { concurrency: "unbounded" },
       )
       const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)

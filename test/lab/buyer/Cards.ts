@@ -104,11 +104,3 @@ export const books = Effect.fnUntraced(function* ({ key }: { readonly key: strin
   const { id, ...rest } = row
   return { ...rest, taken: bank.taken().filter(({ attempt }) => attempt === id).length }
 })
-
-/** All that is written about payments. */
-export const written = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ n: number }>`SELECT ((SELECT count(*) FROM payment_attempts)
-    + (SELECT count(*) FROM payment_claims) + (SELECT count(*) FROM candles))::int AS n`.pipe(Effect.orDie)
-  return row?.n ?? 0
-})

@@ -5,7 +5,12 @@ import { chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { concat } from "../../../schema/log/Bytes.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
-import { receiptFormat, statementData, statementPurpose } from "../../../schema/payments/KeyStatement.ts"
+import {
+  receiptFormat,
+  type Statement,
+  statementData,
+  statementPurpose,
+} from "../../../schema/payments/KeyStatement.ts"
 import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
 import { authorizationHash } from "../../../src/buyer/receipt/Authority.ts"
 import { fromText, generate, plainFrom } from "../../../src/log/Signer.ts"
@@ -13,7 +18,7 @@ import { jwsOf } from "../../../src/payments/receipts/Jws.ts"
 
 export const host = "https://altar.example"
 export const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
-const keys = keyTextOf("receipts-1")
+export const keys = keyTextOf("receipts-1")
 export const signer = Result.getOrThrow(plainFrom(keys))
 export const key = Result.getOrThrow(fromText(keys)).vkey
 export const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
@@ -32,18 +37,21 @@ export const linkOf = (previousHash: string, sequence: number, commitment: strin
   return { ...link, chainHash: chainHash(link) }
 }
 
+/** That this account lets the key sign receipts. */
+export const statementOf = (account: string, vkey: string | null): Statement => ({
+  purpose: statementPurpose,
+  did: "did:web:altar.example",
+  kid: "did:web:altar.example#receipts-1",
+  jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
+  payTo: account,
+  log: vkey,
+  notBefore: "2026-11-20T00:00:00.000Z",
+  replaces: null,
+})
+
 /** The stone of the statement, the stone that was bought, and a log of both. */
 export const madeReceiptFile = async () => {
-  const statement = {
-    purpose: statementPurpose,
-    did: "did:web:altar.example",
-    kid: "did:web:altar.example#receipts-1",
-    jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
-    payTo: `eip155:8453:${payTo}`,
-    log: log.vkey,
-    notBefore: "2026-11-20T00:00:00.000Z",
-    replaces: null,
-  } as const
+  const statement = statementOf(`eip155:8453:${payTo}`, log.vkey)
   const signed = {
     statement,
     signature: await wallet.signTypedData(statementData(statement)),

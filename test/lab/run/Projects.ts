@@ -18,5 +18,5 @@ export const deep = [
   "test/contract/{stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",
   "test/log/{end-to-end,shell,walk}.test.ts",
-  "test/payments/{cards-processes,facilitator-away,availability}.test.ts",
+  "test/payments/{cards-processes,availability}.test.ts",
 ]

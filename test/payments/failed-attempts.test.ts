@@ -1,14 +1,66 @@
-/** A payment that failed as its wallet could not make it, and what becomes of its authorization when that can pay again. */
+/** When an attempt fails, and what becomes of a payment that comes afterwards. */
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { newKey, TestServer } from "../lab/Fixture.ts"
+import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart, assert } from "../lab/Suites.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
+import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
+import { newKey, TestServer } from "../lab/Fixture.ts"
+
+/** A purchase whose transaction never reaches the node. */
+const unsent = Effect.gen(function* () {
+  const { purchase, rpc, url } = yield* signedFixture
+  yield* Purchase.mine(3)
+  rpc.arm("eth_sendRawTransaction", "dropBefore")
+  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  yield* rpc.calm
+  return { url, rpc, purchase }
+})
+
+apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
+  // I4
+  it("fails once two inquiries a sweep apart agree, however many servers inquire at once", function* () {
+    const { purchase, url } = yield* unsent
+    yield* Purchase.passExpiry
+    const servers = [url, ...(yield* neighbours(2, "relayer"))]
+    const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+      concurrency: "unbounded",
+    })
+    for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+    yield* Purchase.afterNextSweep(purchase)
+    assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
+
+  it("does not fail when an inquiry between two verdicts found it open", function* () {
+    const { purchase, rpc, url } = yield* unsent
+    const before = yield* Purchase.height
+    yield* Purchase.passExpiry
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    // A node that is behind: on it the authorization has not ended.
+    rpc.behave(() => ({ head: before }))
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* rpc.calm
+    yield* Purchase.failsNow(url, purchase, "authorization_expired")
+  })
+
+  // I5
+  it("keeps the first verdict while the node is unreachable", function* () {
+    const { purchase, rpc, url } = yield* unsent
+    yield* Purchase.passExpiry
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    rpc.arm("*", "status500")
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* rpc.calm
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
+})
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 

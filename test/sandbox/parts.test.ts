@@ -1,18 +1,20 @@
-// The local chain is ready at once, keeps what it was told to keep, and leaves no process behind.
-import { readFileSync, writeFileSync } from "node:fs"
+/** The sandbox's chain and database are ready at once, keep what they were told to keep, and leave no process behind. */
+import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
+import { PgClient } from "@effect/sql-pg"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { submitCancel } from "../lab/buyer/ThirdParty.ts"
 import { chainClient, network, token } from "../lab/Chain.ts"
 import { isAlive } from "../lab/Processes.ts"
 import { until } from "../lab/Eventually.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assert, assertEach, describe, live } from "../lab/Suites.ts"
+import { assert, assertEach, describe, live, suite } from "../lab/Suites.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
-const pidOf = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))
+const chainPid = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))
 const withChain = <Eff extends Effect.Effect<unknown, unknown>, A>(
   options: { readonly stateFile?: string; readonly heartbeatMs?: number },
   use: (chain: LocalChain["Service"], client: ReturnType<typeof chainClient>) => Generator<Eff, A, never>,
@@ -57,7 +59,7 @@ describe("LocalChain", () => {
       yield* Effect.promise(() => submitCancel(client, chain, account, nonce))
       const { balanceAtomic, transaction } = yield* chain.fund(payer, 7n)
       assert.strictEqual(balanceAtomic, 7n)
-      return { pid: pidOf(stateFile), transaction, authorizer: account.address }
+      return { pid: chainPid(stateFile), transaction, authorizer: account.address }
     })
     assert.strictEqual(isAlive(before.pid), false)
     yield* withChain({ stateFile }, function* (chain, client) {
@@ -79,7 +81,7 @@ describe("LocalChain", () => {
   live("ends another chain on its state file, but no other program with that process id", function* () {
     const stateFile = join(newFolder(), "chain.json")
     yield* withChain({ stateFile }, function* (first) {
-      const pid = pidOf(stateFile)
+      const pid = chainPid(stateFile)
       yield* first.fund(payer, 7n)
       yield* withChain({ stateFile }, function* (second) {
         assert.strictEqual(isAlive(pid), false)
@@ -90,5 +92,58 @@ describe("LocalChain", () => {
     yield* withChain({ stateFile }, function* (chain) {
       yield* chain.mine
     })
+  })
+})
+
+const databasePid = (dataDir: string) =>
+  Number(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8").split("\n")[0])
+const withSql = <A, E, R>(dataDir: string, use: (sql: PgClient.PgClient) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(PgClient.PgClient, use).pipe(
+    Effect.provide(
+      Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => PgClient.layer({ url }))).pipe(
+        Layer.provide(LocalDatabase.layer({ dataDir, durable: false })),
+      ),
+      { local: true },
+    ),
+  )
+
+suite("LocalDatabase", Layer.empty, (it) => {
+  const dataDir = join(newFolder(), "database")
+
+  it("serves UTF8 and UTC to those who know the password, and leaves no process", function* () {
+    const pid = yield* Effect.gen(function* () {
+      const { url } = yield* LocalDatabase
+      const ask = (at: typeof url) =>
+        Effect.flatMap(
+          PgClient.PgClient,
+          (sql) => sql<Record<string, string>>`SELECT
+            current_setting('server_encoding') AS encoding, current_setting('timezone') AS zone,
+            current_setting('max_connections') AS connections, current_setting('fsync') AS fsync,
+            current_setting('listen_addresses') AS address, current_database() AS database`,
+        ).pipe(Effect.provide(PgClient.layer({ url: at }), { local: true }))
+      const settings = { encoding: "UTF8", zone: "UTC", connections: "200", fsync: "on", address: "127.0.0.1" }
+      assert.deepStrictEqual(yield* ask(url), [{ ...settings, database: "altar" }])
+      const wrong = Redacted.make(Redacted.value(url).replace(/postgres:[0-9a-f]+@/, "postgres:guess@"))
+      assert.strictEqual((yield* Effect.flip(ask(wrong))).reason._tag, "AuthenticationError")
+      return databasePid(dataDir)
+    }).pipe(Effect.provide(LocalDatabase.layer({ dataDir, durable: true }), { local: true }))
+    assert.strictEqual(isAlive(pid), false)
+    assert.strictEqual(statSync(join(dataDir, "password")).mode & 0o777, 0o600)
+  })
+
+  it("keeps its data over a restart, and ends another server on its data folder first", function* () {
+    yield* withSql(dataDir, (first) =>
+      Effect.gen(function* () {
+        const pid = databasePid(dataDir)
+        yield* first`CREATE TABLE kept (n int)`
+        yield* first`INSERT INTO kept VALUES (7)`
+        const [kept] = yield* withSql(
+          dataDir,
+          (second) => second`SELECT n, current_setting('fsync') AS fsync FROM kept`,
+        )
+        assert.deepStrictEqual(kept, { n: 7, fsync: "off" })
+        yield* Effect.sync(() => isAlive(pid)).pipe(until("the first server stays", (alive) => !alive))
+      }),
+    )
   })
 })
