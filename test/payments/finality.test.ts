@@ -156,7 +156,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
 
 apart("a settled transfer whose block was orphaned", proxiedServer("facilitator", "5 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
-    it.on(proxiedServer(settledBy, "1 second", "200 millis"))(
+    it.on(proxiedServer(settledBy, "5 seconds", "200 millis"))(
       `is resubmitted by the ${settledBy} before the old block is final, while it can be paid`,
       function* ({ url }) {
         const bought = yield* buy
