@@ -15,15 +15,11 @@ import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 const init = (body: object | undefined, headers: Record<string, string>): RequestInit =>
   body === undefined ? { method: "POST", headers } : post(body, headers)
 
-const prepare = Effect.fnUntraced(function* (
-  url: string,
-  { held, name }: ActRow,
-  { body, path }: ReturnType<ActRow["request"]>,
-) {
+const prepare = Effect.fnUntraced(function* (url: string, act: ActRow, { body, path } = act.request()) {
   const block = yield* onChain((client) => client.getBlock())
   const validBefore = String(block.timestamp + 150n)
   const { headers, key } = yield* signedFor(yield* newPayer(), `${url}${path}`, undefined, newKey(), { validBefore })
-  return { name, held, path, body, key, send: ask(`${url}${path}`, init(body, headers)) }
+  return { act, path, body, key, send: ask(`${url}${path}`, init(body, headers)) }
 })
 
 const pendingAre = (count: number) =>
@@ -45,11 +41,9 @@ apart("a server killed with every act in flight and none broadcast", stage, (it)
     const { url } = server
     yield* server.start
     const all = acts()
-    const purchases = yield* Effect.forEach(all, (act) => prepare(url, act, act.request()))
+    const purchases = yield* Effect.forEach(all, (act) => prepare(url, act))
     rpc.arm("eth_sendRawTransaction", "holdBefore")
-    yield* Effect.forkScoped(
-      Effect.forEach(purchases, ({ send }) => Effect.exit(send), { concurrency: "unbounded" }),
-    )
+    yield* Effect.forkScoped(Effect.forEach(purchases, ({ send }) => Effect.exit(send), { concurrency: "unbounded" }))
     yield* pendingAre(purchases.length)
     yield* server.kill
     yield* passExpiry
@@ -57,22 +51,22 @@ apart("a server killed with every act in flight and none broadcast", stage, (it)
     yield* server.start
     // One look fails nothing: the start an hour later agrees.
     for (const one of purchases) yield* doubted(one)
-    for (const { body, held, name, path, send } of purchases) {
+    for (const { act, body, path, send } of purchases) {
       const open = yield* send
-      assertAnswer(open, 202, "settlement_pending", undefined, `${name} ${open.text}`)
-      if (held === undefined) continue
+      assertAnswer(open, 202, "settlement_pending", undefined, `${act.name} ${open.text}`)
+      if (act.held === undefined) continue
       const other = yield* ask(`${url}${path}`, init(body, { "idempotency-key": newKey() }))
-      assert.strictEqual(other.json["code"], held)
+      assert.strictEqual(other.json["code"], act.held)
     }
     yield* server.kill
     for (const one of purchases) yield* afterNextSweep(one)
     yield* server.start
     yield* pendingAre(0)
-    for (const [at, one] of purchases.entries()) {
+    for (const one of purchases) {
       assertAnswer(yield* one.send, 402, "payment_failed", "authorization_expired")
-      const next = yield* prepare(url, all[at], one)
+      const next = yield* prepare(url, one.act, one)
       const bought = yield* next.send
-      assert.strictEqual(bought.status, 201, `${one.name} ${bought.text}`)
+      assert.strictEqual(bought.status, 201, `${one.act.name} ${bought.text}`)
     }
     const earned = yield* onChain((client, { asset, payTo }) =>
       client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] }),

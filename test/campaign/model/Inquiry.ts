@@ -42,7 +42,9 @@ const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): Read
 
 /** What the server makes of a node's answers where it has a deliberate fault. */
 const misread: Partial<Record<Fault, (node: Evidence.Node<never>) => Partial<Evidence.Node<never>>>> = {
-  "the newest block is final": ({ heads }) => ({ heads: Effect.map(heads, ({ newest }) => ({ newest, final: newest })) }),
+  "the newest block is final": ({ heads }) => ({
+    heads: Effect.map(heads, ({ newest }) => ({ newest, final: newest })),
+  }),
   "a revert past the end agrees": ({ heads }) => ({
     heads: Effect.map(heads, (both) => ({ ...both, newest: { ...both.newest, timestamp: 0n } })),
   }),
