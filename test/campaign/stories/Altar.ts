@@ -2,9 +2,9 @@
 import { Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask } from "../../lab/Fixture.ts"
-import { type Command, type Key, pauses } from "./AltarCommands.ts"
+import { stage } from "../../lab/server/ProxiedServer.ts"
+import { type Command, type Key, keyOf, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
-import { keyOf } from "./AltarOrders.ts"
 import * as AltarHarness from "./AltarHarness.ts"
 import { among, differ, Difference } from "./Difference.ts"
 
@@ -23,8 +23,8 @@ const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
 const byKey = <Row extends { readonly key: string }>(rows: ReadonlyArray<Row>) =>
   rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
-const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
-  const world = yield* AltarHarness.make
+const told = Effect.fnUntraced(function* (settledBy: Model.SettledBy, commands: ReadonlyArray<Command>) {
+  const world = yield* AltarHarness.make(settledBy)
   const { chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
@@ -252,8 +252,8 @@ const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
 
 /** Plays a story in a world of its own; fails where the world and the model differ. */
 export const play = (settledBy: Model.SettledBy, commands: ReadonlyArray<Command>) =>
-  told(commands).pipe(
+  told(settledBy, commands).pipe(
     Effect.catchTag("SqlError", Effect.die),
     Effect.scoped,
-    Effect.provide(Layer.provideMerge(AltarHarness.layer(settledBy), Logger.layer([]))),
+    Effect.provide(Layer.provideMerge(stage, Logger.layer([]))),
   )
