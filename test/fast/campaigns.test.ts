@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { lines } from "../agents/ConformanceLines.ts"
 import { rfc } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { mutants } from "../campaign/mutants/Mutants.ts"
+import { mutants } from "../campaign/mutants/Campaign.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
