@@ -40,7 +40,7 @@ const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): Read
   return results
 }
 
-/** What the server makes of a node's answers where it has a deliberate fault. */
+/** Deliberate faults of the server in how it reads a node's answers. */
 const misread: Partial<Record<Fault, (node: Evidence.Node<never>) => Partial<Evidence.Node<never>>>> = {
   "the newest block is final": ({ heads }) => ({
     heads: Effect.map(heads, ({ newest }) => ({ newest, final: newest })),

@@ -1,14 +1,33 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { Data, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask } from "../../lab/Fixture.ts"
 import { stage } from "../../lab/server/ProxiedServer.ts"
 import { type Command, type Key, keyOf, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import * as AltarHarness from "./AltarHarness.ts"
-import { among, differ, Difference } from "./Difference.ts"
 
 const { saidBy } = AltarHarness
+
+/** Where a world and its model differ. */
+export class Difference extends Data.TaggedError("Difference")<{ readonly message: string }> {}
+
+/** `what` of the world is what the model expects. */
+const differ = (what: string, found: unknown, expected: unknown) =>
+  isDeepStrictEqual(found, expected)
+    ? Effect.void
+    : Effect.fail(
+        new Difference({
+          message: `${what}\n  is         ${JSON.stringify(found)}\n  instead of ${JSON.stringify(expected)}`,
+        }),
+      )
+
+/** `what` was told one of these. */
+const among = (what: string, said: string, allowed: ReadonlyArray<string>) =>
+  allowed.includes(said)
+    ? Effect.void
+    : Effect.fail(new Difference({ message: `${what} was told ${said} instead of ${allowed.join(" or ")}` }))
 
 /** Every command takes so long, so that what is believed for a moment is believed no longer. */
 const stepMillis = 3_000
