@@ -29,20 +29,12 @@ const [, , , port = ""] = readFileSync(join(data, "postgres", "cluster", "postma
 const password = readFileSync(join(data, "postgres", "password"), "utf8").trim()
 const databaseUrl = `postgres://postgres:${password}@127.0.0.1:${port}/altar`
 
-const log = (line: string) => console.log(line)
-const { checks, violations } = await audit({
-  databaseUrl,
-  rpcUrl,
-  servers: [server],
-  token,
-  payTo,
-  answersFile: null,
-  log,
-})
+const target = { databaseUrl, rpcUrl, servers: [server], token, payTo, answersFile: null, log: console.log }
+const { checks, violations } = await audit(target)
 
 for (const { examined, name } of checks) {
   const wrong = violations.filter(({ check }) => check === name).length
-  log(`${String(examined).padStart(8)}  ${name}${wrong === 0 ? "" : `: ${wrong} DO NOT HOLD`}`)
+  console.log(`${String(examined).padStart(8)}  ${name}${wrong === 0 ? "" : `: ${wrong} DO NOT HOLD`}`)
 }
-for (const { check, what } of violations) log(`BROKEN  ${check}: ${what}`)
+for (const { check, what } of violations) console.log(`BROKEN  ${check}: ${what}`)
 process.exitCode = violations.length > 0 ? 1 : 0

@@ -7,8 +7,8 @@ import { command, on } from "../../src/cli/Define.ts"
 import { campaign, text, whole } from "./Options.ts"
 import { page, root, summarised } from "./Report.ts"
 
-const listed = async (names: () => Promise<string>) => {
-  console.log(await names())
+const listed = (names: string) => {
+  console.log(names)
   return process.exit(0)
 }
 
@@ -34,7 +34,7 @@ const fire = campaign("fire", {
   },
   run: async (run, { list, noProxy, ...others }) => {
     const { faultNames, fire: begin } = await import("./fire/Campaign.ts")
-    if (list) return listed(async () => faultNames())
+    if (list) return listed(faultNames())
     return begin(run, { withHaproxy: !noProxy, ...others })
   },
 })
@@ -99,7 +99,7 @@ const mutants = campaign("mutants", {
   },
   run: async (run, { list, only }) => {
     const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
-    return list ? listed(async () => namesOf(only)) : mutation(run, only)
+    return list ? listed(namesOf(only)) : mutation(run, only)
   },
 })
 

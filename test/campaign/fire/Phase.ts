@@ -1,11 +1,13 @@
 /** One phase: a world of its own, purchases while faults strike, then calm, every outcome, and the auditor. */
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import type { Answers } from "../../lab/buyer/Answers.ts"
 import type { Check } from "../../audit/Audit.ts"
 import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
-import { random as randomOf } from "../../lab/Random.ts"
+import { type Random, random as randomOf } from "../../lab/Random.ts"
 import { CampaignFault } from "../../lab/OwnChain.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { harness } from "../Harness.ts"
@@ -13,7 +15,6 @@ import { add } from "../Run.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
-import { reading } from "./Readers.ts"
 import { refundAll } from "./Refunds.ts"
 import type { Struck } from "./Strikes.ts"
 
@@ -31,6 +32,32 @@ export interface PhaseOptions extends PlanOptions {
 
 /** Milliseconds after which a buyer leaves an outcome for the end of the phase. */
 const leavesAfter = 25_000
+
+const paths = [
+  "/log/checkpoint",
+  "/api/witness/log",
+  "/api/witness/chain?limit=100",
+  "/api/publish-chain?limit=100",
+  "/api/witness?limit=20",
+  "/api/acts?limit=20",
+  "/api/candles?limit=20",
+  "/api/field",
+]
+
+/** Reads what the auditor compares later, until it is told to stop; answers what waits for its end. */
+const reading = (url: string, answers: Answers, random: Random) => {
+  const over = new AbortController()
+  const done = (async () => {
+    while (!over.signal.aborted) {
+      await answers.ask({ method: "GET", url: url + random.pick(paths), headers: {} }, 15_000)
+      await setTimeout(random.between(200, 900))
+    }
+  })()
+  return () => {
+    over.abort()
+    return done
+  }
+}
 
 export const runPhase = async (options: PhaseOptions) => {
   const { cluster, folder, number, seed } = options

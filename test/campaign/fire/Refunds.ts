@@ -1,8 +1,7 @@
 /** The end of a phase: everything that bought nothing is refunded, and two acts beside, while commands, servers and the node fail. */
 import type { Random } from "../../lab/Random.ts"
-import { refund, refundAndMayDie } from "./Operator.ts"
 import { recover } from "./Recovery.ts"
-import { strikes, type Struck } from "./Strikes.ts"
+import { refund, refundAndMayDie, strikes, type Struck } from "./Strikes.ts"
 
 const rounds = 2
 const meant = strikes.filter(({ name }) => /^(?:server|database|node|chain):/u.test(name))

@@ -4,10 +4,11 @@ import { Effect } from "effect"
 import { defaultLimits } from "../../../src/http/Listener.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
+import { payToKey } from "../../lab/Chain.ts"
+import { main, run } from "../../lab/Process.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardFaults.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
-import { refundAndMayDie } from "./Operator.ts"
 import type { Outsiders } from "./Outsiders.ts"
 import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
@@ -144,6 +145,22 @@ const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => R
   ["keeps few states", () => [{ keepsStates: 2 }]],
   ["knows no block hashes", () => [{ numbersOnly: true }]],
 ]
+
+/** `admin refund` with these flags. */
+export const refund = ({ environment }: Harness, ...flags: ReadonlyArray<string>) =>
+  run([main, "admin", "refund", "--json", "--why", "the campaign ends", ...flags], {
+    env: { PATH: process.env["PATH"] ?? "", ...environment, REFUND_KEY: payToKey },
+  })
+
+/** Half of the commands are killed on their way. */
+export const refundAndMayDie = async (world: Harness, random: Random, ...flags: ReadonlyArray<string>) => {
+  const command = refund(world, ...flags)
+  if (random.chance(0.5)) {
+    await Promise.race([setTimeout(random.between(500, 5_000)), command.exited])
+    await command.kill()
+  }
+  await command.ended
+}
 
 const isFacilitated: Strike["fits"] = ({ settledBy }) => settledBy === "facilitator"
 

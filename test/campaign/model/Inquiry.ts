@@ -1,10 +1,11 @@
 /** One look at an authorization by the program's own `Evidence`: all its conclusions, as each question may meet either node. */
+import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Option } from "effect"
 import * as Evidence from "../../../src/payments/x402/evidence/Evidence.ts"
 import type { Found } from "../../../src/payments/protocol/Decision.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
-import { type Ask, nodeOf, type View } from "./Chain.ts"
-import type { State, World } from "./State.ts"
+import { type Adversary, type Ask, nodeOf, type View } from "./Chain.ts"
+import type { Fault, State, World } from "./State.ts"
 
 /** A finding, and whether a node called its block final. */
 export interface Look {
@@ -12,10 +13,8 @@ export interface Look {
   readonly isFinal: boolean
 }
 
-const textOf = (value: unknown) =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part))
-
-const distinct = <A>(all: ReadonlyArray<A>) => [...new Map(all.map((one) => [textOf(one), one])).values()]
+const distinct = <A>(all: ReadonlyArray<A>) =>
+  all.filter((one, at) => all.findIndex((other) => isDeepStrictEqual(one, other)) === at)
 
 /** Every result of work that is answered, question by question, by any of these views. */
 const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): ReadonlyArray<A> => {
@@ -41,37 +40,28 @@ const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): Read
   return results
 }
 
-/** The node with a deliberate fault of the server in what it makes of the answers. */
-const faulty = (node: Evidence.Node<never>, { fault }: World): Evidence.Node<never> => ({
-  ...node,
-  ...(fault === "the newest block is final"
-    ? { heads: Effect.map(node.heads, ({ newest }) => ({ newest, final: newest })) }
-    : {}),
-  ...(fault === "a revert past the end agrees"
-    ? { heads: Effect.map(node.heads, (heads) => ({ ...heads, newest: { ...heads.newest, timestamp: 0n } })) }
-    : {}),
-  ...(fault === "any node makes it final"
-    ? {
-        finalAnd: (number) => Effect.map(node.finalAnd(number), (told) => ({ ...told, again: told.final })),
-      }
-    : {}),
-})
+/** Deliberate faults of the server in how it reads a node's answers. */
+const misread: Partial<Record<Fault, (node: Evidence.Node<never>) => Partial<Evidence.Node<never>>>> = {
+  "the newest block is final": ({ heads }) => ({
+    heads: Effect.map(heads, ({ newest }) => ({ newest, final: newest })),
+  }),
+  "a revert past the end agrees": ({ heads }) => ({
+    heads: Effect.map(heads, (both) => ({ ...both, newest: { ...both.newest, timestamp: 0n } })),
+  }),
+  "any node makes it final": ({ finalAnd }) => ({
+    finalAnd: (number) => Effect.map(finalAnd(number), (told) => ({ ...told, again: told.final })),
+  }),
+}
 
 const silence: Look = { found: { is: "silence" }, isFinal: false }
 
-/** The looks of a world; each is made once. */
-export const looksOf = (world: World) => {
-  const { adversary, fault } = world
+const makeLooks = ({ adversary, fault }: World) => {
   const known = new Map<string, ReadonlyArray<Look>>()
   const signed = { ...authorization, validBefore: BigInt(adversary.expiry) }
 
   let asking: Ask
-  const chain = Evidence.make(
-    faulty(
-      nodeOf(adversary, (question) => asking(question)),
-      world,
-    ),
-  )
+  const node = nodeOf(adversary, (question) => asking(question))
+  const chain = Evidence.make({ ...node, ...(fault && misread[fault]?.(node)) })
 
   const lookAt = ({ row: { settledBlock, state, transaction } }: State, ask: Ask) => {
     asking = ask
@@ -102,9 +92,20 @@ export const looksOf = (world: World) => {
     const key = JSON.stringify([truth, lag, row.transaction, row.state === "settled" ? row.settledBlock : 0, row.state])
     const before = known.get(key)
     if (before !== undefined) return before
-    const views = JSON.stringify(truth) === JSON.stringify(lag) ? [truth] : [truth, lag]
+    const views = isDeepStrictEqual(truth, lag) ? [truth] : [truth, lag]
     const looks = distinct([silence, ...everyAnswer<Look>(views, (ask) => lookAt(state, ask))])
     known.set(key, looks)
     return looks
   }
+}
+
+const sound = new WeakMap<Adversary, ReturnType<typeof makeLooks>>()
+
+/** The looks of a world; each is made once, also for other worlds whose servers read the same chain without a fault. */
+export const looksOf = (world: World) => {
+  const { adversary, fault } = world
+  const isMisread = fault !== undefined && (fault === "a used log is a payment" || fault in misread)
+  const looks = (isMisread ? undefined : sound.get(adversary)) ?? makeLooks(world)
+  if (!isMisread) sound.set(adversary, looks)
+  return looks
 }

@@ -1,4 +1,4 @@
-/** `npm run campaign -- mutants`: puts deliberate faults into a copy, one by one, and says which test notices each. */
+/** `npm run campaign -- mutants`: puts the faults of `faults.txt` into a copy, one by one, and says which test notices each. */
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,7 +7,40 @@ import { random } from "../../lab/Random.ts"
 import { complaintsOf, runTests, type Verdict } from "../../lab/run/Tests.ts"
 import { root } from "../Report.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { type Mutant, mutants } from "./Mutants.ts"
+
+/** One edit of a source, and the tests most likely to notice it. */
+interface Mutant {
+  /** The missing or wrong behaviour. */
+  readonly fault: string
+  readonly file: string
+  /** Stands in the file exactly once. */
+  readonly from: string
+  readonly to: string
+  /** Tests that are run until one fails; the cheapest first. */
+  readonly tests: ReadonlyArray<string>
+}
+
+const list = readFileSync(new URL("faults.txt", import.meta.url), "utf8")
+
+/** A paragraph names the fault, its file, the text before and after, and its tests; a line with # is a heading. */
+const mutantOf = (paragraph: string): Mutant => {
+  const [fault = "", ...lines] = paragraph.split("\n")
+  const after = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length))
+  const [file = "", ...tests] = after("  ")
+  return {
+    fault,
+    file,
+    from: after("- ").join("\n"),
+    to: after("+ ").join("\n"),
+    tests,
+  }
+}
+
+export const mutants: ReadonlyArray<Mutant> = list
+  .trim()
+  .split(/\n{2,}/u)
+  .filter((paragraph) => !paragraph.startsWith("#"))
+  .map(mutantOf)
 
 /** Minutes after which a run proves nothing: of a few files, and of all files that are named. */
 const patience = { few: 6, all: 60 }

@@ -1,14 +1,33 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { Data, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask } from "../../lab/Fixture.ts"
-import { type Command, type Key, pauses } from "./AltarCommands.ts"
+import { stage } from "../../lab/server/ProxiedServer.ts"
+import { type Command, type Key, keyOf, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
-import { keyOf } from "./AltarOrders.ts"
 import * as AltarHarness from "./AltarHarness.ts"
-import { among, differ, Difference } from "./Difference.ts"
 
 const { saidBy } = AltarHarness
+
+/** Where a world and its model differ. */
+export class Difference extends Data.TaggedError("Difference")<{ readonly message: string }> {}
+
+/** `what` of the world is what the model expects. */
+const differ = (what: string, found: unknown, expected: unknown) =>
+  isDeepStrictEqual(found, expected)
+    ? Effect.void
+    : Effect.fail(
+        new Difference({
+          message: `${what}\n  is         ${JSON.stringify(found)}\n  instead of ${JSON.stringify(expected)}`,
+        }),
+      )
+
+/** `what` was told one of these. */
+const among = (what: string, said: string, allowed: ReadonlyArray<string>) =>
+  allowed.includes(said)
+    ? Effect.void
+    : Effect.fail(new Difference({ message: `${what} was told ${said} instead of ${allowed.join(" or ")}` }))
 
 /** Every command takes so long, so that what is believed for a moment is believed no longer. */
 const stepMillis = 3_000
@@ -23,8 +42,8 @@ const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
 const byKey = <Row extends { readonly key: string }>(rows: ReadonlyArray<Row>) =>
   rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
-const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
-  const world = yield* AltarHarness.make
+const told = Effect.fnUntraced(function* (settledBy: Model.SettledBy, commands: ReadonlyArray<Command>) {
+  const world = yield* AltarHarness.make(settledBy)
   const { chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
@@ -252,8 +271,8 @@ const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
 
 /** Plays a story in a world of its own; fails where the world and the model differ. */
 export const play = (settledBy: Model.SettledBy, commands: ReadonlyArray<Command>) =>
-  told(commands).pipe(
+  told(settledBy, commands).pipe(
     Effect.catchTag("SqlError", Effect.die),
     Effect.scoped,
-    Effect.provide(Layer.provideMerge(AltarHarness.layer(settledBy), Logger.layer([]))),
+    Effect.provide(Layer.provideMerge(stage, Logger.layer([]))),
   )

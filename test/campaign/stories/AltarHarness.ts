@@ -1,44 +1,34 @@
 /** Two servers on one database and one chain, their network that misbehaves when told to, and what buyers send. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../../src/server/config/Config.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
-import * as Server from "../../../src/server/Server.ts"
-import { stage } from "../../lab/server/ProxiedServer.ts"
+import { serverWith } from "../../lab/server/AnotherServer.ts"
 import { Proxies } from "../../lab/TestServices.ts"
 import { freePort } from "../../lab/Ports.ts"
-import { type Answer, ask, configOf, paymentsOf, post } from "../../lab/Fixture.ts"
+import { type Answer, ask, paymentsOf, post } from "../../lab/Fixture.ts"
 import { challengeOf, encode, type Payment, sign } from "../../lab/buyer/Payment.ts"
 import type * as Model from "./AltarModel.ts"
 import { apartMillis, leavesOpen } from "./AltarModel.ts"
-import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
+import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarCommands.ts"
 import { type ChainControl, chainControl } from "./ChainControl.ts"
 import { controlledClock, waitMillis } from "./ControlledClock.ts"
 
 /** Seconds for which a payment is signed. */
 const life = 300
 
-const config = (settledBy: Model.SettledBy) =>
-  Layer.effect(
-    AppConfig,
-    Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const { database, facilitator, rpc } = yield* Proxies
-      const { settlement } = paymentsOf(chain)
-      return yield* configOf(
-        {
-          rpcUrl: Redacted.make(rpc.url),
-          patience: Duration.millis(waitMillis),
-          sweepEvery: Duration.millis(apartMillis),
-          settlement:
-            settledBy === "relayer" ? settlement : { _tag: "Facilitator", url: facilitator.url, key: Option.none() },
-        },
-        { databaseUrl: Redacted.make(database.url) },
-      )
-    }),
-  )
-
-export const layer = (settledBy: Model.SettledBy) => config(settledBy).pipe(Layer.provideMerge(stage), Layer.orDie)
+const selling = Effect.fnUntraced(function* (settledBy: Model.SettledBy) {
+  const { facilitator, rpc } = yield* Proxies
+  const { settlement } = paymentsOf(yield* LocalChain)
+  return {
+    rpcUrl: Redacted.make(rpc.url),
+    patience: Duration.millis(waitMillis),
+    sweepEvery: Duration.millis(apartMillis),
+    settlement:
+      settledBy === "relayer"
+        ? settlement
+        : ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const),
+  }
+})
 
 /** An answer in short. */
 export const saidBy = ({ json, status }: Answer) => {
@@ -88,13 +78,13 @@ export interface Row {
 export type At = 0 | 1
 
 /** The servers run until the scope is closed. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (settledBy: Model.SettledBy) {
   const hands = yield* controlledClock
   const chain = yield* chainControl(hands)
   const sql = yield* SqlClient.SqlClient
-  const { facilitator, rpc } = yield* Proxies
-  const config = yield* AppConfig
-  const ports = [config.port, yield* freePort] as const
+  const { database, facilitator, rpc } = yield* Proxies
+  const change = yield* selling(settledBy)
+  const ports = [yield* freePort, yield* freePort] as const
   const urlOf = (at: At) => `http://127.0.0.1:${ports[at]}`
   const payments: Array<Payment> = []
 
@@ -105,14 +95,10 @@ export const make = Effect.gen(function* () {
   const running: [Scope.Closeable, Scope.Closeable] = [yield* Scope.make(), yield* Scope.make()]
   const start = Effect.fnUntraced(function* (at: At) {
     running[at] = yield* Scope.make()
-    yield* Layer.buildWithScope(
-      Layer.fresh(
-        Server.layer(Layer.empty).pipe(
-          Layer.provide(Layer.succeed(AppConfig, { ...config, port: ports[at] })),
-          Layer.provide(Layer.succeed(Clock.Clock, hands.clock)),
-        ),
-      ),
-      running[at],
+    const server = { port: ports[at], publicUrl: urlOf(0), databaseUrl: Redacted.make(database.url) }
+    yield* serverWith(change, server, Layer.empty).pipe(
+      Scope.provide(running[at]),
+      Effect.provideService(Clock.Clock, hands.clock),
     )
     yield* Effect.tryPromise(() => fetch(`${urlOf(at)}/livez`)).pipe(Effect.retry(Schedule.spaced("20 millis")))
   }, Effect.orDie)

@@ -6,10 +6,9 @@ import { appendFileSync } from "node:fs"
 import { Arbitrary, Cause, Effect } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { assert, describe, live } from "../../lab/Suites.ts"
-import { play } from "./Altar.ts"
+import { Difference, play } from "./Altar.ts"
 import { type Command, commandOf } from "./AltarCommands.ts"
 import type { SettledBy } from "./AltarModel.ts"
-import { Difference } from "./Difference.ts"
 
 /** A command as a line: its name, and each of its members. */
 const lineOf = ({ _tag, ...members }: Command) =>
