@@ -9,7 +9,7 @@ const longWaitMillis = 30_000
 
 /** How long the server waits for a settlement: no answer that comes misses it, and where none can come it is cut short. */
 export const waitMillis = patience(20)
-const cutMillis = patience(1)
+const cutMillis = patience(1.5)
 
 export type ControlledClock = Effect.Success<typeof controlledClock>
 
