@@ -7,9 +7,10 @@ import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
 
-/** A phone by day, a desk by night, and a desk enlarged to 200 % in forced colours: no style depends on two of these. */
+/** A phone, a desk by day and by night, and a desk enlarged to 200 % in forced colours: the desk shows all that the phone does. */
 const looks = [
   { width: 320, height: 700, colorScheme: "light", forcedColors: "none" },
+  { width: 1440, height: 900, colorScheme: "light", forcedColors: "none" },
   { width: 1440, height: 900, colorScheme: "dark", forcedColors: "none" },
   { width: 720, height: 900, colorScheme: "light", forcedColors: "active" },
 ] as const
