@@ -23,9 +23,12 @@ const paidIn = (paths: Readonly<Record<string, { readonly post?: PaidOperation }
 const usd = (amountAtomic: string) => (Number(amountAtomic) / 1_000_000).toFixed(2)
 
 suite("the documents for agents", world(), (it) => {
-  for (const act of acts()) {
-    it(`agree with the live 402 of ${act.name}`, function* ({ url }) {
-      const { payment, actions, buyerSpendPolicy } = yield* read("/.well-known/agent.json")
+  it("name every paid act and nothing else, and agree with its live 402", function* ({ url }) {
+    const { payment, actions, buyerSpendPolicy } = yield* read("/.well-known/agent.json")
+    const { paths } = yield* read("/openapi.json")
+    const { resources } = yield* read("/.well-known/x402")
+    const manuals = yield* Effect.forEach(["/llms.txt", "/for-agents"], (path) => ask(`${url}${path}`))
+    for (const act of acts()) {
       const action = actions.find(({ name }: { name: string }) => name === act.name)
       const example: string = action.example
       const probe = yield* ask(example, { method: "POST" })
@@ -40,29 +43,18 @@ suite("the documents for agents", world(), (it) => {
       const listed = buyerSpendPolicy.perAction.find(({ route }: { route: string }) => route === action.route)
       const sold = sales.find(({ sale }) => sale.name === act.name)
       assert.deepInclude(listed, { action: sold?.sale.action, amountAtomic: offer.amount })
-
-      const { paths } = yield* read("/openapi.json")
       const info = paidIn(paths).find(({ operationId }) => operationId === act.name)?.["x-payment-info"]
       assert.strictEqual(info?.offers[0]?.amount, offer.amount)
       assert.strictEqual(info?.price.amount, usd(offer.amount))
-
-      const { resources } = yield* read("/.well-known/x402")
       assert.include(valuesOf<{ url: string }, "url">(resources, "url"), example)
-
-      for (const path of ["/llms.txt", "/for-agents"]) {
-        const { text } = yield* ask(`${url}${path}`)
+      for (const { text } of manuals) {
         const row = text.split(/\n|<tr>/u).find((line) => line.includes(act.name) && line.includes(action.route ?? ""))
-        for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, path)
-        for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, path)
+        for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, act.name)
+        for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, act.name)
       }
-    })
-  }
-
-  it("name every paid act and nothing else", function* () {
+    }
     const names = acts().map(({ name }) => name)
-    const { actions } = yield* read("/.well-known/agent.json")
     assert.sameMembers(valuesOf<{ name: string }, "name">(actions, "name"), names)
-    const { paths } = yield* read("/openapi.json")
     assert.sameMembers(valuesOf(paidIn(paths), "operationId"), names)
   })
 

@@ -8,10 +8,19 @@ import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 /** Bytes as they travel. The code that signs a payment does not fit: it comes when a visitor wants to pay. */
 const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, home: 60_000, all: 300_000, requests: 40 }
 
+/** Opens a page, until its typefaces are there and it has nothing to do. */
+const open = async (page: Page, url: string) => {
+  await page.goto(url)
+  await page.evaluate(async () => {
+    await document.fonts.ready
+    await new Promise((resolve) => requestIdleCallback(() => requestIdleCallback(resolve)))
+  })
+}
+
 /** Scrolls through the page, through the beginning of a long one; nothing moved on it. */
 const standsStill = async (page: Page, path: string) => {
   await page.evaluate(async () => {
-    for (let y = 0; y < Math.min(10_000, document.documentElement.scrollHeight); y += innerHeight / 2) {
+    for (let y = 0; y < Math.min(10_000, document.documentElement.scrollHeight); y += innerHeight) {
       scrollTo({ top: y, behavior: "instant" })
       await new Promise(requestAnimationFrame)
     }
@@ -41,7 +50,7 @@ guide("the first view of", (it) => {
     await network.send("Network.setCacheDisabled", { cacheDisabled: true })
     for (const path of [...paths, ...beside]) {
       loads.clear()
-      await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+      await open(page, `${url}${path}`)
       // An idle browser also fetches drawings that are a page or two away.
       const below = await page.evaluate(() =>
         [...document.images].filter((image) => image.getBoundingClientRect().top > innerHeight).map(({ src }) => src),
@@ -73,7 +82,7 @@ guide("the first view of", (it) => {
       await route.continue()
     })
     for (const path of [...paths, ...beside]) {
-      await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+      await open(page, `${url}${path}`)
       await standsStill(page, path)
     }
   })

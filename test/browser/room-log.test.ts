@@ -115,11 +115,14 @@ browser("the signal room", (it) => {
     // These answers are not the room's, and no page of ours is checked by them.
     const page = await joined.page.context().newPage()
     const away = { error: { code: "UNAVAILABLE", message: "The server is starting." } }
+    await page.clock.install()
     await page.goto(`${url}${inviteOf(guest)}`)
     await page.getByText("No signals yet.").waitFor()
     for (const answer of [{ json: away }, { contentType: "text/html", body: "<h1>Bad gateway</h1>" }]) {
       await page.route("**/api/rooms/**", (route) => route.fulfill({ status: 503, ...answer }), { times: 1 })
+      await page.clock.runFor(3000)
       await page.locator("#state", { hasText: "The room cannot answer now. Trying again in 3 seconds." }).waitFor()
+      await page.clock.runFor(3000)
       await page.locator("#state", { hasText: "Listening" }).waitFor()
     }
     assert.include(page.url(), guest.token)

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { walletOf } from "../../src/cli/buyer/Wallet.ts"
+import { accountOf, walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
@@ -58,6 +58,17 @@ describe("a command", () => {
     ])
     assert.notInclude(stdout, "hush")
   })
+})
+
+describe("a wallet", () => {
+  effect("of another form, or of a number that is no key, is refused", () =>
+    Effect.gen(function* () {
+      for (const secret of ["0x1234", `0x${"0".repeat(64)}`]) {
+        const { message } = yield* Effect.flip(accountOf(Redacted.make(secret), "The file"))
+        assert.match(message, /^The file holds no private key/u)
+      }
+    }),
+  )
 })
 
 describe("a wallet file", () => {

@@ -75,7 +75,7 @@ beforeAll(async () => {
   folder = newFolder()
   await npm(["run", "package", "--", "--silent", "--pack-destination", folder], root)
   tarball = join(folder, `spirit-altar-${manifest.version}.tgz`)
-  await npm(["init", "--yes", "--init-type=module"], folder)
+  await writeFile(join(folder, "package.json"), `{"private":true,"type":"module"}`)
   await npm(["install", "--prefer-offline", tarball], folder)
   installed = join(folder, "node_modules", manifest.name)
   packed = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
