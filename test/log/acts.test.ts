@@ -27,6 +27,7 @@ import { integrateAll, origin, signing } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { withoutPausesOf } from "./Pauses.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
@@ -113,7 +114,10 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     const dump = yield* Effect.forkChild(client.withTransaction(Effect.andThen(reading, Deferred.await(isOver))))
     yield* Deferred.await(isRead)
     const migration = Effect.flatMap(SqlClient.SqlClient, (own) => own`ALTER TABLE acts ADD COLUMN later int`)
-    const migrating = yield* Effect.forkChild(run({ "9001_later": Effect.asVoid(migration) }))
+    // It gives way, and would try again after ten seconds.
+    const migrating = yield* Effect.forkChild(
+      withoutPausesOf("10 seconds")(run({ "9001_later": Effect.asVoid(migration) })),
+    )
     yield* client`SELECT 1 FROM pg_locks WHERE relation = 'acts'::regclass AND NOT granted`.pipe(
       until("the migration never waited", (waiting) => waiting.length > 0),
     )
