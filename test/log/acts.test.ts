@@ -153,16 +153,18 @@ suite(
   (it) => {
     it("proves every kind of act, and shows state and files of the log", function* ({ url }) {
       yield* today
-      for (const act of acts()) {
-        const { body, path } = act.request()
-        const { entry, id, proof } = yield* bought(path, body)
+      const sold = yield* Effect.forEach(acts(), ({ name, request }) => {
+        const { body, path } = request()
+        return Effect.map(bought(path, body), (act) => ({ name, ...act }))
+      })
+      for (const { entry, id, name, proof } of sold) {
         const answer = yield* covered(proof)
-        assert.strictEqual(answer.status, 200, act.name)
+        assert.strictEqual(answer.status, 200, name)
         assert.match(answer.headers.get("content-disposition") ?? "", /filename="act-\d+\.tlog-proof"/u)
-        assert.isTrue(yield* isProved(answer.text, entry), act.name)
+        assert.isTrue(yield* isProved(answer.text, entry), name)
         // A stone has a proof in each of the two logs, another act has none in the log of the stones.
         const inStones = yield* ask(`${url}/api/witness/${id}/proof`)
-        assert.strictEqual(inStones.status === 404, act.name !== "setWitnessStone", act.name)
+        assert.strictEqual(inStones.status === 404, name !== "setWitnessStone", name)
       }
       const { json } = yield* ask(`${url}/api/acts/log`)
       assert.deepInclude(json, { ok: true, origin: `${origin}/acts`, vkey, url: `${url}/log/acts/`, state: "running" })
