@@ -26,6 +26,7 @@ import * as Ledger from "../lab/Ledger.ts"
 import { integrateAll, origin, signing } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { patience } from "../lab/Patience.ts"
+import { layer as rooms } from "../lab/server/Rooms.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 import { withoutPausesOf } from "./Pauses.ts"
 
@@ -199,7 +200,7 @@ suite(
   },
 )
 
-suite("a server without a log", world(), (it) => {
+suite("a server without a log", rooms(), (it) => {
   it("has no log of stones and none over its acts, and is healthy", function* ({ url }) {
     const id = randomUUID()
     const api = ["/api/witness/log", `/api/witness/${id}/proof`, "/api/acts/log", `/api/acts/${id}/proof`]
