@@ -117,7 +117,7 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
     for (const path of seen) {
       const answer = yield* look(path, { headers: asBrowser })
       const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
-      for (const link of links) if (seen.size < 300) seen.add(link)
+      for (const link of links) if (seen.size < 600) seen.add(link)
     }
     assert.deepStrictEqual(faults, [])
     const named = `application/atom+xml application/json application/xml font/woff2 image/png image/svg+xml text/css
