@@ -30,7 +30,7 @@ const buyStone = Effect.fnUntraced(function* (ahead: number) {
 suite("a server with a wrong clock", onOwnClock(world()), (it) => {
   it("sets stones at the database's time, whether it is fast or slow", function* () {
     let last = ""
-    for (const ahead of [0, 3_600_000, 0, -200_000, 0]) {
+    for (const ahead of [3_600_000, -200_000, 0]) {
       const { after, before, receipt, witnessedAt } = yield* buyStone(ahead)
       assert.isAtLeast(Date.parse(witnessedAt), before, `clock ${ahead} ms ahead`)
       assert.isAtMost(Date.parse(witnessedAt), after, `clock ${ahead} ms ahead`)

@@ -1,9 +1,10 @@
 /** The validating pass sees what it is there for: a status, a header, a member or a value that the document has not. */
 import { faultsOf } from "../lab/run/Contract.ts"
-import { ask, layer as world } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
+import { layer as rooms } from "../lab/server/Rooms.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
-suite("the validating pass", world(), (it) => {
+suite("the validating pass", rooms(), (it) => {
   it("accepts true answers and finds each fault in a false one of any operation", function* ({ url }) {
     const address = `${url}/api/witness/chain?limit=1`
     const { headers, status, text } = yield* ask(address)

@@ -26,7 +26,9 @@ import * as Ledger from "../lab/Ledger.ts"
 import { integrateAll, origin, signing } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { patience } from "../lab/Patience.ts"
+import { layer as rooms } from "../lab/server/Rooms.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { withoutPausesOf } from "./Pauses.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
@@ -113,7 +115,10 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     const dump = yield* Effect.forkChild(client.withTransaction(Effect.andThen(reading, Deferred.await(isOver))))
     yield* Deferred.await(isRead)
     const migration = Effect.flatMap(SqlClient.SqlClient, (own) => own`ALTER TABLE acts ADD COLUMN later int`)
-    const migrating = yield* Effect.forkChild(run({ "9001_later": Effect.asVoid(migration) }))
+    // It gives way, and would try again after ten seconds.
+    const migrating = yield* Effect.forkChild(
+      withoutPausesOf("10 seconds")(run({ "9001_later": Effect.asVoid(migration) })),
+    )
     yield* client`SELECT 1 FROM pg_locks WHERE relation = 'acts'::regclass AND NOT granted`.pipe(
       until("the migration never waited", (waiting) => waiting.length > 0),
     )
@@ -149,16 +154,18 @@ suite(
   (it) => {
     it("proves every kind of act, and shows state and files of the log", function* ({ url }) {
       yield* today
-      for (const act of acts()) {
-        const { body, path } = act.request()
-        const { entry, id, proof } = yield* bought(path, body)
+      const sold = yield* Effect.forEach(acts(), ({ name, request }) => {
+        const { body, path } = request()
+        return Effect.map(bought(path, body), (act) => ({ name, ...act }))
+      })
+      for (const { entry, id, name, proof } of sold) {
         const answer = yield* covered(proof)
-        assert.strictEqual(answer.status, 200, act.name)
+        assert.strictEqual(answer.status, 200, name)
         assert.match(answer.headers.get("content-disposition") ?? "", /filename="act-\d+\.tlog-proof"/u)
-        assert.isTrue(yield* isProved(answer.text, entry), act.name)
+        assert.isTrue(yield* isProved(answer.text, entry), name)
         // A stone has a proof in each of the two logs, another act has none in the log of the stones.
         const inStones = yield* ask(`${url}/api/witness/${id}/proof`)
-        assert.strictEqual(inStones.status === 404, act.name !== "setWitnessStone", act.name)
+        assert.strictEqual(inStones.status === 404, name !== "setWitnessStone", name)
       }
       const { json } = yield* ask(`${url}/api/acts/log`)
       assert.deepInclude(json, { ok: true, origin: `${origin}/acts`, vkey, url: `${url}/log/acts/`, state: "running" })
@@ -193,7 +200,7 @@ suite(
   },
 )
 
-suite("a server without a log", world(), (it) => {
+suite("a server without a log", rooms(), (it) => {
   it("has no log of stones and none over its acts, and is healthy", function* ({ url }) {
     const id = randomUUID()
     const api = ["/api/witness/log", `/api/witness/${id}/proof`, "/api/acts/log", `/api/acts/${id}/proof`]

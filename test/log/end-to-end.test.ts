@@ -16,6 +16,7 @@ import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assert, suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
+import { withoutPausesOf } from "./Pauses.ts"
 
 const { vkey } = signer
 
@@ -49,7 +50,9 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     })
     /** Runs a command, which has to end with this code, and answers its output. */
     const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
-      const ended = yield* at.run(args, { ...env, SPIRIT_ALTAR_URL: url })
+      const ended = yield* commandRun(args, { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
+        withoutPausesOf("250 millis"),
+      )
       assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)
       return ended.stdout + ended.stderr
     })
@@ -94,12 +97,12 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
       const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
       writeFileSync(file("witnesses"), `${line}\n`, { flag: "a" })
     }
-    const joining = ["log", "join", "--url", url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
+    const joining = ["log", "join", "--url", url, "--contact", "ops@altar.example", "--witnesses", file("witnesses")]
     const half = yield* ownWitness("half.example/w")
-    const unknown = yield* command(1, ...joining, "--witness", `${half.vkey},${half.url}`, "--policy", "policy")
+    const unknown = yield* command(1, ...joining, "--witness", `${half.vkey},${half.url}`, "--policy", file("policy"))
     assert.include(unknown, "2 of 3 witnesses signed both logs, and 3 must. No policy was written.")
     assert.match(unknown, /^acts\/half.example-w +failed +it answered 404$/mu)
-    const said = yield* command(0, ...joining, "--policy", "policy")
+    const said = yield* command(0, ...joining, "--policy", file("policy"))
     assert.match(said, /^acts\/checkpoint +ok .*\n(?:.*\n)*acts\/b +ok +it signed the checkpoint of /mu)
     const policy = readFileSync(file("policy"), "utf8")
     assert.include(policy, `\nlog ${vkey} ${url}/log\nlog ${String(acts)} ${url}/log/acts\n`)
@@ -114,12 +117,27 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     assert.strictEqual(set.code, 0, set.stderr)
     write("bought.json", set.stdout)
     const { record } = JSON.parse(set.stdout)
-    const held = yield* command(0, "verify-proof", "stone.tlog-proof", "--stone", "bought.json", "--vkey", vkey)
+    const held = yield* command(
+      0,
+      "verify-proof",
+      file("stone.tlog-proof"),
+      "--stone",
+      file("bought.json"),
+      "--vkey",
+      vkey,
+    )
     assert.include(held, `Stone ${record.sequence} is in the log ${golden.name}`)
     assert.match(held, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
     assert.match(held, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
     write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
-    const underPolicy = ["verify-proof", "signed.tlog-proof", "--stone", "bought.json", "--policy", "policy"]
+    const underPolicy = [
+      "verify-proof",
+      file("signed.tlog-proof"),
+      "--stone",
+      file("bought.json"),
+      "--policy",
+      file("policy"),
+    ]
     assert.include(yield* command(0, ...underPolicy), "Cosigned by a, b: the quorum of the policy.")
     const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
     const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
@@ -156,16 +174,18 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     assert.strictEqual(missing.json["code"], "witness_not_found")
 
     // Its readers walk, watch and mirror both logs.
-    const walk = ["verify", "--log", "--seen", "seen.json", "--policy", "policy"]
+    const walk = ["verify", "--log", "--seen", file("seen.json"), "--policy", file("policy")]
     const walked = yield* command(0, ...walk)
     assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
     assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
     assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
     // A caller that names the log's own URL needs no altar.
     assert.include(yield* command(0, ...walk, "--url", `${url}/log`), `${record.sequence} entries of`)
-    const ofActs = at.run(["verify", "--log", "--url", `${url}/log/acts`, "--policy", "policy"])
+    const ofActs = commandRun(["verify", "--log", "--url", `${url}/log/acts`, "--policy", file("policy")], {
+      HOME: at.folder,
+    })
     assert.include((yield* ofActs.pipe(until("the acts' quorum", ({ code }) => code === 0))).stdout, "Cosigned by a, b")
-    const watch = ["log", "watch", "--policy", "policy", "--data", "watched"]
+    const watch = ["log", "watch", "--policy", file("policy"), "--data", file("watched")]
     assert.include(yield* command(0, ...watch, "--once"), "/log/acts: nothing but growth.")
     const port = String(yield* freePort)
     const watching = at.start([...watch, "--every", "1", "--metrics-port", port])
@@ -176,10 +196,10 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     )
     yield* Effect.promise(watching.kill)
     assert.notInclude(watching.output(), "ALARM")
-    yield* command(0, "log", "mirror", "acts", "--url", `${url}/log/acts`, "--policy", "policy")
-    yield* command(0, "log", "prove", "1", "--mirror", "acts")
-    const ofEntry = ["verify-proof", "entry-1.tlog-proof", "--policy", "policy"]
-    assert.include(yield* command(0, ...ofEntry, "--entry", "entry-1.entry"), `in the log ${golden.name}/acts,`)
+    yield* command(0, "log", "mirror", file("acts"), "--url", `${url}/log/acts`, "--policy", file("policy"))
+    yield* command(0, "log", "prove", "1", "--mirror", file("acts"), "--out", file("entry-1"))
+    const ofEntry = ["verify-proof", file("entry-1.tlog-proof"), "--policy", file("policy")]
+    assert.include(yield* command(0, ...ofEntry, "--entry", file("entry-1.entry")), `in the log ${golden.name}/acts,`)
     assert.match(yield* command(1, ...ofEntry), /one of --stone, --entry and --leaf/u)
 
     // It stops at a changed tile while stones sell, and goes on.
@@ -189,8 +209,13 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     yield* status("witness/log", ({ state }) => state === "stopped")
     assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-    const told = yield* command(1, "log", "status")
-    assert.match(told, /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu)
+    // As a process, whose exit code its operator's scripts read.
+    const told = yield* at.run(["log", "status"], env)
+    assert.strictEqual(told.code, 1)
+    assert.match(
+      told.stdout + told.stderr,
+      /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu,
+    )
     yield* flipTile(0, 0)
     yield* command(0, "log", "resume")
     yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
@@ -199,16 +224,16 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     assert.include(yield* command(0, "log", "resume", "--acts"), "because act 1 is not")
     yield* status("acts/log", ({ state }) => state === "running")
     yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
-    yield* command(0, "log", "mirror", "copy", "--url", url, "--vkey", vkey)
+    yield* command(0, "log", "mirror", file("copy"), "--url", url, "--vkey", vkey)
 
     // The altar is gone, and another person's plain file server proves what was bought.
     yield* server.kill
     yield* sql`DROP SCHEMA public CASCADE`
     const mirror = yield* serveFolder(file("copy"))
     for (const { id, sequence } of [first, late]) {
-      yield* command(0, "log", "prove", id, "--mirror", mirror)
-      const name = `stone-${sequence}`
-      assert.strictEqual(JSON.parse(readFileSync(file(`${name}.json`), "utf8")).id, id)
+      yield* command(0, "log", "prove", id, "--mirror", mirror, "--out", file(`stone-${sequence}`))
+      const name = file(`stone-${sequence}`)
+      assert.strictEqual(JSON.parse(readFileSync(`${name}.json`, "utf8")).id, id)
       const says = yield* command(0, "verify-proof", `${name}.tlog-proof`, "--stone", `${name}.json`, "--vkey", vkey)
       assert.include(says, `Stone ${sequence} is in the log ${golden.name}`)
     }

@@ -1,5 +1,4 @@
 /** Every refusal of the signal room: which condition yields which status, code and headers; and what it accepts. */
-import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { openConnection } from "../lab/Connection.ts"
 import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
@@ -21,13 +20,11 @@ const raw = (url: string, bytes: string) =>
   Effect.scoped(Effect.flatMap(openConnection(Number(new URL(url).port)), ({ ask }) => ask(bytes)))
 
 suite("the room answers", rooms(), (it) => {
-  it("201 to the longest names and words, which it trims, and stores a digest of the token", function* ({ sql, url }) {
+  it("201 to the longest names and words, which it trims", function* ({ url }) {
     const created = yield* create(url, { name: `  ${"🜁".repeat(60)} ` })
     assert.strictEqual(created.headers.get("cache-control"), "no-store")
     const { room, token }: { room: { id: string; name: string }; token: string } = JSON.parse(created.text)
     assert.strictEqual(room.name, "🜁".repeat(60))
-    const [row] = yield* sql<{ tokenDigest: Uint8Array }>`SELECT token_digest FROM rooms WHERE id = ${room.id}::uuid`
-    assert.deepEqual(row?.tokenDigest, createHash("sha256").update(token).digest())
     // Astral letters, joined emoji, right-to-left words, markup.
     for (const text of ["🜁".repeat(160), " 👩‍🚀 ok ", "שלום עולם", '<b>"hé"</b>']) {
       const answer = yield* send(
