@@ -23,6 +23,8 @@ interface Point {
   readonly concludedBy: "start" | "sweeper" | "nobody"
   /** An attempt that fails expires; the others settle. */
   readonly ends?: "failed"
+  /** The node fails when the server starts again, and recovers as evidence. */
+  readonly startsBlind?: true
 }
 
 const at = (arm: (proxies: Proxies["Service"]) => Trap) => Effect.map(Proxies, arm)
@@ -101,9 +103,11 @@ const points: ReadonlyArray<Point> = [
   },
   {
     ...hosted,
-    killed: "with the facilitator done and its response held back",
+    killed: "with the facilitator done and its response held back, and no node at the next start",
     reach: at(({ facilitator }) => facilitator.arm("holdAfter")),
-    concludedBy: "start",
+    evidence: () => Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
+    concludedBy: "sweeper",
+    startsBlind: true,
   },
 ]
 
@@ -127,7 +131,7 @@ const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM pa
 )
 
 const survive = Effect.fnUntraced(function* (point: Point) {
-  const { concludedBy, ends, evidence, reach } = point
+  const { concludedBy, ends, evidence, reach, startsBlind } = point
   const { database, facilitator, rpc } = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment(point))
   yield* server.start
@@ -142,6 +146,7 @@ const survive = Effect.fnUntraced(function* (point: Point) {
     assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, state)
   })
   if (concludedBy === "nobody") yield* stateIs("settled")
+  if (startsBlind) rpc.arm("*", "status500")
   yield* server.start
   if (evidence !== undefined) {
     yield* Purchase.attemptOf(purchase).pipe(until("no sweep inquired", (attempt) => (attempt?.checks ?? 0) > 0))
