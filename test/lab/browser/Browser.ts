@@ -149,7 +149,10 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
       await Reflect.get(window, "axe").run(
         { exclude: [["[data-known]"]] },
-        { resultTypes: ["violations"], ...(only && { runOnly: only }) },
+        {
+          resultTypes: ["violations"],
+          ...(only ? { runOnly: only } : { rules: { "target-size": { enabled: true } } }),
+        },
       )
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
   }, rules)
