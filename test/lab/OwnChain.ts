@@ -10,8 +10,6 @@ import { started } from "./Started.ts"
 const blockSeconds = 2
 
 export type Wallet = ReturnType<typeof privateKeyToAccount>
-export type Chain = Awaited<ReturnType<typeof chain>>
-
 /** The campaign has done what no chain does: its findings prove nothing about the servers then. */
 export class CampaignFault extends Error {}
 

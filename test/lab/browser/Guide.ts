@@ -57,7 +57,6 @@ export const guide = (
 
 interface CreatedAct {
   readonly id: string
-  readonly spirit?: string
 }
 
 /** One settled act of another buyer; its record. */

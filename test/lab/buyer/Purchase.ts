@@ -80,8 +80,6 @@ export const written = Effect.gen(function* () {
   return row ?? assert.fail("nothing is counted")
 })
 
-export type Books = Effect.Success<ReturnType<typeof books>>
-
 /** Charged, recorded and set: three numbers that have to be one. */
 export const books = Effect.fnUntraced(function* (purchase: Purchase) {
   const nothing = { acts: 0, stones: 0, claims: 0, state: undefined, reason: undefined, number: undefined }

@@ -1,8 +1,6 @@
 /** A payment and its terms as the settlement of a test has them, where no node is asked. */
 import type { Terms } from "../../../src/payments/PaymentTerms.ts"
-import { address, authorization as paid, word } from "../TransferLogs.ts"
-
-export const hash = word("1")
+import { address, authorization as paid } from "../TransferLogs.ts"
 
 export const authorization = { ...paid, validBefore: 4_000_000_000n }
 

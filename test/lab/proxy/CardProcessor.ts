@@ -244,8 +244,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
         .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
     /** How often a charge was asked for, and under how many idempotency keys. */
     asked: () => ({ charges, keys: seen.size }),
-    /** Idempotency keys of all charges that were asked for. */
-    keys: seen as ReadonlySet<string>,
     /** All charges that wait for a bank or a card's holder end. */
     finish: Effect.sync(() => {
       for (const intent of intents.values()) {
