@@ -98,18 +98,23 @@ export const mutation = async (run: Run, only: string | undefined): Promise<Outc
   const { folder: cwd } = scratch
   // No browser is started for tests that open no page.
   const few = { CHROMIUM_PATH: `${cwd}/none` }
-  const args = ["--maxWorkers=2", "--bail=1"]
+  const args = ["--maxWorkers=2"]
+  const bail = ["--bail=1"]
   const violations: Array<string> = []
   // A test that fails without a fault proves nothing.
   const tests = [...new Set(faults.flatMap((one) => one.tests))]
   log(`${tests.length} test files without a fault …`)
-  const sound = await runTests(tests, { args, cwd, env: few, minutes: patience.all })
+  const sound = await runTests(tests, { args: [...args, ...bail], cwd, env: few, minutes: patience.all })
   violations.push(...complaintsOf(sound).map((what) => `without a fault: ${what}`))
   const counts = { faults: 0, noticed: 0 }
   for (const mutant of violations.length > 0 ? [] : faults) {
     if (isOver()) break
     scratch.mutate(mutant)
-    const verdict = await runTests(mutant.tests, { args, cwd, env: few, minutes: patience.few })
+    const look = (more: ReadonlyArray<string>) =>
+      runTests(mutant.tests, { args: [...args, ...more], cwd, env: few, minutes: patience.few })
+    const quick = await look(bail)
+    // The first failure skips the tests that run beside it, and its own report can be lost with them.
+    const verdict = quick.kind === "unknown" ? await look([]) : quick
     scratch.restore(mutant)
     counts.faults += 1
     if (verdict.kind === "failed") counts.noticed += 1
