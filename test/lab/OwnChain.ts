@@ -10,6 +10,7 @@ import { started } from "./Started.ts"
 const blockSeconds = 2
 
 export type Wallet = ReturnType<typeof privateKeyToAccount>
+
 /** The campaign has done what no chain does: its findings prove nothing about the servers then. */
 export class CampaignFault extends Error {}
 

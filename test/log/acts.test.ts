@@ -18,7 +18,7 @@ import { run } from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { acts } from "../lab/ActTable.ts"
-import { today } from "../lab/Clock.ts"
+import { today, withoutPausesOf } from "../lab/Clock.ts"
 import { database, sql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, TestServer } from "../lab/Fixture.ts"
@@ -28,7 +28,6 @@ import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { patience } from "../lab/Patience.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
-import { withoutPausesOf } from "./Pauses.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 

@@ -16,7 +16,7 @@ import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assert, suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { withoutPausesOf } from "./Pauses.ts"
+import { withoutPausesOf } from "../lab/Clock.ts"
 
 const { vkey } = signer
 

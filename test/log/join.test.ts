@@ -14,7 +14,7 @@ import * as StaticLog from "../lab/log/StaticLog.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { cosignerOf, ownWitness, strangeWitness } from "../lab/log/Witnesses.ts"
 import { assert, suite } from "../lab/Suites.ts"
-import { withoutPausesOf } from "./Pauses.ts"
+import { withoutPausesOf } from "../lab/Clock.ts"
 
 const { vkey } = signer
 

@@ -1,11 +1,11 @@
 /** Two servers on one database and one chain, their network that misbehaves when told to, and what buyers send. */
-import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Schedule, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { serverWith } from "../../lab/server/AnotherServer.ts"
+import { selling } from "../../lab/server/ProxiedServer.ts"
 import { Proxies } from "../../lab/TestServices.ts"
 import { freePort } from "../../lab/Ports.ts"
-import { type Answer, ask, paymentsOf, post } from "../../lab/Fixture.ts"
+import { type Answer, ask, post } from "../../lab/Fixture.ts"
 import { challengeOf, encode, type Payment, sign } from "../../lab/buyer/Payment.ts"
 import type * as Model from "./AltarModel.ts"
 import { apartMillis, leavesOpen } from "./AltarModel.ts"
@@ -15,20 +15,6 @@ import { controlledClock, waitMillis } from "./ControlledClock.ts"
 
 /** Seconds for which a payment is signed. */
 const life = 300
-
-const selling = Effect.fnUntraced(function* (settledBy: Model.SettledBy) {
-  const { facilitator, rpc } = yield* Proxies
-  const { settlement } = paymentsOf(yield* LocalChain)
-  return {
-    rpcUrl: Redacted.make(rpc.url),
-    patience: Duration.millis(waitMillis),
-    sweepEvery: Duration.millis(apartMillis),
-    settlement:
-      settledBy === "relayer"
-        ? settlement
-        : ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const),
-  }
-})
 
 /** An answer in short. */
 export const saidBy = ({ json, status }: Answer) => {
@@ -83,7 +69,7 @@ export const make = Effect.fnUntraced(function* (settledBy: Model.SettledBy) {
   const chain = yield* chainControl(hands)
   const sql = yield* SqlClient.SqlClient
   const { database, facilitator, rpc } = yield* Proxies
-  const change = yield* selling(settledBy)
+  const change = { ...(yield* selling(settledBy, undefined, apartMillis)), patience: Duration.millis(waitMillis) }
   const ports = [yield* freePort, yield* freePort] as const
   const urlOf = (at: At) => `http://127.0.0.1:${ports[at]}`
   const payments: Array<Payment> = []

@@ -38,7 +38,7 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
 )
 
 /** How a server sells behind the proxies; without a patience, a sweep and a group of its own as most tests want it. */
-const selling = Effect.fnUntraced(function* (
+export const selling = Effect.fnUntraced(function* (
   settledBy: SettledBy,
   patience: Duration.Input = "2 seconds",
   sweepEvery: Duration.Input = "1 hour",
