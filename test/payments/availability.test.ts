@@ -91,8 +91,7 @@ const troubles: ReadonlyArray<Trouble> = [
     settledBy: "facilitator",
     begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm("supportedHold")),
     end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
-    message:
-      /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u,
+    message: notConfirmed,
     told: { settlement: "failing" },
   },
 ]
