@@ -85,7 +85,7 @@ const carryOut = async (
     folder = homeOf(keep, name)
     return folder
   }
-  const [date, began] = [new Date(), performance.now()]
+  const [date, began, commit] = [new Date(), performance.now(), commitNow()]
   const seconds = () => (performance.now() - began) / 1_000
   const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
   const drawn = told.seed === undefined ? [`seed ${seed}`] : []
@@ -106,7 +106,7 @@ const carryOut = async (
       counts: outcome.counts,
       violations: outcome.violations,
       machine: { cores: availableParallelism() },
-      commit: commitNow(),
+      commit,
     }
     writeFileSync(String(file), `${JSON.stringify(report, null, 2)}\n`)
   }

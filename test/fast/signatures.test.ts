@@ -170,6 +170,14 @@ describe("checks of keys", () => {
     const isSigned = yield* KeyChecks.make(answering(1))
     assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
     assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
+    // It affirms what begins with a seven, whatever stands beside it.
+    const marking = program(
+      `parentPort.on("message", (all) => parentPort.postMessage(Uint8Array.from({ length: all.length / ${signingLength} }, (_, at) => Number(all[at * ${signingLength}] === 7))))`,
+    )
+    const isMarked = yield* KeyChecks.make(marking)
+    const three = [0, 7, 0].map((byte) => new Uint8Array(signingLength).fill(byte))
+    const verdicts = yield* Effect.forEach(three, isMarked, { concurrency: "unbounded" })
+    assert.deepStrictEqual(verdicts, [false, true, false])
   })
 
   live.each([

@@ -36,7 +36,7 @@ const check = async (index: number, size: number, { proofOf = index, extra = "" 
 const signed = ["stone: hashes to its chainHash", "Signature Verified Successfully"]
 
 describe("the manual's shell commands", () => {
-  it("prove each stone of a log of one, two, five and seven", async () => {
+  it("prove stones at the ends and in the middle of logs of one, two, five and seven", async () => {
     for (const [size, ...indexes] of [
       [1, 0],
       [2, 1],

@@ -46,6 +46,7 @@ const [lifetime, unsigned] = [exact("payload_authorization_valid_before"), exact
 /** The reason of a 402 `payment_invalid`; absent where the header is no header. */
 const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, change: Change]> = [
   ["another URL", "resource_url_mismatch", at((url) => url.replace("witness", "acquire/moss-hare"))],
+  ["another query", "resource_url_mismatch", at((url) => `${url}?spirit=moss-hare`)],
   ["another host", "resource_url_mismatch", at((url) => url.replace("127.0.0.1", "altar.example"))],
   ["no resource", payload, { payload: ({ resource: _, ...p }) => p }],
   ["another amount offered", requirements, { offer: { amount: "9999" } }],
@@ -64,6 +65,7 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ["another asset", requirements, { offer: { asset: other } }],
   ["another scheme", "unsupported_scheme", { offer: { scheme: "upto" } }],
   ["version 1", "invalid_x402_version", { payload: (p) => ({ ...p, x402Version: 1 }) }],
+  ["version 3", "invalid_x402_version", { payload: (p) => ({ ...p, x402Version: 3 }) }],
   ["another wallet's authorization", unsigned, named({ from: privateKeyToAccount(generatePrivateKey()).address })],
   [
     "a field changed after signing",

@@ -174,11 +174,15 @@ apart("payments that wait during another broadcast", patient, (it) => {
   it.on(proxiedServer("relayer", "20 seconds", "1 hour", 1))(
     "are sent one by one where groups are switched off",
     function* ({ url }) {
-      const purchases = yield* prepare(url, 3)
-      const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
-      assert.deepStrictEqual(statuses(answers), Array(3).fill(201))
-      const sent = yield* QueuedPayments.sentFor(purchases)
-      assert.deepStrictEqual([valuesOf(sent, "isGroup"), valuesOf(sent, "payments")], [Array(3).fill(false), [1, 1, 1]])
+      const { first, others } = yield* QueuedPayments.prepareGroup(url, 4)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
+      yield* crowd.letGo
+      assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
+      const sent = yield* QueuedPayments.sentFor([first, ...others])
+      assert.deepStrictEqual(
+        [valuesOf(sent, "isGroup"), valuesOf(sent, "payments")],
+        [Array(4).fill(false), [1, 1, 1, 1]],
+      )
     },
   )
 
