@@ -95,16 +95,32 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     assert.strictEqual(hex((yield* heads)[1]?.root ?? new Uint8Array()), hex(log.root))
   })
 
+  it("gives no position while another server does", function* ({ sql: client }) {
+    yield* settle(1)
+    yield* client`UPDATE acts SET log_sequence = NULL WHERE log_sequence = 181`
+    yield* client`UPDATE payment_totals SET placed = 180`
+    const waiting = client`SELECT id FROM acts WHERE log_sequence IS NULL`
+    const added = yield* client.withTransaction(
+      client`SELECT id FROM log_head FOR UPDATE`.pipe(
+        Effect.andThen(Effect.provide(integrateAll, server(128))),
+        Effect.timeout(patience(30)),
+      ),
+    )
+    assert.deepStrictEqual([added, (yield* waiting).length], [0, 1])
+    assert.strictEqual(yield* Effect.provide(integrateAll, server(128)), 1)
+    assert.isEmpty(yield* waiting)
+  })
+
   it("stops alone, without changing the stones' log", function* ({ sql: client }) {
     yield* client`UPDATE payment_attempts SET answer = replace(answer, '"amountAtomic":"', '"amountAtomic":"1')
-      WHERE id = (SELECT id FROM acts WHERE log_sequence = 180)`
+      WHERE id = (SELECT id FROM acts WHERE log_sequence = 181)`
     yield* settle(1)
     const failed = yield* Effect.provide(Effect.flip(integrateAll), server(128))
-    const reason = "act 180 is not the one that the log holds"
+    const reason = "act 181 is not the one that the log holds"
     assert.deepInclude(failed, { _tag: "LogStopped", reason })
     assertEach(yield* heads, ({ size, stopped }) => [size, stopped], [
       [0, null],
-      [180, reason],
+      [181, reason],
     ])
   })
 
