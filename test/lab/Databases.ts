@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { newFolder } from "./Folders.ts"
+import { dataFolder, newFolder } from "./Folders.ts"
 import { started } from "./Started.ts"
 
 export type Databases = Awaited<ReturnType<typeof open>>
@@ -20,9 +20,9 @@ export const withDatabase = (url: string, name: string) => {
   return copy.href
 }
 
-/** A PostgreSQL in a temporary folder. */
+/** A PostgreSQL in a folder that goes with this process. */
 export const ownDatabase = async (durable: boolean) => {
-  const layer = LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable })
+  const layer = LocalDatabase.layer({ dataDir: join(durable ? newFolder() : dataFolder(), "postgres"), durable })
   const { close, service } = await started(LocalDatabase, layer)
   return { url: Redacted.value(service.url), close }
 }
