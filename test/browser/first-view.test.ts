@@ -39,9 +39,15 @@ guide("the first view of", (it) => {
     await watchShifts(page)
     const network = await page.context().newCDPSession(page)
     const loads = new Map<string, { readonly type: string; readonly url: string; readonly bytes: number }>()
-    network.on("Network.responseReceived", ({ requestId, response: { url }, type }) =>
-      loads.set(requestId, { type, url, bytes: 0 }),
-    )
+    let shown = ""
+    network.on("Network.responseReceived", ({ loaderId, requestId, response: { url }, type }) => {
+      if (type === "Document") {
+        loads.clear()
+        shown = loaderId
+      }
+      // Code that the page before asked for may still arrive.
+      if (loaderId === shown) loads.set(requestId, { type, url, bytes: 0 })
+    })
     network.on("Network.loadingFinished", ({ encodedDataLength: bytes, requestId }) => {
       const load = loads.get(requestId)
       if (load !== undefined) loads.set(requestId, { ...load, bytes })
@@ -49,7 +55,6 @@ guide("the first view of", (it) => {
     await network.send("Network.enable")
     await network.send("Network.setCacheDisabled", { cacheDisabled: true })
     for (const path of [...paths, ...beside]) {
-      loads.clear()
       await open(page, `${url}${path}`)
       // An idle browser also fetches drawings that are a page or two away.
       const below = await page.evaluate(() =>
