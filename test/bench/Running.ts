@@ -2,7 +2,7 @@
 import type { Contest } from "./Contests.ts"
 import { type Figure, ofRates, ratiosOf } from "./Figures.ts"
 import { fire, type Shot, type Span } from "./Load.ts"
-import { cpuSeconds } from "../lab/ProcessUse.ts"
+import { cpuSeconds } from "../lab/Processes.ts"
 import type { Served } from "../lab/server/Programs.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 

@@ -1,6 +1,6 @@
 /** Decision 5 in every statement: nothing that engines lack which speak PostgreSQL's protocol. */
 import { assert, describe, it } from "@effect/vitest"
-import { violationsOf, wordsIn } from "../campaign/scale/Portability.ts"
+import { violationsOf, wordsIn } from "../lab/Portability.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 
 const wrong: ReadonlyArray<readonly [statement: string, what: string]> = [

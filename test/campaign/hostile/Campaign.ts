@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises"
 import * as Databases from "../../lab/Databases.ts"
 import * as Ledger from "../../lab/Ledger.ts"
-import { cpuSeconds, residentMegabytes } from "../../lab/ProcessUse.ts"
+import { cpuSeconds, residentMegabytes } from "../../lab/Processes.ts"
 import { serving, soldBy } from "../../lab/server/Programs.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import type { Outcome, Run } from "../Run.ts"

@@ -12,7 +12,7 @@ import { Agent, programOf } from "../../lab/DocumentAgent.ts"
 import { serverWith } from "../../lab/server/AnotherServer.ts"
 import { ask, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
 import { chain } from "../../lab/Chain.ts"
-import { violationsOf } from "./Portability.ts"
+import { violationsOf } from "../../lab/Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
 import { assert, suite } from "../../lab/Suites.ts"
 
