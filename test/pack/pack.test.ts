@@ -11,7 +11,18 @@ import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { digestOf, environment, npm, relayerKey, run, statementOf, stop, targetsOf, weightOf } from "./Packed.ts"
+import {
+  digestOf,
+  environment,
+  madeOf,
+  npm,
+  relayerKey,
+  run,
+  statementOf,
+  stop,
+  targetsOf,
+  weightOf,
+} from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertNone, suite } from "../lab/Suites.ts"
@@ -117,9 +128,7 @@ describe("the packed file", () => {
 
   it("is the same to the byte when it is packed elsewhere, later, and under another clock and umask", async () => {
     const elsewhere = join(folder, "elsewhere")
-    const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
-    for (const name of [...sources, "package.json", "package-lock.json", "tsconfig.json", "tsconfig.pack.json"])
-      await cp(join(root, name), join(elsewhere, name), { recursive: true })
+    for (const name of [...madeOf, "README.md"]) await cp(join(root, name), join(elsewhere, name), { recursive: true })
     // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
     const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
         cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
