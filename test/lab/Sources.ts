@@ -15,3 +15,16 @@ export const filesIn = (folders: ReadonlyArray<string>, ending = /\.ts$/u): Read
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
     )
     .filter((file) => ending.test(file) && !file.includes("node_modules"))
+
+/** The files and folders of a package, but for its README. */
+export const madeOf = [
+  ".npmrc",
+  "LICENSE",
+  "migrations",
+  "package-lock.json",
+  "package.json",
+  "schema",
+  "src",
+  "tsconfig.json",
+  "tsconfig.pack.json",
+]

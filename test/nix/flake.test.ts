@@ -8,9 +8,8 @@ import { serving } from "../../src/server/config/Table.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { packagesOf } from "../lab/Locks.ts"
 import { run } from "../lab/Process.ts"
-import { textOf } from "../lab/Sources.ts"
+import { madeOf, textOf } from "../lab/Sources.ts"
 import { assertNone } from "../lab/Suites.ts"
-import { madeOf } from "../pack/Packed.ts"
 
 const isInstalled = () => {
   try {

@@ -6,19 +6,6 @@ import type * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import * as Process from "../lab/Process.ts"
 import { assert } from "@effect/vitest"
 
-/** What a package is made of, but for its README. */
-export const madeOf = [
-  ".npmrc",
-  "LICENSE",
-  "migrations",
-  "package-lock.json",
-  "package.json",
-  "schema",
-  "src",
-  "tsconfig.json",
-  "tsconfig.pack.json",
-]
-
 /** How a server of the package ends. */
 export const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 

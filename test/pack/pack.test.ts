@@ -10,6 +10,7 @@ import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { madeOf } from "../lab/Sources.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import {
   digestOf,
