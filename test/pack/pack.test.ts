@@ -12,18 +12,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { madeOf } from "../lab/Sources.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import {
-  digestOf,
-  environment,
-  madeOf,
-  npm,
-  relayerKey,
-  run,
-  statementOf,
-  stop,
-  targetsOf,
-  weightOf,
-} from "./Packed.ts"
+import { digestOf, environment, npm, relayerKey, run, statementOf, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertNone, suite } from "../lab/Suites.ts"
