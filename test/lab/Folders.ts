@@ -13,12 +13,15 @@ const folderIn = (place: string, name: string) => {
   return folder
 }
 
+const removeAtExit = (folder: string) => {
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
 /** From now on this process and all that it starts have a temporary folder of their own, which goes with this process. */
 export const ownTemporaryFolder = () => {
   process.env[outside] ??= tmpdir()
-  const folder = folderIn(tmpdir(), "run")
-  process.env["TMPDIR"] = folder
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  process.env["TMPDIR"] = removeAtExit(folderIn(tmpdir(), "run"))
 }
 
 /** A new folder, which is removed with the run. */
@@ -33,12 +36,7 @@ const hasMemory = () => {
 }
 
 /** A new folder for data alone: in memory where there are 2 GiB, since some disks need 0.2 s for a database of 500 files. */
-export const dataFolder = () => {
-  if (!hasMemory()) return newFolder()
-  const folder = folderIn(memory, "data")
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  return folder
-}
+export const dataFolder = () => (hasMemory() ? removeAtExit(folderIn(memory, "data")) : newFolder())
 
 /** A new folder that outlives the run, for the logs of what went wrong. */
 export const lastingFolder = (name: string) => folderIn(process.env[outside] ?? tmpdir(), name)

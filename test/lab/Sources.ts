@@ -16,8 +16,8 @@ export const filesIn = (folders: ReadonlyArray<string>, ending = /\.ts$/u): Read
     )
     .filter((file) => ending.test(file) && !file.includes("node_modules"))
 
-/** The files and folders of a package, but for its README. */
-export const madeOf = [
+/** The files and folders that a package is built from, but for its README. */
+export const packageFiles = [
   ".npmrc",
   "LICENSE",
   "migrations",

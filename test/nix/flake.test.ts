@@ -8,7 +8,7 @@ import { serving } from "../../src/server/config/Table.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { packagesOf } from "../lab/Locks.ts"
 import { run } from "../lab/Process.ts"
-import { madeOf, textOf } from "../lab/Sources.ts"
+import { packageFiles, textOf } from "../lab/Sources.ts"
 import { assertNone } from "../lab/Suites.ts"
 
 const isInstalled = () => {
@@ -82,7 +82,7 @@ describe.skipIf(!isInstalled())("the flake", () => {
   it("lists the files that a package is made of", async () => {
     const { files, flags, script }: Record<"files" | "flags", ReadonlyArray<string>> & { script: string } =
       await evaluate("package")
-    assert.deepStrictEqual(files.map((file) => basename(file)).sort(), madeOf)
+    assert.deepStrictEqual(files.map((file) => basename(file)).sort(), packageFiles)
     assert.deepStrictEqual([script, ...flags], ["package", "--", "--no-archive"])
   })
 

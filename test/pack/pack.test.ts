@@ -10,7 +10,7 @@ import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { madeOf } from "../lab/Sources.ts"
+import { packageFiles } from "../lab/Sources.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { digestOf, environment, npm, relayerKey, run, statementOf, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
@@ -118,7 +118,8 @@ describe("the packed file", () => {
 
   it("is the same to the byte when it is packed elsewhere, later, and under another clock and umask", async () => {
     const elsewhere = join(folder, "elsewhere")
-    for (const name of [...madeOf, "README.md"]) await cp(join(root, name), join(elsewhere, name), { recursive: true })
+    for (const name of [...packageFiles, "README.md"])
+      await cp(join(root, name), join(elsewhere, name), { recursive: true })
     // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
     const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
         cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
