@@ -2,21 +2,9 @@
 
 /** Options without a value. `log` is one, although `witness-serve --log` takes a key: no key begins with a dash. */
 export const switches: ReadonlySet<string> = new Set(
-  [
-    "acts",
-    "check",
-    "fresh",
-    "help",
-    "insecure",
-    "json",
-    "log",
-    "once",
-    "post-quantum",
-    "reveal",
-    "show-link",
-    "version",
-    "wizard",
-  ].map((name) => `--${name}`),
+  ["acts", "check", "fresh", "help", "insecure", "json", "log", "once", "post-quantum", "reveal", "version"].map(
+    (name) => `--${name}`,
+  ),
 )
 
 /** Only help and version have names of one letter; anything else with one dash is a word. */

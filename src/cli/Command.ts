@@ -1,6 +1,6 @@
 /** All commands of this package. */
 import { Cause, Console, Effect, Stdio } from "effect"
-import { CliError, CliOutput, Command } from "effect/cli"
+import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
 import { spelledOut } from "./Arguments.ts"
 import { buying } from "./buyer/Buy.ts"
@@ -10,9 +10,6 @@ import { oneLine } from "./CommandFailure.ts"
 export const commandsOf = async (isCalled: (name: string) => boolean) => {
   const late = async <C extends Command.Command.Any>(name: string, says: string, load: () => Promise<C>) =>
     isCalled(name) ? await load() : Command.make(name).pipe(Command.withDescription(says))
-  const room = await late("room", "Signal rooms: create, read, send, poll", () =>
-    import("./buyer/Room.ts").then(({ roomCommand }) => roomCommand),
-  )
   const checks = [
     await late("verify", "Check a whole witness chain, its revealed words and its payments", () =>
       import("./verify/Verify.ts").then(({ verify }) => verify),
@@ -46,7 +43,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
   ] as const
   const buy = Command.make("buy").pipe(
     Command.withDescription("The same buyer's commands under one name: npm run buy -- witness …"),
-    Command.withSubcommands([...buying, room]),
+    Command.withSubcommands(buying),
   )
   return Command.make("spirit-altar").pipe(
     Command.withDescription(
@@ -54,15 +51,14 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     ),
     Command.withSubcommands([
       { group: "Buy", commands: buying },
-      { group: "Talk", commands: [room] },
       { group: "Check", commands: checks },
       { group: "Run", commands: [...runs, buy] },
     ]),
   )
 }
 
-/** Completions and the wizard need every command. */
-const isAll = (args: ReadonlyArray<string>) => args.some((arg) => /^--(?:completions|wizard)\b/u.test(arg))
+/** Completions need every command. */
+const isAll = (args: ReadonlyArray<string>) => args.some((arg) => /^--completions\b/u.test(arg))
 
 /** The help already printed it; an interruption is no error either. */
 const isSaid = (cause: Cause.Cause<unknown>) =>
@@ -87,6 +83,8 @@ const isJson = process.argv.includes("--json")
 
 const name = commit === null ? version : `${version} (commit ${commit})`
 
+const config = CliConfig.make({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) })
+
 /** Fails with one sentence on stderr and exit code 1. */
 export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).pipe(
   Effect.flatMap((args) =>
@@ -95,6 +93,7 @@ export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).p
       (altar) => Command.runWith(altar, { version: name })(args),
     ),
   ),
+  Effect.provideService(CliConfig.CliConfig, config),
   Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
   Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
 )

@@ -4,7 +4,6 @@ import { Effect, Redacted } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
-import * as Process from "../lab/Process.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
@@ -171,34 +170,6 @@ suite("an operator", world(), (it) => {
     assert.match(stdout, /evidence {2}transaction 0x/u)
     assert.match(stdout, /next inquiry \d{4}-/u)
     assert.match(stdout, /to do {5}It can still be paid until /u)
-  })
-
-  it("exports all acts and the chain as JSON lines and as a table", function* ({ sql }) {
-    const env = { PATH: process.env["PATH"] ?? "", ...(yield* databaseOf) }
-    const exported = (...args: ReadonlyArray<string>) =>
-      Effect.map(
-        Effect.promise(() => Process.run([Process.main, "admin", "export", ...args], { env }).ended),
-        ({ stdout }) => stdout,
-      )
-    yield* buy("/api/witness", { commitment: newCommitment(), agentName: '=1+1, "quoted"' })
-    const [row] =
-      yield* sql`SELECT (SELECT count(*) FROM acts) AS acts, (SELECT count(*) FROM witness_stones) AS stones`
-    const counts = Object(row)
-    const linesOf = (stdout: string) => stdout.split("\n").filter(Boolean).map(json)
-    const acts = linesOf(yield* exported("acts"))
-    assert.strictEqual(acts.length, Number(counts.acts))
-    const columns = "id,act,permalink,agentName,settledAt,record,receipt"
-    assert.strictEqual(Object.keys(acts[0]).join(), columns)
-    const links = linesOf(yield* exported("chain"))
-    assertEach(
-      links,
-      ({ sequence }) => sequence,
-      Array.from({ length: Number(counts.stones) }, (_, index) => index + 1),
-    )
-    const table = (yield* exported("acts", "--format", "csv")).split("\r\n")
-    assert.strictEqual(table[0], columns)
-    assert.strictEqual(table.length, acts.length + 2)
-    assert.isTrue(table.some((line) => line.includes(`"'=1+1, ""quoted"""`)))
   })
 
   it("gets a clear message about an id that is no UUID, and a limit that is no number", function* () {

@@ -22,9 +22,9 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
 describe("a command", () => {
   it.each([
     [["witness", "--json"], "usage", "--text"],
-    [["spirits", "--nosuch", "--json"], "usage", "--nosuch"],
+    [["purchases", "--nosuch", "--json"], "usage", "--nosuch"],
     [["admin", "hide", "--json"], "usage", "act"],
-    [["spirits", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
+    [["purchases", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
   ])("with invalid arguments prints one JSON document under --json: %s", (args, code, named) => {
     const { status, stdout } = run(args)
     assert.strictEqual(status, 1)

@@ -13,7 +13,9 @@ const key = generatePrivateKey()
 const order = ["witness", "--text", "The heron will return by May."]
 const starting = json({ ready: false, state: "starting", database: "unknown", settlement: "unknown" }, 503)
 const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })
-const spirits = json({ ok: true, spirits: [] })
+const reconcileKey = "buyer-1f0c2c1e5b0a4c1f9d518a54"
+const asked = ["reconcile", reconcileKey]
+const unknown = json({ ok: false, code: "attempt_not_found", message: "Nothing was charged under this key." }, 404)
 
 const altar = (tells: (path: string, times: number) => Reply) =>
   Effect.gen(function* () {
@@ -72,17 +74,20 @@ describe("the altar of a command", () => {
   })
 
   live("is by default the folder's running sandbox, or the default address without one", function* () {
-    const { heard, url } = yield* altar(() => spirits)
+    const { heard, url } = yield* altar(() => unknown)
     const living = yield* terminal
     living.signedBy(process.pid, url)
-    const found = yield* living.run(["spirits"])
-    assert.deepStrictEqual([found.code, found.stderr, heard], [0, `altar       ${url}\n`, ["/api/spirits"]])
-    const named = yield* altar(() => spirits)
-    assert.include((yield* living.run(["spirits", "--url", named.url])).stderr, `altar       ${named.url}\n`)
+    const found = yield* living.run(asked)
+    assert.deepStrictEqual(
+      [found.stderr.split("\n")[0], heard],
+      [`altar       ${url}`, [`/api/reconcile/${reconcileKey}`]],
+    )
+    const named = yield* altar(() => unknown)
+    assert.include((yield* living.run([...asked, "--url", named.url])).stderr, `altar       ${named.url}\n`)
     assert.strictEqual(heard.length, 1)
     const dead = yield* terminal
     dead.signedBy(2 ** 22 + 1, url)
-    const { stderr } = yield* dead.run(["spirits"])
+    const { stderr } = yield* dead.run(asked)
     assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
     assert.strictEqual(heard.length, 1)
   })
@@ -93,10 +98,10 @@ describe("the altar of a command", () => {
     const at = yield* terminal
     at.signedBy(process.pid, url)
     const opened = Promise.withResolvers<{ readonly close: () => void }>()
-    const ended = yield* at.run(["spirits"], (said) => {
-      if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => spirits, port))
+    const ended = yield* at.run(asked, (said) => {
+      if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => unknown, port))
     })
-    assert.strictEqual(ended.code, 0, ended.stderr)
+    assert.include(ended.stderr, "Nothing was charged under this key.")
     const { close } = yield* Effect.promise(() => opened.promise)
     close()
   })

@@ -6,7 +6,6 @@ import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { Effect } from "effect"
 import { addressOf } from "../../src/pages/reference/Errors.ts"
-import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
@@ -156,22 +155,5 @@ suite("the reference of the API", world(), (it) => {
     assert.include(text, `| 409 [\`witness_ceiling_today\`](${addressOf("witness_ceiling_today")}.md) |`)
     assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
     assert.include(text, '-H "Idempotency-Key: $KEY"')
-  })
-
-  it("shows commands that the command line accepts, and that buy the act they name", function* () {
-    const at = yield* terminal
-    const samples = samplesIn(yield* docs, "command")
-    assert.sameMembers(
-      samples.map(([id]) => id),
-      [...Object.keys(commands), ...sales.map(({ sale }) => sale.name)],
-    )
-    const [, prayer = ""] = samples.find(([id]) => id === "offerPrayer") ?? []
-    const words = prayer.replaceAll("\\\n", "").split(" --url ")[0] ?? ""
-    const args = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
-      ([, one, two, three]) => one ?? two ?? three ?? "",
-    )
-    const bought = yield* at.run([...args.slice(1), "--json"])
-    assert.strictEqual(bought.code, 0, bought.stderr)
-    assert.isString(JSON.parse(bought.stdout).record.id)
   })
 })

@@ -62,7 +62,7 @@ const ours = ([first = "", ...rest]: ReadonlyArray<string>): {
   return command === undefined ? { script } : { script, args: [command, ...args] }
 }
 
-const groups = new Set(["buy", "room", "log", "act", "admin", "receipts"])
+const groups = new Set(["buy", "log", "admin", "receipts"])
 
 const pathOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...rest] = args

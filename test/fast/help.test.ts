@@ -1,34 +1,26 @@
 /** The help is complete: every command with examples that are spelled as it understands them, and shells complete it. */
 import { execFileSync } from "node:child_process"
 import { Effect } from "effect"
-import { priceUsd } from "../../schema/payments/Payment.ts"
-import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/CommandRun.ts"
 import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
-  ...[...buying, "spirits", "altar", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
+  ...[...buying, "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["key", "status", "resume", "mirror", "prove", "watch"].map((name) => ["log", name]),
-  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "export", "audit"].map((name) => [
-    "admin",
-    name,
-  ]),
-  ...["create", "list", "invite", "read", "send", "poll", "delete"].map((name) => ["room", name]),
-  ...sales.map(({ sale }) => ["act", sale.name]),
+  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit"].map((name) => ["admin", name]),
   ["buy", "witness"],
-  ["buy", "room", "create"],
 ]
 
 describe("a word that begins with a dash", () => {
   it.each([
     ["witness --text - --key -hv3 --json", "witness --text - --key=-hv3 --json"],
     ["reconcile -v0 --data -x --json", "reconcile --data=-x --json -- -v0"],
-    ["room send -room -text --mode calm", "room send --mode calm -- -room -text"],
-    ["room send -room text --json", "room send --json -- -room text"],
-    ["room send --json room -5", "room send --json room -- -5"],
-    ["room read - --after -1", "room read - --after=-1"],
+    ["reveal -id -text --salt calm", "reveal --salt calm -- -id -text"],
+    ["admin show -id text --json", "admin show --json -- -id text"],
+    ["admin show --json id -5", "admin show --json id -- -5"],
+    ["log confirm - --why -1", "log confirm - --why=-1"],
     ["witness --json --text", "witness --json --text"],
     ["witness --text --json", "witness --text --json"],
     ["verify --log -h", "verify --log -h"],
@@ -44,13 +36,12 @@ describe("the help", () => {
     "names every command, the meaning of exit codes, and the variables that a server and a buyer read",
     function* () {
       let help = ""
-      for (const group of ["", "room", "act", "log", "admin", "serve", "witness"])
+      for (const group of ["", "log", "admin", "serve", "witness"])
         help += yield* ask(...group.split(" ").filter(Boolean), "--help")
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is a failure/u)
       for (const name of ["RELAYER_KEY", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_DATA", "SPIRIT_ALTAR_PRIVATE_KEY"])
         assert.include(help, name)
-      for (const { sale } of sales) assert.include(yield* ask("act", sale.name, "--help"), priceUsd(sale.priceAtomic))
     },
   )
 
@@ -76,6 +67,6 @@ describe("the help", () => {
   effect("includes a well-formed bash completion of commands, flags and choices", function* () {
     const script = yield* ask("--completions", "bash")
     execFileSync("bash", ["-n"], { input: script })
-    for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare", "celebrate"]) assert.include(script, word)
+    for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare"]) assert.include(script, word)
   })
 })

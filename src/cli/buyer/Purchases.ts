@@ -16,9 +16,7 @@ import { plain } from "../Output.ts"
 import { saveProof } from "./Proof.ts"
 import { paid } from "./BuyerCommand.ts"
 
-const spirit = Argument.Literals("spirit", spiritIds).pipe(
-  Argument.withDescription("Spirit of the altar; see `spirits`"),
-)
+const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
 
 /** `$0.01`. */

@@ -1,7 +1,6 @@
-/** `spirits`, `altar`, `reveal`, `unseal`, `reconcile` and `purchases`: the free commands, which load no wallet. */
-import { Effect, Option } from "effect"
-import { Argument, Flag } from "effect/cli"
-import { spiritIds } from "../../../schema/altar/Spirit.ts"
+/** `reveal`, `unseal`, `reconcile` and `purchases`: the free commands, which load no wallet. */
+import { Effect } from "effect"
+import { Flag } from "effect/cli"
 import type { Purchase } from "../../buyer/Purchases.ts"
 import { optionalText, word } from "../Define.ts"
 import { agentName, provided, salt } from "../Flags.ts"
@@ -13,41 +12,6 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const line = (row: ReadonlyArray<string>) => row.map((cell, column) => plain(cell).padEnd(width(column))).join("  ")
   return rows.map((row) => line(row).trimEnd()).join("\n")
 }
-
-const kept = (keeper: { readonly keeper: string; readonly agentName: string | null } | null) =>
-  keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`
-
-export const spirits = free("spirits", {
-  description: "The 24 spirits and their keepers",
-  examples: [["spirit-altar spirits --json", "As the API returns it"]],
-  flags: {},
-  ask: (orders) => orders.spirits,
-  render: (all) => table(all.map(({ epithet, id, keeper, kin }) => [id, kin, kept(keeper), epithet])),
-})
-
-export const altar = free("altar", {
-  description: "One altar, or all of them: today's prayer slot, candles and keeper",
-  examples: [["spirit-altar altar moss-hare --json", "Everything about one altar"]],
-  flags: {
-    asked: Argument.Literals("spirit", spiritIds).pipe(
-      Argument.withDescription("Spirit of the altar; every altar when absent"),
-      Argument.optional,
-    ),
-  },
-  ask: (orders, { asked }) =>
-    Effect.map(orders.altars, (altars) =>
-      altars.filter(({ spirit }) => Option.isNone(asked) || asked.value === spirit),
-    ),
-  render: (altars) =>
-    table(
-      altars.map(({ keeper, litCandles, spirit, today }) => [
-        spirit,
-        `prayer today: ${today.state}`,
-        `candles lit: ${litCandles}`,
-        kept(keeper),
-      ]),
-    ),
-})
 
 const opening = (words: "text" | "words") => ({
   salt: salt.pipe(Flag.withDescription("Its salt, when this machine's journal does not have it")),

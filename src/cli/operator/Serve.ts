@@ -1,7 +1,5 @@
 /** `serve`: the production server, configured by its environment alone. */
-import cluster from "node:cluster"
-import { ConfigProvider, Effect, Layer, Schema } from "effect"
-import { Flag } from "effect/cli"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { helpOf, serving as variables } from "../../server/config/Table.ts"
 import { command, on } from "../Define.ts"
 import { common } from "../Flags.ts"
@@ -16,20 +14,11 @@ import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { checking } from "./Check.ts"
-import { working } from "./Workers.ts"
 import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
   "check",
   "Check database, chain, relayer and facilitator once, print the results, and exit without serving; exit code 1 when a check fails",
-)
-
-const workers = Flag.Int("workers").pipe(
-  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 64 }))),
-  Flag.withDescription(
-    "Processes that share the port, 1 to 64; each adds a core, 16 connections to the database and the memory of a server",
-  ),
-  Flag.withDefault(1),
 )
 
 const listening = Layer.effectDiscard(
@@ -85,7 +74,6 @@ export const serve = command("serve", {
     ["npm run serve -- --check", "Check this environment, and name its faults"],
     ["DATABASE_URL=postgres://… npm run serve", "Serve the free routes; paid ones answer 503 payments_unavailable"],
   ],
-  flags: { check, workers, json: common.json },
-  run: (flags) =>
-    flags.check ? checking(flags.json) : flags.workers > 1 && cluster.isPrimary ? working(flags.workers) : serving,
+  flags: { check, json: common.json },
+  run: (flags) => (flags.check ? checking(flags.json) : serving),
 })

@@ -1,28 +1,12 @@
-/** Examples of each request in every language, and as a command. */
+/** Examples of each request in every language. */
 import type { Schema } from "effect"
 import type { Forms } from "./Form.ts"
 import { go } from "./Go.ts"
 import type { Operation } from "./Operations.ts"
 import { python } from "./Python.ts"
-import { isEmpty, isSealing, type Request, requestOf, text, words } from "./Request.ts"
-
-/** Operations with a command of their own; every act has one under `act`. `ID` and `KEY` are the reader's. */
-export const commands: Readonly<Record<string, string>> = {
-  createRoom: 'room create --name "Night shift" --show-link',
-  deleteRoom: "room delete ROOM",
-  listAltars: "altar",
-  listSpirits: "spirits",
-  readRoom: "room read ROOM",
-  readWitnessChain: "verify",
-  reconcile: "reconcile KEY",
-  revealWitnessStone: "reveal ID",
-  sendMessage: 'room send ROOM "The kettle is on."',
-  unsealCandle: "unseal ID",
-}
+import { isEmpty, isSealing, type Request, requestOf, words } from "./Request.ts"
 
 const withinQuotes = (value: string) => value.replace(/'/gu, `'\\''`)
-
-const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
 
 const random = "head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n'"
 
@@ -94,41 +78,20 @@ const initOf = ({ body, isRoom, method }: Request) => {
   return init.length === 0 ? "" : `, {\n${init.join("\n")}\n}`
 }
 
-const flagsOf = ({ body, isSealed }: Request): ReadonlyArray<string> =>
-  typeof body !== "object" || body === null || Array.isArray(body)
-    ? []
-    : Object.entries(body).map(([name, value]) =>
-        isSealed && isSealing(name) ? `--words "${words}"` : `--${kebab(name)} '${withinQuotes(text(value))}'`,
-      )
-
-const command = (publicUrl: string, operation: Operation, request: Request): string | undefined => {
-  const own = commands[operation.operationId]
-  const call = request.isPaid
-    ? ["act", operation.operationId, ...request.params.map(([, value]) => value), ...flagsOf(request)].join(" ")
-    : own
-  if (call === undefined) return undefined
-  // An invite contains the room's URL.
-  const isPlaced = call.startsWith("room ") && operation.operationId !== "createRoom"
-  return `spirit-altar ${call}${isPlaced ? "" : ` \\\n  --url ${publicUrl}`}`
-}
-
-/** The languages of the reference, in the order of its choice; the command is there where one exists. */
-export const languages = ["curl", "TypeScript", "Python", "Go", "Command"] as const
+/** The languages of the reference, in the order of its choice. */
+export const languages = ["curl", "TypeScript", "Python", "Go"] as const
 
 export interface Example {
   readonly name: (typeof languages)[number]
   readonly text: string
 }
 
-/** The available examples; not every read has a command. */
 export const examplesOf = (publicUrl: string, forms: Forms, operation: Operation): ReadonlyArray<Example> => {
   const request = requestOf(forms, operation)
-  const typed = command(publicUrl, operation, request)
   return [
     { name: "curl", text: curl(publicUrl, request) },
     { name: "TypeScript", text: typescript(publicUrl, operation, request) },
     { name: "Python", text: python(publicUrl, request) },
     { name: "Go", text: go(publicUrl, request) },
-    ...(typed === undefined ? [] : [{ name: "Command", text: typed } as const]),
   ]
 }

@@ -1,4 +1,4 @@
-/** The public rows of settled acts for the operator: changes what is shown and exports all. */
+/** The public rows of settled acts, for the operator's changes of what is shown. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../../platform/Rows.ts"
@@ -12,11 +12,8 @@ const Row = Schema.Struct({
   receipt: Schema.String,
   record: Schema.String,
 })
-export type PublicAct = typeof Row.Type
 
 const actsOf = rowsOf("acts", Row)
-
-type Place = Pick<PublicAct, "id" | "settledAt">
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
   /** Locks the attempt of an act, so that changes of its public row run one at a time. */
@@ -26,10 +23,4 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
   /** Changes what is shown. The stored first answer stays, and a replay of its key returns it. */
   show: (id: string, agentName: string | null, record: string) =>
     sql`UPDATE acts SET agent_name = ${agentName}, record = ${record} WHERE id = ${id}::uuid`,
-  /** At most `limit` acts, oldest first, after the given one. */
-  after: (last: Place | undefined, limit: number) =>
-    actsOf(sql`
-      SELECT * FROM acts
-      ${last === undefined ? sql`` : sql`WHERE (settled_at, id) > (${last.settledAt}::timestamptz, ${last.id}::uuid)`}
-      ORDER BY settled_at, id LIMIT ${limit}::int`),
 }))

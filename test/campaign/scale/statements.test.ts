@@ -44,13 +44,7 @@ suite("a server", sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))
 
     const { run } = yield* Effect.provideService(terminal, TestServer, { url })
     const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
-    for (const args of [
-      ["pause", ...acting],
-      ["resume", ...acting],
-      ["audit"],
-      ["export", "acts"],
-      ["export", "chain"],
-    ]) {
+    for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
       const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
       assert.strictEqual(ended.code, 0, ended.stderr)
     }
