@@ -34,7 +34,7 @@ export const external = ["undici"]
 /** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand, and the threads' programs. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
-  const { metafile, outputFiles } = await bundle({
+  const { outputFiles } = await bundle({
     absWorkingDir: root,
     entryPoints: [
       "src/main.ts",
@@ -64,16 +64,15 @@ const buildServer = async (target: URL) => {
     },
     legalComments: "none",
     write: false,
-    metafile: true,
     logLevel: "warning",
   })
   await writeOutput(outdir, withoutForeignMaps(outputFiles))
-  return Object.keys(metafile.inputs)
 }
 
-/** Builds pages and server below `target`; returns their input files. */
-export const build = async (target: URL): Promise<ReadonlyArray<string>> =>
-  (await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])).flat()
+/** Builds pages and server below `target`. */
+export const build = async (target: URL): Promise<void> => {
+  await Promise.all([buildPages(new URL("dist/web/", target)), buildServer(target)])
+}
 
 /** Serializes builds by a lock of the kernel, which frees it when its holder dies. */
 const alone = async (run: () => Promise<void>) => {

@@ -1,16 +1,12 @@
 /**
- * `npm run package`: packs the bundle and the compiled library reproducibly, with a provenance statement beside them. The
- * manifest lists only dependencies outside the bundle, so that a server is installed without its build inputs.
+ * `npm run package`: packs the bundle and the compiled library reproducibly. The manifest lists only dependencies outside the bundle, so that a server is installed without its build inputs.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { basename, extname, join, resolve } from "node:path"
+import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { parseArgs } from "node:util"
 import { build, external } from "./build.ts"
 import { commit } from "./Commit.ts"
-import { provenance } from "./Provenance.ts"
-import { sbom } from "./Sbom.ts"
 
 const root = join(import.meta.dirname, "../..")
 const library = join(root, "dist", "lib")
@@ -31,8 +27,6 @@ const run = (command: string, args: ReadonlyArray<string>) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-const npmVersion = () => spawnSync("npm", ["--version"], { cwd: root, encoding: "utf8" }).stdout?.trim() || "unknown"
-
 const choose = (names: ReadonlyArray<string>, range = "") =>
   Object.fromEntries(names.map((name) => [name, `${range}${dependencies[name]}`]))
 
@@ -41,7 +35,7 @@ const isServed = (file: string) => ["", ".png", ".svg"].includes(extname(basenam
 
 const source = commit()
 rmSync(library, { recursive: true, force: true })
-const inputs = await build(pathToFileURL(`${library}/`))
+await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript with declarations.
 run("tsc", ["--project", "tsconfig.pack.json"])
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
@@ -53,7 +47,7 @@ writeFileSync(
     {
       ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
       ...(source === undefined ? {} : { gitHead: source }),
-      files: ["dist", "schema", "src", "sbom.cdx.json"],
+      files: ["dist", "schema", "src"],
       dependencies: choose(external),
       peerDependencies: choose(peers, "^"),
       peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
@@ -62,31 +56,9 @@ writeFileSync(
     2,
   ),
 )
-const lock = readFileSync(join(root, "package-lock.json"))
-const { packages } = JSON.parse(lock.toString())
-const installed = external.map((name) => `node_modules/${name}/`)
-const parts = JSON.stringify(sbom(manifest, packages, [...inputs, ...installed]), null, 2)
-writeFileSync(join(library, "sbom.cdx.json"), parts)
 if (process.argv.includes("--no-archive")) process.exit(0)
 for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
 // An archive keeps file modes, and a checkout's depend on its owner.
 for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
   chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)
 run("npm", ["pack", library, ...process.argv.slice(2)])
-
-const { values } = parseArgs({ options: { "pack-destination": { type: "string", default: "." } }, strict: false })
-const target = resolve(root, String(values["pack-destination"]))
-const name = `${manifest.name}-${manifest.version}`
-if (source === undefined)
-  process.stderr.write(
-    `${name}.provenance.json names no commit: what was packed is not, or not only, what one holds.\n`,
-  )
-const statement = provenance({
-  archive: { name: `${name}.tgz`, bytes: readFileSync(join(target, `${name}.tgz`)) },
-  sbom: { name: "sbom.cdx.json", bytes: Buffer.from(parts) },
-  lock: { name: "package-lock.json", bytes: lock },
-  commit: source,
-  node: process.versions.node,
-  npm: npmVersion(),
-})
-writeFileSync(join(target, `${name}.provenance.json`), `${JSON.stringify(statement, null, 2)}\n`)

@@ -65,8 +65,8 @@ const namesOf = (target: string, files: ReadonlyArray<Output>): ReadonlyMap<stri
     }),
   )
 
-/** Bundles `src/web` into `folder`; returns the input files. */
-export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
+/** Bundles `src/web` into `folder`. */
+export const build = async (folder: URL): Promise<void> => {
   const target = fileURLToPath(folder)
   const entries = await readdir(source, { recursive: true })
   const common = {
@@ -79,7 +79,6 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
     target: "es2023",
     charset: "utf8",
     write: false,
-    metafile: true,
     logLevel: "warning",
   } as const
   const pages = await bundle({
@@ -102,5 +101,4 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
     { path: join(target, "type/OFL.txt"), contents: await readFile(join(source, "style/type/OFL.txt")) },
     { path: join(target, "assets.json"), contents: Buffer.from(JSON.stringify(Object.fromEntries(names))) },
   ])
-  return [pages, loners].flatMap(({ metafile }) => Object.keys(metafile.inputs))
 }

@@ -1,9 +1,8 @@
 /** The installed packages: exact versions with hashes, licences that we know, and no scripts but those listed. */
-import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { type Entry, packagesOf } from "../lab/Locks.ts"
 import { filesIn, jsonOf, textOf, textOf as read } from "../lab/Sources.ts"
-import { assert, assertEach, assertNone, describe, it, valuesOf } from "../lab/Suites.ts"
+import { assert, assertEach, assertNone, describe, it } from "../lab/Suites.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
 const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")
@@ -91,34 +90,6 @@ describe("install scripts", () => {
 
   it.each(["tools", "integrators"])("run for nothing that test/%s brings", (folder) => {
     assert.match(textOf(`test/${folder}/.npmrc`), /^ignore-scripts=true$/mu)
-  })
-})
-
-describe("the bill of materials", () => {
-  const packages = packagesOf("package-lock.json")
-
-  it("lists each package of which a file contains code once, with the lock's version, hash and licence", () => {
-    const { components, dependencies, metadata } = sbom(manifest, packages, [
-      "src/main.ts",
-      "node_modules/viem/_esm/index.js",
-      "../../node_modules/viem/_esm/utils/index.js",
-      "node_modules/@effect/platform-node/dist/NodeRuntime.js",
-      "node_modules/viem/node_modules/@noble/curves/esm/p256.js",
-    ])
-    const { license, version: number } = packages["node_modules/viem"] ?? {}
-    assert.deepStrictEqual(valuesOf(components, "name"), ["@effect/platform-node", "viem", "@noble/curves"])
-    const viem = components[1]
-    assert.deepStrictEqual([viem?.version, viem?.licenses], [number, [{ license: { id: license } }]])
-    assert.match(JSON.stringify(viem), /"alg":"SHA-512","content":"[0-9a-f]{128}"/u)
-    assert.strictEqual(viem?.purl, `pkg:npm/viem@${number}`)
-    assert.deepStrictEqual(dependencies, [
-      { ref: metadata.component["bom-ref"], dependsOn: components.map(({ purl }) => purl) },
-    ])
-    assert.strictEqual(metadata.component.purl, `pkg:npm/spirit-altar@${manifest.version}`)
-  })
-
-  it("rejects a package outside the lock", () => {
-    assert.throws(() => sbom(manifest, packages, ["node_modules/stranger/index.js"]), /no node_modules\/stranger/u)
   })
 })
 

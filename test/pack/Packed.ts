@@ -1,6 +1,5 @@
 /** The programs that pack and install, and what they made. */
-import { createHash } from "node:crypto"
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import * as Process from "../lab/Process.ts"
@@ -31,12 +30,6 @@ export const npm = async (args: ReadonlyArray<string>, cwd: string) => {
 
 export const targetsOf = (target: unknown): ReadonlyArray<string> =>
   typeof target === "string" ? [target.replace("./", "")] : Object.values(target ?? {}).flatMap(targetsOf)
-
-export const statementOf = async (archive: string) =>
-  JSON.parse(await readFile(archive.replace(/\.tgz$/u, ".provenance.json"), "utf8"))
-
-export const digestOf = (algorithm: "sha256" | "sha512", bytes: Uint8Array) =>
-  createHash(algorithm).update(bytes).digest("hex")
 
 export const weightOf = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
