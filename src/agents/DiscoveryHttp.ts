@@ -14,7 +14,7 @@ import { didDocument, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { tools } from "../server/ErrorFormats.ts"
-import { agentCard, agentManifest, aiCatalog, cardType, registryEntry, serverCard, x402 } from "./Manifests.ts"
+import { agentManifest, cardType, serverCard, x402 } from "./Manifests.ts"
 import { manualForPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
@@ -24,12 +24,9 @@ import { robots, securityText } from "./WellKnownText.ts"
 
 export const paths = {
   serverCard: "/.well-known/mcp/server-card.json",
-  registryEntry: "/.well-known/mcp/server.json",
   did: "/.well-known/did.json",
-  aiCatalog: "/.well-known/ai-catalog.json",
   agent: "/.well-known/agent.json",
   x402: "/.well-known/x402",
-  agentCard: "/.well-known/agent-card.json",
   security: "/.well-known/security.txt",
   robots: "/robots.txt",
   llms: "/llms.txt",
@@ -98,11 +95,8 @@ export const layer = Layer.unwrap(
     return Layer.mergeAll(
       json(paths.serverCard, card),
       ...tools.map((path) => json(`${path}/server-card`, card, cardAtTools)),
-      json(paths.aiCatalog, aiCatalog(publicUrl), { contentType: "application/ai-catalog+json" }),
-      json(paths.registryEntry, registryEntry(publicUrl)),
       ...(keys === undefined ? [] : [json(paths.did, didDocument(publicUrl, keys), shortly)]),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
-      json(paths.agentCard, agentCard(publicUrl, offers, operator)),
       json(paths.x402, x402(publicUrl, offers)),
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),

@@ -1,11 +1,9 @@
 /** The machine-readable manifests, generated from the offers; none has a price or a route of its own. */
-import { Option } from "effect"
 import { interfaceVersion } from "../../schema/Api.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
-import type { Operator } from "../platform/Operator.ts"
 import { icons } from "./Icons.ts"
 import { handshake, versions } from "./McpEra.ts"
 import { tools as paths } from "../server/ErrorFormats.ts"
@@ -32,77 +30,21 @@ const logOf = (publicUrl: string, log: LogIdentity) => ({
 /** The media type of a server card (SEP-2127). */
 export const cardType = "application/mcp-server-card+json"
 
-/** The members that name this server, alike in its card and in the registry. */
-const identityOf = (publicUrl: string) => ({
+/** MCP server card (SEP-2127): the address of the tools, which clients list there. */
+export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
+  $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
   name: `${namespace(publicUrl)}/spirit-altar`,
   title: Words.name,
   description: Words.description,
   version: interfaceVersion,
   websiteUrl: `${publicUrl}/for-agents`,
   ...icons(publicUrl),
-})
-
-/** MCP server card (SEP-2127): the address of the tools, which clients list there. */
-export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
-  $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-  ...identityOf(publicUrl),
   remotes: paths.map((path) => ({
     type: "streamable-http",
     url: `${publicUrl}${path}`,
     supportedProtocolVersions: versions,
   })),
   ...(log === undefined ? {} : { _meta: { [`${namespace(publicUrl)}/log`]: logOf(publicUrl, log) } }),
-})
-
-/** Where cards of this host are, for programs that look for any kind of agent. */
-export const aiCatalog = (publicUrl: string) => ({
-  specVersion: "1.0",
-  entries: [
-    {
-      identifier: `urn:air:${new URL(publicUrl).hostname}:mcp:spirit-altar`,
-      type: cardType,
-      url: `${publicUrl}${paths[0]}/server-card`,
-    },
-  ],
-})
-
-/** The entry that an operator publishes to MCP's registry, which proves the domain of the name by DNS. */
-export const registryEntry = (publicUrl: string) => ({
-  $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-  ...identityOf(publicUrl),
-  remotes: [{ type: "streamable-http", url: `${publicUrl}${paths[0]}` }],
-})
-
-/**
- * The card that A2A clients look for. This server is no A2A agent: the card names MCP's interface alone, so a client of
- * A2A alone sees that it can call nothing, and finds the manual.
- */
-export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, operator: Operator["Service"]) => ({
-  name: Words.name,
-  description: `${Words.about} It speaks MCP and plain HTTP, not A2A: ${publicUrl}/llms.txt says how.`,
-  version: interfaceVersion,
-  documentationUrl: `${publicUrl}/for-agents`,
-  iconUrl: `${publicUrl}/style/icon.svg`,
-  ...Option.match(operator.name, {
-    onNone: () => ({}),
-    onSome: (organization) => ({ provider: { organization, url: publicUrl } }),
-  }),
-  url: `${publicUrl}${paths[0]}`,
-  preferredTransport: "MCP",
-  supportedInterfaces: versions.map((protocolVersion) => ({
-    url: `${publicUrl}${paths[0]}`,
-    protocolBinding: "MCP",
-    protocolVersion,
-  })),
-  capabilities: { streaming: false, pushNotifications: false },
-  defaultInputModes: ["application/json"],
-  defaultOutputModes: ["application/json"],
-  skills: offers.map(({ act, priceUsd }) => ({
-    id: act.name,
-    name: act.description,
-    description: `${act.description}, for ${priceUsd} by x402: ${act.route}.`,
-    tags: ["x402", "paid"],
-  })),
 })
 
 const paymentOf = (setting: PaymentTerms["Service"]) => {

@@ -21,8 +21,6 @@ suite("a server without a named operator", world(), (it) => {
   it("has no security.txt, and answers 404", function* ({ url }) {
     const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
     assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
-    const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
-    assert.notProperty(card, "provider")
   })
 
   it("links its own terms and privacy page at every page's foot", function* ({ url }) {
@@ -38,23 +36,6 @@ suite("a server without a named operator", world(), (it) => {
     const { headers, text } = yield* ask(`${url}/robots.txt`)
     assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
     assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
-  })
-
-  it("shows A2A clients no endpoint that they cannot call", function* ({ url }) {
-    const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
-    const card = JSON.parse(JSON.stringify(json))
-    for (const member of ["name", "description", "version", "capabilities", "defaultInputModes", "defaultOutputModes"])
-      assert.property(card, member)
-    for (const one of card.supportedInterfaces) {
-      assert.notInclude(["JSONRPC", "GRPC", "HTTP+JSON"], one.protocolBinding)
-      const answer = yield* ask(one.url, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-      })
-      assert.strictEqual(answer.status, 200)
-    }
-    for (const skill of card.skills) assert.containsAllKeys(skill, ["id", "name", "description", "tags"])
   })
 })
 
@@ -75,8 +56,6 @@ suite("a server with a named operator", world(), (it) => {
       assert.include(page, "run by Wren &amp; Sons")
       assert.include(page, 'href="mailto:keeper@altar.example"')
     }
-    const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
-    assert.deepEqual(card["provider"], { organization: "Wren & Sons", url })
   })
 
   it("shows the operator's texts as plain text", function* () {

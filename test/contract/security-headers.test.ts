@@ -16,7 +16,7 @@ const asBrowser = { accept: "text/html" }
 const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
   ...`/ /signals /signals/ /llms.txt /robots.txt /sitemap.xml /acts.atom /v2/spirits/moss-hare/acts.atom /favicon.ico
     /openapi.json /.well-known/security.txt /.well-known/mcp/server-card.json /.well-known/agent.json
-    /.well-known/agent-card.json /.well-known/x402 /sandbox /log/checkpoint /log/nowhere /mcp /nowhere // /api;x`
+    /.well-known/x402 /sandbox /log/checkpoint /log/nowhere /mcp /nowhere // /api;x`
     .split(/\s+/u)
     .map((path) => [path] as const),
   ...["/docs", "/for-agents", "/nowhere", "/%00", `/${"a".repeat(300)}`, "/v2/%E0%A4%A", "/v2/search?q=%F0"].map(

@@ -125,7 +125,7 @@ export const pages = words(`
   /art/spirits/moss-hare.svg/x /art/spirits/moss-hare.svg%2Fx /style/icon.svg/x /style/icon.svg%2Fx
   /style/icon%2Esvg/x /art/%ff /art/%00 /art/${"x".repeat(256)} /${"x".repeat(256)} /art/spirits/${"%C3%A4".repeat(100)}
   /openapi.json /llms.txt /docs /mcp /signals /metrics
-  /.well-known/x402 /.well-known/agent-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
+  /.well-known/x402 /.well-known/mcp/server-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
   /art/../../package.json /art/%2e%2e/%2e%2e/package.json /web/nothing.js /feed.xml /robots.txt /favicon.ico
   /sitemap.xml
 `)
