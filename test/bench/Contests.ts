@@ -1,7 +1,7 @@
 /** The contests: the name of each contest, what it compares, and what is wanted of it. */
 
 /** Where a contest is held: the servers that it needs. */
-export type Arena = "altar" | "rooms" | "relayer" | "start" | "growth" | "log"
+export type Arena = "altar" | "rooms" | "relayer" | "start" | "log"
 
 export interface Contest {
   readonly name: string
@@ -42,13 +42,6 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
   { name: "bundles", arena: "log", what: "bundles of the log, 400 in turns; the same one", least: 0.6 },
   { name: "start", arena: "start", what: "start to first answer, tables made before", most: 1_500 },
-  {
-    name: "growth",
-    arena: "growth",
-    what: "each read, 1,000,000 acts and rooms; 1,000",
-    least: 1 / 1.3,
-    isLong: true,
-  },
 ]
 
 /** Those that are named, in their order; without names all that do not take long. */

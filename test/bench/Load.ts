@@ -166,19 +166,6 @@ export const fire = (to: string, span: Span, expected: number, shotOf: () => Sho
     return done
   })
 
-/** Asks one after the other over one connection; tells the milliseconds of each. */
-export const inTurn = (to: string, shots: ReadonlyArray<Shot>, expected: number): Promise<ReadonlyArray<number>> =>
-  withConnections(to, 1, async ([connection]) => {
-    const millis: Array<number> = []
-    for (const shot of shots) {
-      const started = performance.now()
-      const reply = await connection?.send(shot)
-      if (reply !== undefined) mustBe(expected, reply, shot)
-      millis.push(performance.now() - started)
-    }
-    return millis
-  })
-
 /** Works through `count` jobs, `width` at a time. */
 export const work = async (count: number, width: number, job: (index: number) => Promise<unknown>): Promise<number> => {
   let next = 0

@@ -21,7 +21,7 @@ ${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
   --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json, or beyond the bounds of
-                 its contest: bundles, start, growth and relayer-load have some
+                 its contest: bundles, start and relayer-load have some
   --keep         make the ratios of this run the budget of their contests
   --json FILE    write all figures there, too
   --help         this text
@@ -79,7 +79,6 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   relayer: () => import("./Relayer.ts"),
   rooms: () => import("./Rooms.ts"),
   start: () => import("./Start.ts"),
-  growth: () => import("./Growth.ts"),
   log: () => import("./Bundles.ts"),
 }
 
@@ -106,7 +105,6 @@ ${figureTable(figures)}
 
 ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
 
-// Growth has a figure for each read: the worst is the one to hold.
 const worst = (name: string) => Math.min(...figures.filter((figure) => figure.name === name).map(ratioOf))
 const ratioNamed = ({ name }: Figure) => [name, Number(worst(name).toFixed(2))] as const
 const ratios = Object.fromEntries(figures.map(ratioNamed))

@@ -12,7 +12,7 @@ import type { Cluster } from "../lab/Cluster.ts"
 import { chain as ownChain, walletsOf } from "../lab/OwnChain.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import * as Facilitator from "../lab/proxy/Facilitator.ts"
-import { haproxy, type HaproxyOptions } from "../lab/proxy/Haproxy.ts"
+import { haproxy } from "../lab/proxy/Haproxy.ts"
 import * as Node from "../lab/proxy/Node.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
 import { tcpProxy } from "../lab/proxy/Tcp.ts"
@@ -31,8 +31,8 @@ export interface HarnessOptions {
   /** The number of servers, none of which runs yet. */
   readonly count: number
   readonly settledBy: "relayer" | "facilitator"
-  /** The path that haproxy asks; without it connections take turns. */
-  readonly probe: HaproxyOptions["probe"] | undefined
+  /** Whether haproxy stands before the servers; otherwise connections take turns. */
+  readonly withHaproxy: boolean
   /** Seconds by which the clock of the first server is ahead. */
   readonly skewSeconds?: number
   readonly random: Random
@@ -40,7 +40,7 @@ export interface HarnessOptions {
 }
 
 export const harness = async (options: HarnessOptions) => {
-  const { cluster, count, database, folder, log, probe, random, settledBy, skewSeconds = 0 } = options
+  const { cluster, count, database, folder, log, random, settledBy, skewSeconds = 0, withHaproxy } = options
   await mkdir(folder, { recursive: true })
   const wallets = walletsOf(random.fork("wallets"), 32)
   const chain = await ownChain(wallets, 500_000_000n)
@@ -88,7 +88,7 @@ export const harness = async (options: HarnessOptions) => {
     ),
   )
   const ports = servers.map(({ port }) => port)
-  const proxy = probe === undefined ? undefined : await haproxy({ folder, ports, probe })
+  const proxy = withHaproxy ? await haproxy(folder, ports) : undefined
   door.leadTo(proxy === undefined ? ports : [proxy.port])
   const answers = answersIn(join(folder, "answers.jsonl"), url)
 
@@ -119,10 +119,10 @@ export const harness = async (options: HarnessOptions) => {
     answers,
     log,
     hasten,
-    /** Starts the first servers and waits until they are ready. */
-    start: async (running = count) => {
-      for (const one of servers.slice(0, running)) one.start()
-      for (const one of servers.slice(0, running))
+    /** Starts the servers and waits until they are ready. */
+    start: async () => {
+      for (const one of servers) one.start()
+      for (const one of servers)
         if (!(await one.ready(120_000))) throw new Error(`${one.name} did not start: see ${folder}`)
     },
     /** Waits until every attempt has ended and every payment is final; answers what is open after a minute. */

@@ -1,12 +1,10 @@
 /** The flags of every campaign: each means the same everywhere, or is refused with the reason. */
-import { rmSync, writeFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { rmSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { buildCheckout } from "../../src/build/build.ts"
 import { command, type Config, type FlagValues, optionalText } from "../../src/cli/Define.ts"
 import { endOnSignals, homeOf } from "../lab/Program.ts"
-import { commitNow, type Report } from "./Report.ts"
 import type { Outcome, Run } from "./Run.ts"
 
 interface Told {
@@ -53,7 +51,6 @@ const shared = ({ leavesLogs, minutes, seed, size }: Told) => ({
     "--minutes takes a number above 0",
   ),
   size: whole("size", `How many ${size.unit} (${size.usual})`),
-  report: text("report", "Write the report there, as JSON"),
   ...(leavesLogs === true
     ? { keep: text("keep", "Keep logs and answers in this folder; otherwise they are kept when anything is wrong") }
     : {}),
@@ -66,7 +63,7 @@ const printed = ({ counts, violations }: Outcome) =>
     ...violations.map((what) => `  ${what}`),
   ].join("\n")
 
-/** Runs a campaign, prints what it has shown and writes its report; its exit code is 1 when anything was wrong. */
+/** Runs a campaign and prints its result; its exit code is 1 when anything was wrong. */
 const carryOut = async (
   name: string,
   told: Told,
@@ -85,7 +82,7 @@ const carryOut = async (
     folder = homeOf(keep, name)
     return folder
   }
-  const [date, began, commit] = [new Date(), performance.now(), commitNow()]
+  const began = performance.now()
   const seconds = () => (performance.now() - began) / 1_000
   const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
   const drawn = told.seed === undefined ? [`seed ${seed}`] : []
@@ -94,30 +91,7 @@ const carryOut = async (
   console.log(printed(outcome))
   if (keep === undefined && outcome.violations.length === 0) rmSync(folder, { recursive: true, force: true })
   else if (folder !== "") log(`logs and answers are in ${folder}`)
-  const { report: file } = given
-  if (file !== undefined) {
-    const report: Report = {
-      campaign: name,
-      command: commandOf(process.argv.slice(2), seed, told.seed === undefined),
-      seed: told.seed === undefined ? seed : null,
-      began: date.toISOString(),
-      ms: Math.round(performance.now() - began),
-      size: { count: size, unit },
-      counts: outcome.counts,
-      violations: outcome.violations,
-      machine: { cores: availableParallelism() },
-      commit,
-    }
-    writeFileSync(String(file), `${JSON.stringify(report, null, 2)}\n`)
-  }
   process.exit(outcome.violations.length > 0 ? 1 : 0)
-}
-
-/** The arguments that were typed, with the seed and without where the report goes. */
-const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) => {
-  const kept = args.filter((arg, at) => !arg.startsWith("--report") && args[at - 1] !== "--report")
-  const told = isDrawn && !kept.some((arg) => arg.startsWith("--seed")) ? [...kept, "--seed", String(seed)] : kept
-  return told.map((arg) => (/\s/u.test(arg) ? `'${arg}'` : arg)).join(" ")
 }
 
 /** A campaign as a command. */

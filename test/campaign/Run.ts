@@ -14,7 +14,7 @@ export interface Run {
 }
 
 export interface Outcome {
-  /** The sums that a report keeps. */
+  /** The sums to print. */
   readonly counts: Readonly<Record<string, number>>
   readonly violations: ReadonlyArray<string>
 }

@@ -1,4 +1,4 @@
-/** `npm run campaign`: every long run of this project, with one set of flags and one report. */
+/** `npm run campaign`: every long run of this project, with one set of flags. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit } from "effect"
 import { CliError, Command } from "effect/cli"

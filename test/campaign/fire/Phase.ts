@@ -69,8 +69,7 @@ export const runPhase = async (options: PhaseOptions) => {
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   await cluster.run(`CREATE DATABASE ${database}`)
   const skewSeconds = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
-  const probe = options.withHaproxy ? "/livez" : undefined
-  const world = await harness({ ...options, database, count: options.servers, probe, skewSeconds, random, log })
+  const world = await harness({ ...options, database, count: options.servers, skewSeconds, random, log })
   const struck = new Map<string, number>()
   const others = outsiders(world, struck)
   const target: Struck = { ...world, outsiders: others }

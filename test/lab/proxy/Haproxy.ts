@@ -6,20 +6,11 @@ import { takePort } from "../Ports.ts"
 
 export const hasHaproxy = () => spawnSync("haproxy", ["-v"]).status === 0
 
-export interface HaproxyOptions {
-  /** Its configuration goes there. */
-  readonly folder: string
-  readonly ports: ReadonlyArray<number>
-  /** Its health check, twice a second. */
-  readonly probe: "/livez" | "/readyz"
-}
-
-export const haproxy = async ({ folder, ports, probe }: HaproxyOptions) => {
+/** Its configuration goes into the folder. */
+export const haproxy = async (folder: string, ports: ReadonlyArray<number>) => {
   const port = await takePort()
   const file = join(folder, "haproxy.cfg")
   const servers = ports.map((one, index) => `  server s${index} 127.0.0.1:${one} check inter 500ms fall 2 rise 1`)
-  // As an operator has it, a refused connection goes to the next server: nothing was sent on it.
-  const again = probe === "/readyz" ? ["  option redispatch 1", "  retries 3", "  retry-on conn-failure"] : []
   writeFileSync(
     file,
     `defaults
@@ -28,8 +19,7 @@ export const haproxy = async ({ folder, ports, probe }: HaproxyOptions) => {
   timeout client 90s
   timeout server 90s
   option forwardfor
-  option httpchk GET ${probe}
-${again.join("\n")}
+  option httpchk GET /livez
 listen altar
   bind 127.0.0.1:${port}
   balance roundrobin

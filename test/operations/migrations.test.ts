@@ -1,11 +1,11 @@
 /** Several servers start at once, of this version and of the one before: each migration has run once, on any server. */
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
-import * as Migrator from "../../../src/platform/Migrator.ts"
-import * as Sql from "../../../src/platform/Sql.ts"
-import { emptyDatabase, templateUrl } from "../../lab/Database.ts"
-import { assert, describe, live } from "../../lab/Suites.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as Migrator from "../../src/platform/Migrator.ts"
+import * as Sql from "../../src/platform/Sql.ts"
+import { emptyDatabase, templateUrl } from "../lab/Database.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 
 /** The migrations of 0.15.0. */
 const previous = Object.fromEntries(Object.entries(Migrator.all).filter(([name]) => name < "0030"))

@@ -1,0 +1,28 @@
+/** Some test has to notice each mutant: one run of Vitest has a project for each. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { assert, beforeAll, describe, it } from "vitest"
+import { root } from "../../lab/Sources.ts"
+import { mutants } from "./mutants.ts"
+
+let output = ""
+
+beforeAll(async () => {
+  const args = [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--config",
+    join(import.meta.dirname, "vitest.config.ts"),
+  ]
+  const ended = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 2 ** 26 }).catch(
+    (failed) => failed,
+  )
+  output = `${ended.stderr}\n${ended.stdout}`
+})
+
+describe("a deliberate fault is noticed:", () => {
+  it.each(mutants)("$fault", ({ fault }) => {
+    assert.include(output.split("\n"), `noticed: ${fault}`, output.slice(0, 2_000))
+  })
+})
