@@ -5,11 +5,14 @@ import { sentence } from "./Fields.ts"
 /** Limited to this request: its payment was not checked yet and may have been charged by an earlier request. */
 export const nothingNow = "This request charged nothing."
 
-/** The page of a code, relative to the server; absent from refusals stored before version 0.16. */
+/** The page of all codes, with an anchor for each. */
+export const errorsPath = "/docs/errors"
+
+/** The description of a code, relative to the server; absent from refusals stored before version 0.16. */
 const docs = <const Code extends string>(code: Code) => {
-  const path = `/docs/errors/${code}` as const
+  const path = `${errorsPath}#${code}` as const
   return Schema.optionalKey(Schema.Literal(path)).pipe(
-    Schema.annotate({ description: "The page of this code, relative to the server." }),
+    Schema.annotate({ description: "The description of this code, relative to the server." }),
     Schema.withConstructorDefault(Effect.succeed(path)),
   )
 }

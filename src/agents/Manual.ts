@@ -34,7 +34,7 @@ const inShort: Block = {
     "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
     "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
     "429 or 503: wait for `Retry-After`, then repeat.",
-    "A refusal says in `message` what to do; `docs` is the page of its code.",
+    "A refusal says in `message` what to do; `docs` links the description of its code.",
   ],
 }
 
@@ -43,7 +43,7 @@ const links = (publicUrl: string): Block => ({
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
-    ["API reference", `${publicUrl}/docs`, "to browse; Markdown at /docs.md"],
+    ["API reference", `${publicUrl}/docs`, "to browse"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
   ],

@@ -9,7 +9,6 @@ const files = new Set([
   "/llms.txt",
   "/for-agents",
   "/for-agents.md",
-  "/docs.md",
   "/robots.txt",
   "/terms",
   "/verify",

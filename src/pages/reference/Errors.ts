@@ -1,62 +1,81 @@
-/** Every error code with its page: its status, its meaning, its body and the operations that answer it. */
-import type { Schema } from "effect"
+/** `/docs/errors`: every error code with its status, meaning, remedy and body. */
 import { MethodNotAllowed } from "../../../schema/Errors.ts"
+import { errorsPath } from "../../../schema/Refusal.ts"
 import { RoomMethodNotAllowed } from "../../../schema/room/Errors.ts"
 import { refusalOf } from "../../http/Responses.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import type { Page } from "../templates/Layout.ts"
 import { exampleOf } from "./Form.ts"
-import { type Operation, type Reference, statusesOf } from "./Operations.ts"
+import { type Reference, statusesOf } from "./Operations.ts"
+import { inline, pre } from "./Page.ts"
 
-export interface ErrorCode {
-  readonly code: string
-  readonly status: string
-  readonly meaning: string
-  readonly example: Schema.Json
-  /** None for a code that any path may answer. */
-  readonly operations: ReadonlyArray<Operation>
-}
-
-export const root = "/docs/errors"
-export const addressOf = (code: string) => `${root}/${code}`
-
-/** The room writes its codes in capitals. */
-export const isOfRoom = ({ code }: ErrorCode) => code === code.toUpperCase()
-
-/** Codes that the document lacks, since it lists only methods that a path answers. */
-const unlisted = [
-  [new MethodNotAllowed({}).code, refusalOf(new MethodNotAllowed({}))],
-  [new RoomMethodNotAllowed({}).error.code, { error: new RoomMethodNotAllowed({}).error }],
-] as const
-
-const wrongMethod = unlisted.map(([code, body]): ErrorCode => ({
+/** The document lists only methods that a path answers. */
+const wrongMethod = [
+  [new MethodNotAllowed({}).code, refusalOf(new MethodNotAllowed({}))] as const,
+  [new RoomMethodNotAllowed({}).error.code, { error: new RoomMethodNotAllowed({}).error }] as const,
+].map(([code, body]) => ({
   code,
   status: "405",
   meaning: "The path does not support this method; `Allow` lists those it supports.",
   example: JSON.parse(JSON.stringify(body)),
-  operations: [],
 }))
 
-export const errorsOf = ({ chapters, forms }: Reference): ReadonlyArray<ErrorCode> => {
-  const found = new Map(wrongMethod.map((one) => [one.code, one]))
-  for (const operation of chapters.flatMap(({ operations }) => operations)) {
-    for (const { code, form, meaning, status } of statusesOf(forms, operation)) {
-      if (code === "" || form === undefined) continue
-      const before = found.get(code)
-      const operations = [...(before?.operations ?? []), operation]
-      found.set(
-        code,
-        before === undefined
-          ? { code, status, meaning, example: exampleOf(forms, form), operations }
-          : { ...before, operations },
-      )
-    }
-  }
+const errorsOf = ({ chapters, forms }: Reference) => {
+  const listed = chapters
+    .flatMap(({ operations }) => operations.flatMap((operation) => statusesOf(forms, operation)))
+    .flatMap(({ code, form, meaning, status }) =>
+      code === "" || form === undefined ? [] : [{ code, status, meaning, example: exampleOf(forms, form) }],
+    )
+  const found = new Map([...listed, ...wrongMethod].map((one) => [one.code, one]))
   return [...found.values()].sort(
     (one, other) => Number(one.status) - Number(other.status) || (one.code < other.code ? -1 : 1),
   )
 }
 
+type ErrorCode = ReturnType<typeof errorsOf>[number]
+
 /** The sentence that the server sends with the code. */
-export const messageOf = ({ example }: ErrorCode): string => {
+const messageOf = ({ example }: ErrorCode): string => {
   const body: { readonly message?: string; readonly error?: { readonly message: string } } = Object(example)
   return body.message ?? body.error?.message ?? ""
+}
+
+const entry = (error: ErrorCode): Html => {
+  const { code, example, meaning, status } = error
+  const message = messageOf(error)
+  return html`<article class="error" id="${code}">
+    <h3>
+      <a href="#${code}"><code>${code}</code></a> <span class="quiet">${status}</span>
+    </h3>
+    ${meaning === message ? "" : html`<p>${inline(meaning)}</p>`}
+    <p>${message}</p>
+    ${pre(`${code}-body`, `The answer ${code}`, JSON.stringify(example, null, 2))}
+  </article>`
+}
+
+/** The room writes its codes in capitals. */
+const isOfRoom = ({ code }: ErrorCode) => code === code.toUpperCase()
+
+export const errorsPage = (reference: Reference): Page => {
+  const errors = errorsOf(reference)
+  return {
+    title: "Error codes",
+    description: "Every error code of the spirit altar and the signal room, with its meaning and its remedy.",
+    path: errorsPath,
+    chapter: "api",
+    assets: "docs",
+    body: html`<div class="errors">
+      <p><a href="/docs">The API</a></p>
+      <h1>Error codes</h1>
+      <p>
+        Every refusal has a stable code and a sentence that says what is wrong, what to do, and whether anything was
+        charged. The altar's body links its code here as <code>docs</code>; a room's answer links this page in its
+        <code>Link</code> header.
+      </p>
+      <h2>Codes of the altar</h2>
+      ${errors.filter((one) => !isOfRoom(one)).map(entry)}
+      <h2>Codes of signal rooms</h2>
+      ${errors.filter(isOfRoom).map(entry)}
+    </div>`,
+  }
 }

@@ -1,22 +1,26 @@
 /** JSON Schema in words for readers, with one example of each value. */
 import { Schema } from "effect"
 
+const number = Schema.optionalKey(Schema.Finite)
+const text = Schema.optionalKey(Schema.String)
+const values = Schema.optionalKey(Schema.Array(Schema.Json))
+
 /** The keywords without nested schemas. */
 const Plain = Schema.Struct({
-  $ref: Schema.optionalKey(Schema.String),
-  type: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
-  enum: Schema.optionalKey(Schema.Array(Schema.Json)),
+  $ref: text,
+  type: text,
+  description: text,
+  enum: values,
   const: Schema.optionalKey(Schema.Json),
-  minLength: Schema.optionalKey(Schema.Finite),
-  maxLength: Schema.optionalKey(Schema.Finite),
-  pattern: Schema.optionalKey(Schema.String),
-  minimum: Schema.optionalKey(Schema.Finite),
-  maximum: Schema.optionalKey(Schema.Finite),
-  minItems: Schema.optionalKey(Schema.Finite),
-  maxItems: Schema.optionalKey(Schema.Finite),
+  minLength: number,
+  maxLength: number,
+  pattern: text,
+  minimum: number,
+  maximum: number,
+  minItems: number,
+  maxItems: number,
   required: Schema.optionalKey(Schema.Array(Schema.String)),
-  examples: Schema.optionalKey(Schema.Array(Schema.Json)),
+  examples: values,
   default: Schema.optionalKey(Schema.Json),
 })
 
@@ -30,77 +34,59 @@ export interface Form extends Schema.Schema.Type<typeof Plain> {
 }
 
 const nested = Schema.suspend((): Schema.Codec<Form> => Form)
+const several = Schema.optionalKey(Schema.Array(nested))
 
 export const Form: Schema.Codec<Form> = Schema.Struct({
   ...Plain.fields,
   items: Schema.optionalKey(nested),
   properties: Schema.optionalKey(Schema.Record(Schema.String, nested)),
-  anyOf: Schema.optionalKey(Schema.Array(nested)),
-  oneOf: Schema.optionalKey(Schema.Array(nested)),
-  allOf: Schema.optionalKey(Schema.Array(nested)),
+  anyOf: several,
+  oneOf: several,
+  allOf: several,
 })
 
 export type Forms = Readonly<Record<string, Form>>
 
-export const nameIn = (reference: string) => reference.split("/").at(-1) ?? ""
-
 /** Follows a reference and keeps the remark beside it. */
-export const resolved = (forms: Forms, form: Form): Form => {
+const resolved = (forms: Forms, form: Form): Form => {
   const named = form.$ref ?? form.allOf?.find(({ $ref }) => $ref !== undefined)?.$ref
   if (named === undefined) return form
   const remark = form.description ?? form.allOf?.find(({ description }) => description !== undefined)?.description
-  const found = resolved(forms, forms[nameIn(named)] ?? {})
+  const found = resolved(forms, forms[named.split("/").at(-1) ?? ""] ?? {})
   return remark === undefined ? found : { ...found, description: remark }
 }
 
 const alternatives = ({ anyOf, oneOf }: Form) => anyOf ?? oneOf ?? []
 
-const range = (least: number | undefined, most: number | undefined, unit: string) =>
-  most === undefined || most > 1e15
-    ? least === undefined
-      ? ""
-      : `, at least ${least}${unit}`
-    : least === undefined || least === 0
-      ? `, at most ${most}${unit}`
-      : least === most
-        ? `, ${most}${unit}`
-        : `, ${least} to ${most}${unit}`
+const range = (least = 0, most: number | undefined, unit = "") => {
+  if (most === undefined || most > 1e15) return least === 0 ? "" : `, at least ${least}${unit}`
+  if (least === 0) return `, at most ${most}${unit}`
+  return least === most ? `, ${most}${unit}` : `, ${least} to ${most}${unit}`
+}
 
 /** Omits a pattern that every text matches. */
 const matching = ({ pattern }: Form) =>
   pattern === undefined || pattern === "^[\\s\\S]*$" ? "" : `, matching \`${pattern}\``
 
-/** Longer enumerations are not listed in words. */
-const listed = 8
-
 /** The type of a value in a few words. */
-export const wordsFor = (forms: Forms, given: Form): string => {
+const wordsFor = (forms: Forms, given: Form): string => {
   const form = resolved(forms, given)
   if (form.const !== undefined) return JSON.stringify(form.const)
-  if (form.enum !== undefined) {
-    return form.enum.length > listed
-      ? `one of ${form.enum.length} names`
-      : form.enum.map((value) => JSON.stringify(value)).join(" or ")
-  }
+  if (form.enum !== undefined) return form.enum.map((value) => JSON.stringify(value)).join(" or ")
   const others = alternatives(form)
   if (others.length > 0) return [...new Set(others.map((one) => wordsFor(forms, one)))].join(", or ")
   switch (form.type) {
     case "string":
       return `text${range(form.minLength, form.maxLength, " characters")}${matching(form)}`
     case "integer":
-      return `whole number${range(form.minimum, form.maximum, "")}`
     case "number":
-      return `number${range(form.minimum, form.maximum, "")}`
+      return `${form.type === "integer" ? "whole number" : "number"}${range(form.minimum, form.maximum)}`
     case "boolean":
       return "true or false"
-    case "null":
-      return "null"
     case "array":
       return `list${range(form.minItems, form.maxItems, " items")}: ${wordsFor(forms, form.items ?? {})}`
-    case "object":
-      return "object"
     default:
-      return "any JSON"
+      return form.type ?? "any JSON"
   }
 }
 
@@ -113,37 +99,24 @@ const objectIn = (forms: Forms, given: Form): Form | undefined => {
   return objects.length === 1 ? objects[0] : undefined
 }
 
-export interface Member {
-  /** The name after those of the enclosing objects: `receipt.transaction`. */
-  readonly path: string
-  readonly words: string
-  readonly description: string
-  readonly isRequired: boolean
-  readonly choices: ReadonlyArray<Schema.Json>
-}
-
 /** A named member; a remark beside it takes precedence over its form's description. */
-export const memberOf = (forms: Forms, path: string, form: Form, isRequired: boolean, remark?: string): Member => {
-  const whole = resolved(forms, form)
-  return {
-    path,
-    words: wordsFor(forms, form),
-    description: remark ?? whole.description ?? "",
-    isRequired,
-    choices: whole.enum !== undefined && whole.enum.length > listed ? whole.enum : [],
-  }
-}
+export const memberOf = (forms: Forms, path: string, form: Form, isRequired: boolean, remark?: string) => ({
+  /** The name after those of the enclosing objects: `receipt.transaction`. */
+  path,
+  words: wordsFor(forms, form),
+  description: remark ?? resolved(forms, form).description ?? "",
+  isRequired,
+})
 
-/** Maximum depth of nested objects in the table; examples show deeper ones. */
-const deepest = 3
+export type Member = ReturnType<typeof memberOf>
 
-/** The members of an object, each followed by those of its own object. */
+/** The members of an object, each followed by those of its own object; examples show more than three levels. */
 export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): ReadonlyArray<Member> => {
   const { properties = {}, required = [] } = objectIn(forms, given) ?? {}
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`
     const row = memberOf(forms, path, member, required.includes(name))
-    return depth === deepest ? [row] : [row, ...membersOf(forms, member, `${path}.`, depth + 1)]
+    return depth === 3 ? [row] : [row, ...membersOf(forms, member, `${path}.`, depth + 1)]
   })
 }
 
@@ -161,8 +134,8 @@ export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
 }
 
-/** A code that a form holds: the altar's `code`, or the `error.code` of a room. */
-export interface Code {
+interface Code {
+  /** The altar's `code`, or the `error.code` of a room. */
   readonly code: string
   readonly meaning: string
   readonly form: Form
@@ -170,8 +143,8 @@ export interface Code {
 
 export const codesOf = (forms: Forms, form: Form): ReadonlyArray<Code> => {
   const whole = resolved(forms, form)
-  const others = whole.anyOf ?? whole.oneOf
-  if (others !== undefined) return others.flatMap((one) => codesOf(forms, one))
+  const others = alternatives(whole)
+  if (others.length > 0) return others.flatMap((one) => codesOf(forms, one))
   const meaning = whole.description ?? ""
   const { code, error } = whole.properties ?? {}
   if (error !== undefined) return codesOf(forms, error).map((one) => ({ ...one, meaning, form: whole }))

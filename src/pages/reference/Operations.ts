@@ -1,6 +1,8 @@
 /** The operations of the OpenAPI document by chapter, as the reference shows them. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { codesOf, Form, type Forms, memberOf } from "./Form.ts"
+
+const text = Schema.optionalKey(Schema.String)
 
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Form }))
 
@@ -9,72 +11,49 @@ const Parameter = Schema.Struct({
   in: Schema.Literals(["path", "query", "header", "cookie"]),
   required: Schema.Boolean,
   schema: Form,
-  description: Schema.optionalKey(Schema.String),
-})
-export type Parameter = typeof Parameter.Type
-
-const Response = Schema.Struct({
-  description: Schema.String,
-  content: Schema.optionalKey(Content),
-  headers: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Struct({ description: Schema.optionalKey(Schema.String), schema: Form })),
-  ),
+  description: text,
 })
 
 const Written = Schema.Struct({
   operationId: Schema.String,
   tags: Schema.Array(Schema.String),
   summary: Schema.String,
-  description: Schema.optionalKey(Schema.String),
+  description: text,
   parameters: Schema.optionalKey(Schema.Array(Parameter)),
-  requestBody: Schema.optionalKey(Schema.Struct({ content: Content, required: Schema.optionalKey(Schema.Boolean) })),
-  responses: Schema.Record(Schema.String, Response),
+  requestBody: Schema.optionalKey(Schema.Struct({ content: Content })),
+  responses: Schema.Record(
+    Schema.String,
+    Schema.Struct({ description: Schema.String, content: Schema.optionalKey(Content) }),
+  ),
   security: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Json))),
 })
 
 const Document = Schema.Struct({
-  info: Schema.Struct({ title: Schema.String, version: Schema.String, description: Schema.String }),
+  info: Schema.Struct({ version: Schema.String, description: Schema.String }),
   paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Written)),
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Form) }),
-  tags: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.optionalKey(Schema.String) })),
+  tags: Schema.Array(Schema.Struct({ name: Schema.String, description: text })),
 })
 
-export interface Operation extends Schema.Schema.Type<typeof Written> {
-  /** In capitals. */
-  readonly method: string
-  /** With its parameters in braces. */
-  readonly path: string
-}
-
-export interface Chapter {
-  readonly title: string
-  readonly description: string
-  readonly operations: ReadonlyArray<Operation>
-}
-
-export interface Reference {
-  readonly version: string
-  readonly description: string
-  readonly chapters: ReadonlyArray<Chapter>
-  readonly forms: Forms
-}
-
-const decode = Schema.decodeUnknownEffect(Document)
-
-/** Decodes the generated document; a failure is a defect of the build. */
-export const read = (document: unknown) => decode(document)
-
-export const referenceOf = ({ components, info, paths, tags }: typeof Document.Type): Reference => {
+const referenceIn = ({ components, info, paths, tags }: typeof Document.Type) => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, written]): Operation => ({ ...written, method: method.toUpperCase(), path })),
+    Object.entries(methods).map(([method, written]) => ({ ...written, method: method.toUpperCase(), path })),
   )
   const chapters = tags.map(({ description = "", name }) => ({
     title: name,
     description,
     operations: operations.filter((operation) => operation.tags.includes(name)),
   }))
-  return { version: info.version, description: info.description, chapters, forms: components.schemas }
+  return { ...info, chapters, forms: components.schemas }
 }
+
+export type Reference = ReturnType<typeof referenceIn>
+export type Chapter = Reference["chapters"][number]
+export type Operation = Chapter["operations"][number]
+
+/** Reads the generated document; a failure is a defect of the build. */
+export const referenceOf = (document: unknown): Effect.Effect<Reference> =>
+  Schema.decodeUnknownEffect(Document)(document).pipe(Effect.orDie, Effect.map(referenceIn))
 
 /** The JSON body of an operation, if it has one. */
 export const bodyOf = ({ requestBody }: Operation): Form | undefined => requestBody?.content["application/json"]?.schema
@@ -86,21 +65,15 @@ export const answerOf = ({ responses }: Operation): readonly [status: string, fo
     return form === undefined ? [] : [[status, form] as const]
   })[0]
 
+/** The words for a parameter end with its place: the path, the query or a header. */
 export const parametersOf = (forms: Forms, { parameters = [] }: Operation) =>
-  parameters.map(({ description, in: place, name, required, schema }) => ({
-    ...memberOf(forms, name, schema, required, description),
-    place,
-  }))
+  parameters.map(({ description, in: place, name, required, schema }) => {
+    const member = memberOf(forms, name, schema, required, description)
+    return { ...member, words: `${member.words}, in the ${place}` }
+  })
 
-export interface Status {
-  readonly status: string
-  /** Empty for an answer that is no refusal. */
-  readonly code: string
-  readonly meaning: string
-  readonly form: Form | undefined
-}
-
-export const statusesOf = (forms: Forms, { responses }: Operation): ReadonlyArray<Status> =>
+/** The answers of an operation; `code` is empty for one that is no refusal. */
+export const statusesOf = (forms: Forms, { responses }: Operation) =>
   Object.entries(responses).flatMap(([status, { content, description }]) => {
     const form = content?.["application/json"]?.schema
     const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)

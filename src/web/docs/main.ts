@@ -1,7 +1,4 @@
-/** Search, the language of the examples, copy buttons and trial requests of the reference, which is complete without them. */
-import { start as startCopy } from "../v2/page/copy.ts"
-import { start as startFind } from "./find.ts"
-import { start as startLanguage } from "./language.ts"
-import { start as startTrying } from "./trying.ts"
+/** The copy buttons of the reference. */
+import { start } from "../v2/page/copy.ts"
 
-for (const start of [startCopy, startFind, startLanguage, startTrying]) start()
+start()

@@ -36,7 +36,7 @@ export const beside = [
   "/privacy",
   "/for-agents",
   "/docs",
-  "/docs/errors/not_found",
+  "/docs/errors",
   "/signals/",
 ]
 
