@@ -60,7 +60,7 @@ const curl = (publicUrl: string, { body, isPaid, isRoom, isSealed, method, path 
   ].join("\n")
 }
 
-/** What the library takes: it seals words itself. */
+/** The library seals words itself. */
 const parts = ({ body, isSealed, params }: Request) => {
   const payload = Object.fromEntries(Object.entries(Object(body)).filter(([name]) => !isSealing(name)))
   return {
