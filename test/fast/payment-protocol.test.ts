@@ -1,6 +1,4 @@
-/** The payment protocol: every cell of its table, when two inquiries agree, and its page in docs/payment-protocol.md. */
-import { existsSync } from "node:fs"
-import { join } from "node:path"
+/** The payment protocol: every cell of the table in docs/payment-protocol.md, and when two inquiries agree. */
 import { Option } from "effect"
 import type { Submission } from "../../src/payments/Settlement.ts"
 import {
@@ -13,9 +11,9 @@ import {
   submissionStateOf,
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
-import { filesIn, root, textOf } from "../lab/Sources.ts"
+import { textOf } from "../lab/Sources.ts"
 import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
-import { assert, assertNone, describe, it } from "../lab/Suites.ts"
+import { assert, describe, it } from "../lab/Suites.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000
@@ -143,46 +141,5 @@ describe("the chain's evidence", () => {
   ]
   it.each(rows)("%o is the finding %o", (evidence, finding) => {
     assert.deepStrictEqual(findingOf(evidence), finding)
-  })
-})
-
-const codes = (text: string | undefined) => [...(text ?? "").matchAll(/`([^`]+)`/gu)].map(([, code = ""]) => code)
-
-const tests = filesIn(["test"], /\.test\.ts$/u)
-
-const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*(?:it|live|effect)(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
-
-/** Whether a test of the file stands below a line such as `// I3, I5` with this number. */
-const carries = (file: string, number: string) =>
-  [...textOf(file).matchAll(tagged)].some(([, tags = ""]) => tags.split(", ").includes(number))
-
-describe("the page of the payment protocol", () => {
-  it("names and explains every finding and state of the table that the code reads", () => {
-    const standings = Object.keys(column)
-    assert.deepStrictEqual(
-      rowsOf(/^evidence$/u)
-        .find((row) => row.length > 2)
-        ?.slice(1)
-        .flatMap(codes),
-      standings,
-    )
-    const explained = rowsOf(/^`\w+`$/u).filter((row) => row.length === 2)
-    assert.deepStrictEqual(
-      explained.flatMap(([name]) => codes(name)),
-      [...Object.keys(table), ...standings],
-    )
-  })
-
-  const invariants = rowsOf(/^I\d+$/u).map(([number = "", , enforced, tested]) => ({
-    number,
-    files: codes(enforced),
-    tests: codes(tested),
-  }))
-
-  it.each(invariants)("names for $number files that enforce it and tests that carry it", (invariant) => {
-    assert.isNotEmpty(invariant.files)
-    assert.isNotEmpty(invariant.tests)
-    assertNone(invariant.files, (file) => !existsSync(join(root, file)))
-    assert.deepStrictEqual([...invariant.tests].sort(), tests.filter((file) => carries(file, invariant.number)).sort())
   })
 })

@@ -12,9 +12,27 @@ import { Agent, programOf } from "../lab/DocumentAgent.ts"
 import { serverWith } from "../lab/server/AnotherServer.ts"
 import { ask, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { violationsOf } from "../lab/Portability.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
 import { assert, suite } from "../lab/Suites.ts"
+
+/** Features of PostgreSQL that compatible engines lack (decision 5). */
+const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [
+  ["LOCK TABLE", /\bLOCK TABLE\b/u],
+  ["an advisory lock", /\bpg_(?:try_)?advisory/iu],
+  ["LISTEN or NOTIFY", /^(?:UN)?LISTEN\b|^NOTIFY\b|\bpg_notify\b/u],
+  ["a system column", /\bctid\b|\bxmin\b/u],
+  ["a savepoint", /\bSAVEPOINT\b/u],
+  ["a deferrable constraint", /\bDEFERRABLE\b|\bSET CONSTRAINTS\b/u],
+  ["a sequence", /\b(?:nextval|setval|currval|bigserial|serial)\b|\bCREATE SEQUENCE\b|\bAS IDENTITY\b/iu],
+  ["ON CONFLICT on an expression", /\bON CONFLICT \((?![a-z_, ]+\))/u],
+  ["a procedural language", /\bplpgsql\b|^DO \$/iu],
+  ["a trigger", /\bCREATE (?:OR REPLACE )?(?:CONSTRAINT )?TRIGGER\b/u],
+  ["a temporary table", /\bTEMP(?:ORARY)? TABLE\b/u],
+  ["a setting of the session", /^SET (?!TRANSACTION|LOCAL)/u],
+]
+
+const violationsOf = (statement: string) =>
+  lacking.flatMap(([what, words]) => (words.test(statement.trim()) ? [what] : []))
 
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 
