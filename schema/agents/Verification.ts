@@ -11,11 +11,8 @@ export const VerificationQuery = Schema.Struct({
   witnessId: Uuid.annotate({ description: "The id of a settled stone, the last part of its permalink." }),
 })
 
-/** A model reads the schema with every conversation, so the rest of a refund stands at `/api/refunds`. */
-const BriefRefund = Schema.Struct({
-  state: Refund.fields.state,
-  refundTransaction: Refund.fields.refundTransaction,
-})
+/** A model reads the schema with every conversation, so the rest of a refund stands at `/api/acts`. */
+const BriefRefund = Schema.Struct({ transaction: Refund.fields.transaction })
 
 export const Verification = Schema.Struct({
   ok: Schema.Literal(true),

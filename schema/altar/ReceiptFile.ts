@@ -9,6 +9,7 @@ import { ActName, ActNotFound } from "../payments/Act.ts"
 import { receiptFormat, statementPurpose } from "../payments/KeyStatement.ts"
 import * as example from "../payments/Examples.ts"
 import { SignedJws } from "../payments/Payment.ts"
+import { Refund } from "../payments/Refund.ts"
 import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "./BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
@@ -78,6 +79,7 @@ export const ReceiptFile = Schema.Struct({
   actLog: Schema.optionalKey(ActProof).annotateKey({
     description: "In the log over all acts, once a checkpoint covers the act.",
   }),
+  refund: Schema.optionalKey(Refund).annotateKey({ description: "Not signed: check its transaction on the chain." }),
   authorization: Schema.optionalKey(KeyAuthorization).annotateKey({
     description: "Of the key that signed the receipt, where its operator published one.",
   }),

@@ -1,14 +1,12 @@
 /** The list of everything that is sold; routes, manifests, prices and clients are generated from it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { NotFound } from "../Errors.ts"
 import type { Group } from "../Group.ts"
-import { TransactionHash } from "../Common.ts"
 import { header } from "../Fields.ts"
 import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
-import { refundLink, RefundList } from "../payments/Refund.ts"
+import { refundLink } from "../payments/Refund.ts"
 import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
 import { CollectibleSettled, collectMaterial } from "./Collectible.ts"
 import { KeeperSettled, takeIn } from "./Keeper.ts"
@@ -43,8 +41,8 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
       "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
       link: Schema.optionalKey(
         header(
-          "Where the payment was refunded, or is about to be: its refunds, with amount, time and transaction. The body stays the first answer.",
-          refundLink("0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8"),
+          "Where the payment was refunded: its act, whose receipt shows the refund. The body stays the first answer.",
+          refundLink("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
         ),
       ),
     }),
@@ -60,22 +58,9 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
 
-export const readRefunds = HttpApiEndpoint.get("readRefunds", "/api/refunds/:transaction", {
-  params: { transaction: TransactionHash },
-  success: RefundList,
-  error: NotFound,
-}).annotateMerge(
-  described(
-    "Refunds of a transaction",
-    "Free. The refunds that a transaction made, and the refunds of the payments that it made, newest first; empty without any. A refund is a transfer from the wallet that was paid back to the payer.",
-  ),
-)
-
-const paymentsGroup: Group<"payments", typeof reconcile | typeof readRefunds, AltarRequests> = HttpApiGroup.make(
-  "payments",
-)
-  .add(reconcile, readRefunds)
+const paymentsGroup: Group<"payments", typeof reconcile, AltarRequests> = HttpApiGroup.make("payments")
+  .add(reconcile)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "The outcome of paid requests, and refunds." }))
+  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "The outcome of paid requests." }))
 
 export class PaymentsGroup extends paymentsGroup {}

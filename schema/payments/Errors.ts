@@ -96,13 +96,10 @@ export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("Idem
 export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlreadyBound>("AuthorizationAlreadyBound")(
   envelope(
     "payment_authorization_already_bound",
-    "This payment authorization already belongs to another Idempotency-Key, or to a refund.",
+    "This payment authorization already belongs to another Idempotency-Key.",
     "Repeat that request, or sign a new payment.",
   ),
-  at(
-    409,
-    "The signed authorization is bound to another attempt, even after that one settled, or to the refund of its payment.",
-  ),
+  at(409, "The signed authorization is bound to another attempt, even after that one settled."),
 ) {}
 
 /** Maximum payments of one wallet in flight. */

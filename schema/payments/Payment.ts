@@ -205,7 +205,7 @@ export const Receipt = Schema.Struct({
     }),
   ),
   refund: Schema.optionalKey(Refund).annotateKey({
-    description: "Shown by reads only: the newest refund of this payment. The act and its first answer stay.",
+    description: "Shown by reads only: the refund of this payment.",
   }),
 }).annotate({
   identifier: "Receipt",

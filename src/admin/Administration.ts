@@ -1,7 +1,7 @@
 /** The manual changes of an operator. Each change and its audit line are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
-import { type NewRefund, Refunds } from "../payments/ledger/Refunds.ts"
+import { type Refund, Refunds } from "../payments/ledger/Refunds.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
@@ -38,7 +38,8 @@ export class Administration extends Context.Service<Administration>()("spirit-al
       resume: (by: Actor) => audited("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
       hide: (act: string, field: string, by: Actor) => audited(`hide ${field}`, act, by, moderation.hide(act, field)),
       show: (act: string, field: string, by: Actor) => audited(`show ${field}`, act, by, moderation.show(act, field)),
-      refund: (one: NewRefund, by: Actor) => audited("refund", one.returned.transaction, by, refunds.intend(one)),
+      refunded: (payment: string, refund: Refund, by: Actor) =>
+        audited("refunded", refund.originalTransaction, by, refunds.record(payment, refund)),
       deleteRoom: (room: string, by: Actor) =>
         audited("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
     }

@@ -114,11 +114,11 @@ const policies = (publicUrl: string) => ({
     },
     triggers: ["transfer_found_after_failure", "payment_without_purchase"],
     refund_to: "original_payer",
-    refund_endpoint: `${publicUrl}/api/refunds/{transaction}`,
+    refund_endpoint: `${publicUrl}/api/acts/{id}`,
     refund_deadline_seconds: null,
-    partial_refunds_supported: true,
+    partial_refunds_supported: false,
     idempotency_required: true,
-    states: ["REFUND_PENDING", "REFUNDED", "PARTIALLY_REFUNDED", "REFUND_FAILED"],
+    states: ["REFUNDED"],
   },
 })
 

@@ -4,15 +4,11 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
-import type { RefundList } from "../../schema/payments/Refund.ts"
-import { fresh } from "../http/Responses.ts"
 import { cachedUrl, type UrlCache } from "../http/UrlCache.ts"
 import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
-import { Refunds } from "../payments/ledger/Refunds.ts"
 import { PaidHttp } from "../payments/PaidHttp.ts"
-import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { limits, questions } from "./Limits.ts"
 import * as PaymentGuards from "./PaymentGuards.ts"
 
@@ -64,16 +60,9 @@ export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
   Effect.gen(function* () {
     const paid = yield* PaidHttp
     const limit = yield* limits
-    const refunds = yield* Refunds
     // Raw: the stored answers.
-    return handlers
-      .handleRaw("reconcile", ({ params, request }) =>
-        Effect.andThen(limit(questions, request), paid.reconcile(params.idempotencyKey)),
-      )
-      .handleRaw("readRefunds", ({ params, request }) =>
-        Effect.flatMap(refunds.ofTransaction(params.transaction), (found) =>
-          fresh(request, jsonOf<typeof RefundList.Type>({ ok: true, refunds: JsonText.list(found) })),
-        ),
-      )
+    return handlers.handleRaw("reconcile", ({ params, request }) =>
+      Effect.andThen(limit(questions, request), paid.reconcile(params.idempotencyKey)),
+    )
   }),
 )

@@ -69,15 +69,9 @@ const paidAfterwards = (rail: Rail, transaction: string) =>
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is recorded for the operator, who delivers or refunds it. Do not pay again before the operator has decided.`
     : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is recorded for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to complete the purchase; after that, ask the operator.`
 
-/** The message once the payment was refunded, or is about to be; none after a refund that failed. */
-const refundedAfterwards = ({ amountAtomic, payer, refundTransaction, state }: Refund) =>
-  state === "REFUND_FAILED"
-    ? Option.none<string>()
-    : Option.some(
-        state === "REFUND_PENDING"
-          ? `This payment was found after its attempt had ended unpaid, and a refund of ${amountAtomic} atomic USDC to ${payer} is in flight. It can no longer buy anything. To buy, start again with a new Idempotency-Key and a new payment.`
-          : `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC of it were refunded to ${payer} in transaction ${refundTransaction}. To buy, start again with a new Idempotency-Key and a new payment.`,
-      )
+/** The message once the operator paid it back. */
+const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>
+  `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC were refunded to ${payer} in transaction ${transaction}. To buy, start again with a new Idempotency-Key and a new payment.`
 
 /** Each constructor fails with its 402, or with the names of missing settings. */
 export const make = Effect.gen(function* () {
@@ -121,9 +115,13 @@ export const make = Effect.gen(function* () {
     const found = yield* unclaimed.ofFailed(attempt)
     if (Option.isSome(found)) {
       const refund = payment.rail === "card" ? Option.none<Refund>() : yield* refunds.ofPayment(claimOf(payment))
-      const message = Option.flatMap(refund, refundedAfterwards)
-      if (Option.isSome(refund) && Option.isSome(message))
-        return yield* new PaymentFailed({ reason, challenge, message: message.value, refund: refund.value })
+      if (Option.isSome(refund))
+        return yield* new PaymentFailed({
+          reason,
+          challenge,
+          message: refundedAfterwards(refund.value),
+          refund: refund.value,
+        })
       return yield* new PaymentFailed({ reason, challenge, message: paidAfterwards(payment.rail, found.value) })
     }
     const isOver = payment.rail === "card" || ends.has(reason)

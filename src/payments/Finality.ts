@@ -2,7 +2,6 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
-import { refundAct } from "./ledger/RefundSql.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
@@ -52,7 +51,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
       if (yield* transfers.lose(id, verdict)) {
         yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
-        yield* log(act === refundAct ? "refund lost" : "payment lost", {
+        yield* log("payment lost", {
           attempt: id,
           act,
           transaction,

@@ -18,7 +18,6 @@ import type { PaidAct } from "./PaidAct.ts"
 import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
 import type { Outcome } from "./Outcome.ts"
 import { Refunds } from "./ledger/Refunds.ts"
-import { claimOf } from "./Payment.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
 import { pendingResponseOf } from "./Receipts.ts"
@@ -134,10 +133,8 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       const { _tag, attempt } = outcome.value
       const response = respond(outcome.value)
       if (_tag === "Pending" || attempt.payment.rail === "card") return response
-      const refund = yield* refunds.ofPayment(claimOf(attempt.payment))
-      return Option.isNone(refund)
-        ? response
-        : HttpServerResponse.setHeader(response, "link", refundLink(refund.value.originalTransaction))
+      const refund = yield* refunds.ofAttempt(attempt.id)
+      return Option.isNone(refund) ? response : HttpServerResponse.setHeader(response, "link", refundLink(attempt.id))
     })
 
     return { pay, reconcile }

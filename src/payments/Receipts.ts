@@ -36,7 +36,7 @@ export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
-  /** The newest refund as JSON text. */
+  /** The refund as JSON text. */
   readonly refund: string | null
 }
 

@@ -6,7 +6,6 @@ import { inquiryTimed } from "./Changes.ts"
 import type { Attempt, PendingAttempt } from "./ledger/Attempt.ts"
 import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
-import { refundAct } from "./ledger/RefundSql.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./protocol/Decision.ts"
@@ -135,9 +134,6 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           case "fail unsent":
             return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
           case "agreed":
-            // A refund keeps its claims until its authorization can never pay.
-            if (decision.isAlive && attempt.act === refundAct)
-              return yield* defer(attempt, { ...left, verdict: null }, caller)
             return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
           case "doubt":
             return yield* defer(open, { ...left, verdict: decision.reason }, caller)

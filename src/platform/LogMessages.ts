@@ -13,12 +13,10 @@ export const messages = {
   Error: {
     "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
     "database lost during start": "Nothing, if it comes back: the start is retried every second.",
-    "failed refund paid": "Check that the refund of `attempt` was not repeated: the payer may be repaid twice.",
     "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
     "page failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "payment lost": "Follow *A lost payment*.",
     "payments unavailable": "`reason` says why: send gas, change `RPC_URL` or `PAY_TO`, or resume sales.",
-    "refund lost": "The payer was not repaid. Repeat it with `spirit-altar admin refund`, then acknowledge the loss.",
     "relayer out of gas": "Send gas to the relayer. Sales resume by themselves.",
     "request failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "row skipped": "Read the cause: a stored row is malformed.",

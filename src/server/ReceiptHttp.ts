@@ -11,6 +11,7 @@ import { cachedUrl } from "../http/UrlCache.ts"
 import { fresh } from "../http/Responses.ts"
 import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { Refunds } from "../payments/ledger/Refunds.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { stoneOf } from "./ReceiptAuthorizations.ts"
 import { jsonOf } from "../platform/JsonText.ts"
@@ -41,6 +42,7 @@ interface Call {
 export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* SignedActs
+    const refunds = yield* Refunds
     const { authorizations = [] } = (yield* ReceiptKeys) ?? {}
 
     /** The proof of an entry; none while no checkpoint covers it, and of an act that the log has not. */
@@ -76,8 +78,8 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
 
     const file = Effect.fnUntraced(function* ({ params, request }: Call) {
       const { actId } = params
-      const found = [acts.get(actId), proofOf(actId), actProofOf(actId)] as const
-      const [signed, proof, actProof] = yield* Effect.all(found, { concurrency: 3 })
+      const found = [acts.get(actId), proofOf(actId), actProofOf(actId), refunds.ofAttempt(actId)] as const
+      const [signed, proof, actProof, refund] = yield* Effect.all(found, { concurrency: 4 })
       const { act, permalink, receipt: jws, record, reveal } = signed
       if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
       const receipt = jws.value
@@ -95,6 +97,7 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
           reveal,
           ...(proof === undefined ? {} : { log: proof }),
           ...(actProof === undefined ? {} : { actLog: actProof }),
+          ...(Option.isNone(refund) ? {} : { refund: refund.value }),
           ...(authorization === undefined ? {} : { authorization }),
         }),
         { headers: { "access-control-allow-origin": "*" } },

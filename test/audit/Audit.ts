@@ -48,7 +48,7 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
-  await auditRefunds({ token, payTo, isQuiet, servers }, chain, ledger, found)
+  await auditRefunds({ rpcUrl, token, servers }, chain, ledger, found)
   const charges = target.cards === undefined ? [] : await readCharges(target.cards)
   if (target.cards !== undefined) auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards`)

@@ -29,20 +29,13 @@ export interface Attempt {
   readonly paymentResponse: string | null
 }
 
-/** A transfer back to a payer, by the wallet that was paid. */
+/** A recorded transfer back to a payer. */
 export interface RefundRow {
-  readonly id: string
-  readonly state: Attempt["state"]
-  readonly finality: Attempt["finality"]
-  /** The claim of the payment that it returns. */
+  /** The claim of the payment that it returned. */
   readonly payment: string
-  readonly reason: string
-  readonly payer: string
-  readonly payTo: string
-  readonly nonce: string
-  readonly amount: string
-  readonly transaction: string | null
-  readonly originalTransaction: string
+  readonly transaction: string
+  readonly attempt: string | null
+  readonly shown: Readonly<Record<string, unknown>>
 }
 
 export interface Ledger {
@@ -84,13 +77,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
             rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
             lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
             accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
-          FROM payment_attempts WHERE act <> 'refund'`,
-        refunds: await tx<RefundRow[]>`
-          SELECT a.id, a.state, a.finality, f.payment, f.reason, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
-            lower(a.nonce) AS nonce, a.amount_atomic::text AS amount,
-            lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
-            lower(f.original_transaction) AS "originalTransaction"
-          FROM payment_attempts a LEFT JOIN payment_refunds f ON f.id = a.id WHERE a.act = 'refund'`,
+          FROM payment_attempts`,
+        refunds: await tx<RefundRow[]>`SELECT payment, transaction, attempt, shown::json AS shown FROM payment_refunds`,
         acts: await tx<Ledger["acts"][number][]>`
           SELECT id, act, log_sequence AS position FROM acts ORDER BY log_sequence, id`,
         records: await tx<Ledger["records"][number][]>`

@@ -1,7 +1,7 @@
 /** The transfers on the chain: every transfer to the address that is paid, and the authorization each was made by. */
 import { createPublicClient, decodeEventLog, type Hex, http, isAddressEqual, parseAbi, toEventSelector } from "viem"
 
-const events = parseAbi([
+export const events = parseAbi([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ])
@@ -19,8 +19,6 @@ export interface ChainView {
   readonly chainId: number
   /** To the address that is paid, in the order of the chain. */
   readonly transfers: ReadonlyArray<Transfer>
-  /** By its own authorizations, to others: `payer` is the one who gets it. */
-  readonly refunds: ReadonlyArray<Transfer>
   /** Transfers to it that no authorization made: gifts, which buy nothing. */
   readonly gifts: number
   /** The newest block that cannot be orphaned; its time in seconds since 1970. */
@@ -44,7 +42,6 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
   ])
   const topics = [events.map((event) => toEventSelector(event))]
   const transfers: Array<Transfer> = []
-  const refunds: Array<Transfer> = []
   let gifts = 0
   for (let from = 0n; from <= newest; from += span) {
     const to = from + span - 1n > newest ? newest : from + span - 1n
@@ -67,7 +64,6 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
       const isAuthorized =
         before.transaction === transaction && before.index === index - 1 && before.payer === payer.toLowerCase()
       const transfer = { transaction, block: BigInt(blockNumber), nonce: before.nonce, amount: value }
-      if (isAuthorized && isAddressEqual(payer, payTo as Hex)) refunds.push({ ...transfer, payer: paid.toLowerCase() })
       if (!isAddressEqual(paid, payTo as Hex)) continue
       if (isAuthorized) transfers.push({ ...transfer, payer: before.payer })
       else gifts += 1
@@ -80,7 +76,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
     return known
   }
   const senderOf = async (hash: string) => (await client.getTransaction({ hash: hash as Hex })).from.toLowerCase()
-  return { chainId, transfers, refunds, gifts, final, senderOf, timeOf }
+  return { chainId, transfers, gifts, final, senderOf, timeOf }
 }
 
 /** The identity of an authorization, which can be used once. */

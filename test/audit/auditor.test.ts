@@ -79,12 +79,6 @@ suite("the auditor", altar, (it) => {
       change: (bytes: Buffer) => bytes.fill(255 - (bytes[0] ?? 0), 0, 1),
       check: "the log's files are those of its stones",
     },
-    {
-      what: "a refund that is missing from the public reads",
-      path: "/api/refunds/",
-      change: () => Buffer.from('{"ok":true,"refunds":[]}'),
-      check: "a refund is public",
-    },
   ])("finds $what, by that check alone", function* ({ change, check, path: changed }) {
     const { server } = yield* Altar
     const url = yield* serve(async (path, body, request) => {

@@ -5,7 +5,7 @@ import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { listen, production } from "../../src/server/config/Config.ts"
 import { documents } from "../../src/build/variables.ts"
-import { buyer, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { buyer, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
 import { textOf as text } from "../lab/Sources.ts"
@@ -195,7 +195,7 @@ describe(".env.example", () => {
     const helped = serving.map(({ name }) => name)
     assert.deepStrictEqual(sorted(yield* askedBy(production, telemetry)), sorted(helped))
     const named = example.map(({ name }) => name)
-    const buyers = [...Object.values(buyer), ...Object.values(refunds)].map(({ name }) => name)
+    const buyers = Object.values(buyer).map(({ name }) => name)
     assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", ...buyers]))
     assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
   })

@@ -3,7 +3,9 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
+import { refundExample } from "../../schema/payments/Refund.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
@@ -74,6 +76,18 @@ suite(
       assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
       const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
       assert.include(page.text, `${stone.id}.receipt.json`)
+    })
+
+    it("of a refunded act names the refund", function* () {
+      const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+      const sql = yield* SqlClient.SqlClient
+      const shown = { ...refundExample, attempt: id }
+      yield* sql`INSERT INTO payment_refunds (payment, transaction, attempt, shown)
+        VALUES (${id}, ${shown.transaction}, ${id}::uuid, ${JSON.stringify(shown)})`
+      const { json, text } = yield* ask(file)
+      assert.isTrue(isFile(json), text)
+      assert.deepStrictEqual(json["refund"], shown)
+      assert.deepInclude(yield* states(text), { signature: "holds", record: "holds" })
     })
 
     it("of a candle holds its unsealed words with their salt, and the command shows what of it holds", function* ({

@@ -83,7 +83,18 @@ const authorizationOf = (value: Members[string]): Authorization => {
   }
 }
 
-const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "log?", "actLog?", "authorization?"]
+const fileNames = [
+  "format",
+  "act",
+  "permalink",
+  "receipt",
+  "record",
+  "reveal",
+  "log?",
+  "actLog?",
+  "refund?",
+  "authorization?",
+]
 const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "revealedAt"]
 
 /** JSON without the white space between its tokens. */

@@ -8,7 +8,7 @@ import { plain } from "../Output.ts"
 import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { changes } from "./Changes.ts"
-import { refund } from "./Refund.ts"
+import { refunded } from "./Refunded.ts"
 
 const audit = command("audit", {
   description: `Manual changes with operator, time and reason, newest first. ${database}`,
@@ -32,5 +32,5 @@ export const admin = Command.make("admin").pipe(
   Command.withDescription(
     "Show and change data in the database of DATABASE_URL. Every change is recorded with operator, time and reason",
   ),
-  Command.withSubcommands([attempts, attempt, ...changes, refund, audit]),
+  Command.withSubcommands([attempts, attempt, ...changes, refunded, audit]),
 )

@@ -1,6 +1,7 @@
 /** `admin attempts` and `admin attempt`: purchases with their evidence, and what the operator has to do. */
 import { Console, Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
+import { Refunds, type Returnable } from "../../payments/ledger/Refunds.ts"
 import * as Unresolved from "../../payments/ledger/Unresolved.ts"
 import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
@@ -10,7 +11,7 @@ import { type DatabaseFlags, database, limit, run } from "./AdminDatabase.ts"
 
 const { json } = common
 
-export const age = (seconds: number) =>
+const age = (seconds: number) =>
   seconds < 120
     ? `${seconds} s`
     : seconds < 7_200
@@ -56,25 +57,59 @@ const told = (attempt: Unresolved.InspectedAttempt) =>
     .map(plain)
     .join("\n")
 
-const tell = (flags: DatabaseFlags, attempts: ReadonlyArray<Unresolved.InspectedAttempt>, none: string) =>
+const tell = (
+  flags: DatabaseFlags,
+  attempts: ReadonlyArray<Unresolved.InspectedAttempt>,
+  none: string,
+  more: object = {},
+) =>
   flags.json
     ? Console.log(
         JSON.stringify({
           ok: true,
           attempts: attempts.map((one) => ({ ...one, evidence: evidenceOf(one), toDo: adviceOf(one) })),
+          ...more,
         }),
       )
     : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
 
+const refundAdvice = ({ attempt, claimableUntil, network, transaction }: Returnable): string => {
+  if (network === "card") return "Deliver, or refund it at the card processor."
+  if (claimableUntil !== null)
+    return `Its buyer can still buy with it, until ${new Date(claimableUntil * 1000).toISOString()}.`
+  return `Deliver, or return it from any wallet and run: spirit-altar admin refunded ${attempt ?? transaction} TRANSACTION`
+}
+
+const toldUnmatched = (one: Returnable) =>
+  [
+    `${one.transaction}  unmatched payment of ${priceUsd(one.amountAtomic)}`,
+    ...(one.attempt === null ? [] : [`  attempt   ${one.attempt}, which had failed`]),
+    `  from      ${one.payer === "" ? "a card" : one.payer}`,
+    `  to do     ${refundAdvice(one)}`,
+  ]
+    .map(plain)
+    .join("\n")
+
+const unmatchedJson = ({ amountAtomic, refund: _, ...one }: Returnable) => ({
+  ...one,
+  amountAtomic: amountAtomic.toString(),
+  toDo: refundAdvice({ ...one, amountAtomic, refund: null }),
+})
+
 export const attempts = command("attempts", {
-  description: `List purchases with an unknown outcome, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does. ${database}`,
-  summary: "Purchases with an unknown outcome",
+  description: `List purchases with an unknown outcome and payments that bought nothing, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does. ${database}`,
+  summary: "Purchases with an unknown outcome, and unmatched payments",
   examples: [["spirit-altar admin attempts", "What is open"]],
   flags: { json, limit },
   run: (flags) =>
     run(
       flags,
-      Effect.flatMap(Unresolved.list(flags.limit), (found) => tell(flags, found, "Every attempt has ended.")),
+      Effect.gen(function* () {
+        const unmatched = yield* (yield* Refunds).due(flags.limit)
+        const open = yield* Unresolved.list(flags.limit)
+        yield* tell(flags, open, "Every attempt has ended.", { unmatched: unmatched.map(unmatchedJson) })
+        if (!flags.json && unmatched.length > 0) yield* Console.log(`\n${unmatched.map(toldUnmatched).join("\n\n")}`)
+      }),
     ),
 })
 

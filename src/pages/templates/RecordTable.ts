@@ -31,24 +31,11 @@ const finalityWords = {
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
 
-const refundFinality = {
-  pending: finalityWords.pending,
-  final: finalityWords.final,
-  lost: "Lost: the chain took its block back, and the payer was not repaid",
-} as const
-
 /** The receipt of a stone, from its JSON text. */
 export const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
 
 /** Whether a reorganisation orphaned the payment for good. */
 export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"
-
-const refundWords = {
-  REFUND_PENDING: "On its way back to the payer",
-  REFUNDED: "Refunded to the payer",
-  PARTIALLY_REFUNDED: "Refunded to the payer in part",
-  REFUND_FAILED: "A refund failed",
-} as const
 
 /**
  * The proof of an act, folded below its words. It stands open where the payment was lost or returned.
@@ -61,23 +48,9 @@ export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyAr
   </details>`
 }
 
-const refundRows = (refund: Refund): ReadonlyArray<Row> => [
-  [
-    "Refund",
-    html`${refundWords[refund.state]}: ${refund.amountAtomic} atomic
-    USDC${refund.refundedAt === null ? "" : html`, ${localMoment(refund.refundedAt)}`}`,
-  ],
-  ...(refund.refundTransaction === null
-    ? []
-    : [
-        [
-          "Refunded in",
-          html`${code(refund.refundTransaction)}<br /><a href="/api/refunds/${refund.refundTransaction}"
-              >The refund as JSON, for programs</a
-            >`,
-        ] as const,
-        ["Finality of the refund", refundFinality[refund.finality ?? "pending"]] as const,
-      ]),
+const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): ReadonlyArray<Row> => [
+  ["Refund", html`Refunded to the payer: ${amountAtomic} atomic USDC, recorded ${localMoment(recordedAt)}`],
+  ["Refunded in", code(transaction)],
 ]
 
 export const receiptTable = (receipt: AnyReceipt): Html => {

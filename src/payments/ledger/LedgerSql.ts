@@ -4,14 +4,14 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
-import { newestRefund } from "./RefundSql.ts"
+import { refundWhere } from "./Refunds.ts"
 
 /** The current state of a settled act's payment, as `paymentState` selects it. */
 export const paymentStateColumns = {
   rail: Schema.Literals(["x402", "card"]),
   finality: Finality,
   currentTransaction: Schema.NullOr(Schema.String),
-  /** The newest refund as JSON text. */
+  /** The refund as JSON text. */
   refund: Schema.NullOr(Schema.String),
 }
 
@@ -20,7 +20,7 @@ const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literal
 /** Settled acts as `a` joined with their payments as `p`. `actColumns` covers both. */
 export const settledActs = part`acts a JOIN payment_attempts p ON p.id = a.id`
 export const paymentState = part`p.rail, p.finality, p.current_transaction,
-  ${newestRefund(part`f.attempt = p.id`)} AS refund`
+  ${refundWhere(part`f.attempt = p.id`)} AS refund`
 
 /** The header of the first answer, and whether the shown record is that answer's. */
 export const firstAnswer = part`p.payment_response,

@@ -1,86 +1,63 @@
-/** Payments that may need a refund, and the refunds themselves. */
-import { randomUUID } from "node:crypto"
+/** Payments that an operator may pay back, and the transfers that did: at most one for each payment. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Refund } from "../../../schema/payments/Refund.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { bounded } from "../../platform/Sql.ts"
-import { literal, part } from "../../platform/SqlPart.ts"
-import { type ChainPayment, claimOf, columnsOf } from "../Payment.ts"
-import { newestRefund, refundAct, refundJson, refunds } from "./RefundSql.ts"
+import { part } from "../../platform/SqlPart.ts"
 
-/** `settled`: its act stands, and the operator returns the payment by choice. */
-export const reasons = ["unmatched", "failed", "lost", "settled"] as const
+export type { Refund }
 
 const Row = Schema.Struct({
-  reason: Schema.Literals(reasons),
   /** The claim of the payment, which names it. */
   payment: Schema.String,
-  /** The attempt that it paid or failed to pay. */
+  /** The act or the failed attempt; null if the payment belongs to no purchase. */
   attempt: Schema.NullOr(Schema.String),
   network: Schema.String,
   asset: Schema.String,
-  /** The wallet that was paid; null if an earlier version recorded the payment. */
-  payTo: Schema.NullOr(Schema.String),
   payer: Schema.String,
-  nonce: Schema.String,
   amountAtomic: Schema.BigIntFromString,
   transaction: Schema.String,
-  validBefore: Schema.BigIntFromString,
-  /** The first block that can hold it. */
-  fromBlock: Schema.BigIntFromString,
-  ageSeconds: Schema.Int,
-  /** Whether its buyer can still buy with it, by the database's clock. */
-  isClaimable: Schema.Boolean,
+  /** Until when its buyer can still buy with it, in seconds since 1970; null from then on. */
+  claimableUntil: Schema.NullOr(Schema.Finite),
   refund: Schema.NullOr(Schema.fromJsonString(Refund)),
 })
 export type Returnable = typeof Row.Type
 
 const returnables = rowsOf("payment_refunds", Row)
-const texts = rowsOf("payment_refunds", Schema.Struct({ refund: Schema.String }))
-const states = rowsOf("payment_refunds", Schema.Struct({ refund: Row.fields.refund }))
-const ids = rowsOf("payment_refunds", Schema.Struct({ id: Schema.String }))
-
-/** The same text as `claimOf`. */
-const claim = literal("lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' || a.nonce)")
-
-const unmatched = part`
-  SELECT CASE WHEN o.id IS NULL THEN 'unmatched' ELSE 'failed' END AS reason, s.name AS payment, o.id AS attempt, s.network,
-    s.asset, COALESCE(s.pay_to, o.pay_to) AS pay_to, s.payer, s.nonce, s.amount_atomic, s.transaction, s.valid_before,
-    0 AS from_block, s.found_at AS since, s.valid_before > extract(epoch FROM now()) AND s.network <> 'card' AS is_claimable
-  FROM payment_strays s LEFT JOIN LATERAL (
-    SELECT a.id, a.pay_to FROM payment_attempts a
-    WHERE a.state = 'failed' AND a.nonce = s.nonce AND lower(a.payer) = lower(s.payer) AND a.network = s.network
-    ORDER BY a.ended_at DESC LIMIT 1
-  ) o ON true`
-
-const ended = (which: Statement.Fragment) => part`
-  SELECT CASE WHEN a.finality = 'lost' THEN 'lost' ELSE 'settled' END AS reason, ${claim} AS payment, a.id AS attempt,
-    a.network, a.asset, a.pay_to, a.payer, a.nonce, a.amount_atomic, COALESCE(a.current_transaction, a.transaction),
-    a.valid_before, a.from_block, a.ended_at AS since, false AS is_claimable
-  FROM payment_attempts a WHERE a.state = 'settled' AND a.act <> ${refundAct} AND ${which}`
-
-/** Payments with their newest refund, oldest first; those that no transfer of ours returns come last. */
-const list = (source: Statement.Fragment, which: Statement.Fragment, limit: number) => part`
-  SELECT p.reason, p.payment, p.attempt, p.network, p.asset, p.pay_to, p.payer, p.nonce,
-    p.amount_atomic::text AS amount_atomic, p.transaction, p.valid_before::text AS valid_before, p.from_block::text AS from_block, p.is_claimable,
-    extract(epoch FROM now() - p.since)::int AS age_seconds, p.refund
-  FROM (SELECT p.*, ${newestRefund(part`f.payment = p.payment`)} AS refund FROM (${source}) p) p
-  WHERE ${which} ORDER BY p.network = 'card', p.reason = 'lost', p.since, p.payment LIMIT ${limit}::int`
-
-/** The payment to return, and the signed transfer that returns it. */
-export interface NewRefund {
-  readonly returned: Returnable
-  readonly payment: ChainPayment
-}
+const shown = rowsOf("payment_refunds", Schema.Struct({ shown: Row.fields.refund }))
 
 /** The refund was not recorded, for this reason. */
 export class RefundRefused extends Schema.TaggedError<RefundRefused>()("RefundRefused", { message: Schema.String }) {}
 
-const taken = new RefundRefused({
-  message:
-    "This payment cannot be refunded: a refund exists, it bought an act, or the nonce of its refund was used elsewhere. Nothing was recorded.",
-})
+/** The public JSON of the refund that matches; null without one. */
+export const refundWhere = (which: Statement.Fragment) => part`(SELECT shown FROM payment_refunds f WHERE ${which})`
+
+/** A claim that was judged in time reaches its row within this many seconds. */
+const claimingSeconds = 60
+
+const unmatched = part`
+  SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
+    s.found_at AS since, CASE WHEN s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
+      THEN s.valid_before END AS claimable_until
+  FROM payment_strays s LEFT JOIN LATERAL (
+    SELECT a.id FROM payment_attempts a
+    WHERE a.state = 'failed' AND a.nonce = s.nonce AND lower(a.payer) = lower(s.payer) AND a.network = s.network
+    ORDER BY a.ended_at DESC LIMIT 1
+  ) o ON true`
+
+/** `payment` is the same text as `claimOf`. */
+const settled = part`
+  SELECT lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' || a.nonce) AS payment,
+    a.id AS attempt, a.network, a.asset, a.payer, a.nonce, a.amount_atomic,
+    COALESCE(a.current_transaction, a.transaction) AS transaction, a.ended_at AS since, NULL AS claimable_until
+  FROM payment_attempts a WHERE a.state = 'settled'`
+
+const list = (source: Statement.Fragment, which: Statement.Fragment, limit: number) => part`
+  SELECT p.payment, p.attempt, p.network, p.asset, p.payer, p.amount_atomic::text AS amount_atomic, p.transaction,
+    p.claimable_until::float8 AS claimable_until, f.shown AS refund
+  FROM (${source}) p LEFT JOIN payment_refunds f ON f.payment = p.payment
+  WHERE ${which} ORDER BY p.since, p.payment LIMIT ${limit}::int`
 
 const isTaken = (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "UniqueViolation"
 
@@ -88,110 +65,61 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/l
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** Unmatched payments, and acts whose payment was lost, that no standing refund has returned. */
-    const due = (limit: number) =>
-      returnables(
-        sql`${list(
-          part`${unmatched} UNION ALL ${ended(part`a.finality = 'lost'`)}`,
-          part`p.refund IS NULL OR p.refund::json->>'state' IN ('REFUND_PENDING', 'REFUND_FAILED')`,
-          limit,
-        )}`,
-      )
+    /** Payments that bought nothing and were not paid back, oldest first. */
+    const due = (limit: number) => returnables(sql`${list(unmatched, part`f.payment IS NULL`, limit)}`)
 
-    /** The payments of an attempt, of a transaction, or with this nonce. */
-    const find = Effect.fn("Refunds.find")(function* (
-      by: { readonly attempt: string } | { readonly payment: string },
-      limit: number,
-    ) {
-      const hash = "payment" in by ? by.payment.toLowerCase() : ""
-      const source =
-        "attempt" in by
-          ? part`${unmatched} UNION ALL ${ended(part`a.id = ${by.attempt}::uuid`)}`
-          : part`${unmatched} UNION ALL ${ended(
-              part`(a.transaction = ${hash} OR a.current_transaction = ${hash} OR a.nonce = ${hash})`,
-            )}`
-      const which =
-        "attempt" in by
-          ? part`p.attempt = ${by.attempt}::uuid`
-          : part`(lower(p.transaction) = ${hash} OR lower(p.nonce) = ${hash})`
-      return yield* returnables(sql`${list(source, which, limit)}`)
-    })
+    /** The payments of an attempt; or by their own transaction or nonce. */
+    const find = (what: string) => {
+      const name = what.toLowerCase()
+      const isHash = name.startsWith("0x")
+      const of = isHash
+        ? part`a.transaction = ${name} OR a.current_transaction = ${name} OR a.nonce = ${name}`
+        : part`a.id = ${name}::uuid`
+      const which = isHash
+        ? part`lower(p.transaction) = ${name} OR lower(p.nonce) = ${name}`
+        : part`p.attempt = ${name}::uuid`
+      return returnables(sql`${list(part`${unmatched} UNION ALL ${settled} AND (${of})`, which, 10)}`)
+    }
 
-    /**
-     * Records the intent, inside its caller's transaction. The payment's refund and, unless it has bought something, the
-     * payment itself are unique claims: the buyer, or one of two operators, gets them.
-     */
-    const intend = Effect.fn("Refunds.intend")(
-      function* ({ payment, returned }: NewRefund) {
-        const id = randomUUID()
-        const paid = columnsOf(payment)
-        const { attempt, payment: name, reason, transaction } = returned
-        const holds = reason === "settled" || reason === "lost" ? [] : [name]
-        const names = [`refund:${name}`, ...holds, claimOf(payment)]
-        const input = JSON.stringify({ reason, attempt, payment: name, originalTransaction: transaction })
-        // An orphaned refund holds its claims until the next one is intended.
-        yield* sql`
-        DELETE FROM payment_claims c USING payment_attempts a
-        WHERE c.name = ANY(${names}::text[]) AND a.id = c.attempt_id AND a.act = ${refundAct} AND a.finality = 'lost'`
-        const made = yield* ids(sql`
-        WITH attempt AS (
-          INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
-            payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at,
-            next_check_at)
-          SELECT ${id}::uuid, ${`refund:${id}`}, '', ${refundAct}, '', ${input}, 'x402', ${paid.network}, ${paid.asset},
-            ${paid.pay_to}, ${paid.payer}, ${paid.nonce}, ${payment.authorization.value.toString()}::numeric,
-            ${paid.valid_after}::numeric, ${paid.valid_before}::bigint, ${paid.signature}, '', ${paid.from_block}::bigint,
-            'pending', now(), now()
-          WHERE ${
-            holds.length === 0
-              ? part`EXISTS (SELECT 1 FROM payment_attempts
-                  WHERE id = ${attempt}::uuid AND state = 'settled' AND finality IN ('final', 'lost'))`
-              : part`EXISTS (SELECT 1 FROM payment_strays
-                  WHERE name = ${name} AND valid_before < extract(epoch FROM clock_timestamp()))`
-          } AND NOT EXISTS (
-            SELECT 1 FROM ${refunds} WHERE f.payment = ${name} AND (
-              (t.state = 'settled' AND t.finality <> 'lost')
-              OR t.reason IN ('authorization_spent_elsewhere', 'authorization_canceled'))
-          )
-          RETURNING id
-        ), held AS (
-          INSERT INTO payment_claims (name, attempt_id)
-          SELECT n, attempt.id FROM attempt, unnest(${names.sort()}::text[]) AS n ORDER BY n
-        )
-        INSERT INTO payment_refunds (id, payment, attempt, reason, original_transaction, original_atomic)
-        SELECT id, ${name}, ${attempt}::uuid, ${reason}, ${transaction}, ${returned.amountAtomic.toString()}::numeric
-        FROM attempt RETURNING id`)
-        if (made.length > 0) return id
-        return yield* taken
+    /** Records a checked transfer. Runs inside its caller's transaction. */
+    const record = Effect.fn("Refunds.record")(
+      function* (payment: string, refund: Refund) {
+        const made = yield* sql`
+          INSERT INTO payment_refunds (payment, transaction, attempt, shown)
+          SELECT ${payment}, ${refund.transaction}, ${refund.attempt}::uuid, ${JSON.stringify(refund)}
+          WHERE NOT EXISTS (
+            SELECT 1 FROM payment_claims c JOIN payment_attempts a ON a.id = c.attempt_id
+            WHERE c.name = ${payment} AND a.state = 'pending')
+          RETURNING payment`
+        if (made.length > 0) return
+        return yield* new RefundRefused({
+          message: "A purchase with this payment is in flight. Wait for its outcome. Nothing was recorded.",
+        })
       },
-      Effect.catchIf(isTaken, () => Effect.fail(taken)),
+      Effect.catchIf(isTaken, () =>
+        Effect.fail(
+          new RefundRefused({
+            message: "This payment has a refund, or this transaction is another refund's. Nothing was recorded.",
+          }),
+        ),
+      ),
     )
 
-    /**
-     * JSON texts of the refunds that a transaction made, and of those of the payments that it made, newest first. A
-     * payment in another transaction after a reorganisation is found by the one that its buyer was told, too.
-     */
-    const ofTransaction = Effect.fn("Refunds.ofTransaction")(function* (hash: string) {
-      const rows = yield* texts(sql`
-        SELECT ${refundJson} AS refund FROM ${refunds}
-        WHERE f.original_transaction = ${hash}
-          OR f.id IN (SELECT id FROM payment_attempts WHERE state = 'settled' AND transaction = ${hash})
-          OR f.id IN (SELECT id FROM payment_attempts WHERE current_transaction = ${hash})
-          OR f.attempt IN (SELECT id FROM payment_attempts WHERE state = 'settled' AND transaction = ${hash})
-        ORDER BY t.accepted_at DESC, t.id LIMIT 100`).pipe(Effect.orDie, bounded)
-      return rows.map(({ refund }) => refund)
-    })
-
-    /** The newest refund of a payment. */
-    const ofPayment = Effect.fn("Refunds.ofPayment")(function* (payment: string) {
-      const [row] = yield* states(sql`SELECT ${newestRefund(part`f.payment = ${payment}`)} AS refund`).pipe(
+    const one = (which: Statement.Fragment) =>
+      shown(sql`SELECT shown FROM payment_refunds f WHERE ${which}`).pipe(
         Effect.orDie,
         bounded,
+        Effect.map(([row]) => Option.fromNullishOr(row?.shown)),
       )
-      return Option.fromNullishOr(row?.refund)
-    })
 
-    return { due, find, intend, ofTransaction, ofPayment }
+    return {
+      due,
+      find,
+      record,
+      /** The refund of a payment, by its claim. */
+      ofPayment: (payment: string) => one(part`f.payment = ${payment}`),
+      ofAttempt: (id: string) => one(part`f.attempt = ${id}::uuid`),
+    }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -1,23 +1,19 @@
 /** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
-import { Clock, Context, Effect, Layer, Metric, type Schema } from "effect"
+import { Context, Effect, Layer, Metric, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "../../platform/Batcher.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { type Change, changed } from "../Changes.ts"
 import { type Paid, PaidActs, type Payer, type Recorded } from "../PaidAct.ts"
 import type { Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipts.ts"
-import { refundRecord } from "../refunds/RefundRecord.ts"
 import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
-import { refundAct } from "./RefundSql.ts"
 import { UnmatchedPayments, deleteMatched } from "./UnmatchedPayments.ts"
-import { log } from "../../platform/LogMessages.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128
@@ -93,23 +89,6 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       })
     })
 
-    /** A refund is recorded as its attempt alone: it is no act and no sale. */
-    const refundRow = Effect.fnUntraced(function* (attempt: Attempt, proof: Proof) {
-      if (proof.rail === "card") return yield* Effect.die("a card refunds nothing")
-      const at = timestampOf(yield* Clock.currentTimeMillis)
-      const { jws, record } = yield* refundRecord(publicUrl, keys?.current, attempt, proof, at)
-      const { block, transaction } = proof
-      return {
-        id: attempt.id,
-        act: refundAct,
-        at,
-        transaction,
-        answer: JSON.stringify(record),
-        payment_response: jws,
-        block: block.toString(),
-      }
-    })
-
     /** Runs inside one transaction. Conflicts must reach its runner unchanged. */
     const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
       const ids = [...new Set(batch.map((settling) => settling.id))]
@@ -129,14 +108,9 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
         transaction: proof.rail === "card" ? proof.intent : proof.transaction,
       }))
       if (open.length === 0) return { attempts, ended }
-      const sales = open.filter(([{ act }]) => act !== refundAct)
-      const refunds = open.filter(([{ act }]) => act === refundAct)
       // All servers lock the heads of chains in one order.
-      const groups = [...Map.groupBy(sales, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
-      const rows = [
-        ...(yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat(),
-        ...(yield* Effect.forEach(refunds, ([attempt, proof]) => refundRow(attempt, proof))),
-      ]
+      const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+      const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
       yield* sql`
         WITH settled AS (
           SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
@@ -148,16 +122,16 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
             settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
           FROM settled s WHERE a.id = s.id
         ), counted AS (
-          UPDATE payment_totals SET settled = settled + ${sales.length}::bigint, placed = placed + ${sales.length}::bigint,
-            settled_atomic = settled_atomic + ${sumOf(sales.map(([attempt]) => attempt)).toString()}::numeric
-          WHERE id = 1 RETURNING placed - ${sales.length}::bigint AS before
+          UPDATE payment_totals SET settled = settled + ${open.length}::bigint, placed = placed + ${open.length}::bigint,
+            settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
+          WHERE id = 1 RETURNING placed - ${open.length}::bigint AS before
         ), delivered AS (
-          ${deleteMatched(sales.map(([{ payment }]) => payment))}
+          ${deleteMatched(open.map(([{ payment }]) => payment))}
         )
         INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record, log_sequence)
         SELECT id, act, permalink, agent_name, at, receipt, record,
           (SELECT before FROM counted) + row_number() OVER (ORDER BY at, id)
-        FROM settled WHERE act <> ${refundAct}`
+        FROM settled`
       for (const { answer, id, payment_response: paymentResponse } of rows) {
         const attempt = attempts.get(id)
         if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
@@ -165,16 +139,13 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       return { attempts, ended }
     })
 
-    /** A proof for a failed attempt is money without a purchase; for a failed refund it is no payment to us. */
+    /** A proof for a failed attempt is money without a purchase. */
     const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
       Effect.forEach(
         batch,
         ({ id, proof }) => {
           const attempt = attempts.get(id)
-          if (attempt?.state !== "failed") return Effect.void
-          return attempt.act === refundAct
-            ? log("failed refund paid", { attempt: id })
-            : unclaimed.noteFailed(attempt, proof)
+          return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
         },
         { discard: true },
       )

@@ -4,8 +4,8 @@ import { Base64Url } from "effect/encoding"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
 
-/** The type in the header, by which no offer and no refund passes as a receipt. */
-export type Type = "x402-receipt+jws" | "x402-offer+jws" | "x402-refund+jws"
+/** The type in the header, by which no offer passes as a receipt. */
+export type Type = "x402-receipt+jws" | "x402-offer+jws"
 
 const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
 

@@ -224,12 +224,6 @@ export const buyer = {
   }),
 }
 
-export const refunds = {
-  key: optional("REFUND_KEY", Kinds.privateKey, {
-    says: "The private key of the paid wallet, for spirit-altar admin refund without --key-file.",
-  }),
-}
-
 const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
   of.flatMap((group) => Object.values(group))
 
@@ -242,7 +236,6 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["Logs, metrics and traces", all(lines, metrics, otlp)],
   ["Payments, beside the required ones", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
-  ["Refunds, for the operator's command and not the server", all(refunds)],
   ["The buyer's commands, not the server", all(buyer)],
 ]
 

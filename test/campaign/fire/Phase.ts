@@ -15,7 +15,6 @@ import { add } from "../Run.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
-import { refundAll } from "./Refunds.ts"
 import type { Struck } from "./Strikes.ts"
 
 export interface PhaseOptions extends PlanOptions {
@@ -139,7 +138,6 @@ export const runPhase = async (options: PhaseOptions) => {
     while (running.size > 0) await Promise.all(running)
     await stopReading()
     violations.push(...(await conclude(target, shop, wanted)))
-    violations.push(...(await refundAll(target, random.fork("refunds"))))
     for (const { crashes, name } of world.servers)
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
     const found = await world.audited()

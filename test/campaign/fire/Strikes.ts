@@ -4,8 +4,6 @@ import { Effect } from "effect"
 import { defaultLimits } from "../../../src/http/Listener.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
-import { payToKey } from "../../lab/Chain.ts"
-import { main, run } from "../../lab/Process.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardFaults.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -146,22 +144,6 @@ const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => R
   ["knows no block hashes", () => [{ numbersOnly: true }]],
 ]
 
-/** `admin refund` with these flags. */
-export const refund = ({ environment }: Harness, ...flags: ReadonlyArray<string>) =>
-  run([main, "admin", "refund", "--json", "--why", "the campaign ends", ...flags], {
-    env: { PATH: process.env["PATH"] ?? "", ...environment, REFUND_KEY: payToKey },
-  })
-
-/** Half of the commands are killed on their way. */
-export const refundAndMayDie = async (world: Harness, random: Random, ...flags: ReadonlyArray<string>) => {
-  const command = refund(world, ...flags)
-  if (random.chance(0.5)) {
-    await Promise.race([setTimeout(random.between(500, 5_000)), command.exited])
-    await command.kill()
-  }
-  await command.ended
-}
-
 const isFacilitated: Strike["fits"] = ({ settledBy }) => settledBy === "facilitator"
 
 export const strikes: ReadonlyArray<Strike> = [
@@ -279,6 +261,5 @@ export const strikes: ReadonlyArray<Strike> = [
       await attack({ url, known, requests: 500, seed: random.hex(4), connections: 8, patience: 5_000 })
     },
   },
-  { name: "operator: refunds all, and may be killed", run: (world, random) => refundAndMayDie(world, random, "--all") },
   { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },
 ]
