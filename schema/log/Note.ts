@@ -60,8 +60,8 @@ const idBytes = (id: string) =>
 
 export const noteText = ({ signatures, text }: Note): string => `${text}\n${signatures.map(signatureLine).join("")}`
 
-/** Ed25519 over the text; and cosignatures of log witnesses (C2SP tlog-cosignature), by Ed25519 and by ML-DSA-44. */
-export const keyTypes = { ed25519: 1, cosignature: 4, mlDsa: 6 } as const
+/** Ed25519 over the text, and over the timestamped text as a cosignature of a log witness (C2SP tlog-cosignature). */
+export const keyTypes = { ed25519: 1, cosignature: 4 } as const
 
 export type KeyType = (typeof keyTypes)[keyof typeof keyTypes]
 
@@ -71,33 +71,30 @@ export interface VerifierKey {
   /** Hex, as the key's text states it; users of the key compare it with the hash of `keyIdInput`. */
   readonly id: string
   readonly type: KeyType
-  /** 32 bytes; 1,312 of ML-DSA-44. */
+  /** 32 bytes. */
   readonly publicKey: Bytes
 }
 
-const seedLength = 32
-
-const publicKeyLength = (type: KeyType) => (type === keyTypes.mlDsa ? 1_312 : 32)
+/** The length of a public key, and of the seed of a private one. */
+const keyLength = 32
 
 const typeOf = (byte: number | undefined) => Object.values(keyTypes).find((type) => type === byte)
 
 /** Splits the `name+hash+base64` of a key. */
 const parts = (text: string) => /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? []
 
-const parseKey = (text: string, what: string, lengthOf: (type: KeyType) => number): VerifierKey | Malformed => {
+const parseKey = (text: string, what: string): VerifierKey | Malformed => {
   const [, name = "", id = "", encoded = ""] = parts(text)
   const blob = fromBase64(encoded)
   if (!isName(name) || blob === undefined) return new Malformed(`A ${what} key is name+hash+base64.`)
   const type = typeOf(blob[0])
-  if (type === undefined || blob.length !== 1 + lengthOf(type)) {
-    return new Malformed(
-      `A ${what} key is of type 1 (Ed25519), 4 (cosignature) or 6 (ML-DSA-44), and as long as its type says.`,
-    )
+  if (type === undefined || blob.length !== 1 + keyLength) {
+    return new Malformed(`A ${what} key has 32 bytes and is of type 1 (Ed25519) or 4 (cosignature).`)
   }
   return { name, id, type, publicKey: blob.slice(1) }
 }
 
-export const parseVerifierKey = (text: string): VerifierKey | Malformed => parseKey(text, "verifier", publicKeyLength)
+export const parseVerifierKey = (text: string): VerifierKey | Malformed => parseKey(text, "verifier")
 
 export const verifierKeyText = ({ id, name, publicKey, type }: VerifierKey): string =>
   `${name}+${id}+${base64(concat(Uint8Array.of(type), publicKey))}`
@@ -120,7 +117,7 @@ export interface SignerKey {
 
 export const parseSignerKey = (text: string): SignerKey | Malformed => {
   if (!text.startsWith(secretPrefix)) return new Malformed("A signer key is PRIVATE+KEY+name+hash+base64.")
-  const key = parseKey(text.slice(secretPrefix.length), "signer", () => seedLength)
+  const key = parseKey(text.slice(secretPrefix.length), "signer")
   return key instanceof Malformed ? key : { name: key.name, id: key.id, type: key.type, seed: key.publicKey }
 }
 

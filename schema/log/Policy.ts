@@ -39,10 +39,10 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   const signers = new Map<string, ReadonlyArray<string>>()
   let quorum: { readonly name: string; readonly isMet: Test } | undefined
 
-  const wrongKey = (vkey: string, ...types: ReadonlyArray<number>) => {
+  const wrongKey = (vkey: string, type: number) => {
     const key = parseVerifierKey(vkey)
     if (key instanceof Malformed) return key.message
-    return types.includes(key.type) ? undefined : `the key of ${key.name} is not of type ${types.join(" or ")}`
+    return key.type === type ? undefined : `the key of ${key.name} is not of type ${type}`
   }
 
   /** Returns the fault of a line, if any. */
@@ -62,7 +62,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
       case "witness": {
         if (rest.length < 2 || rest.length > 3)
           return "a witness is a name, its verifier key, and a URL where it has one"
-        const wrong = wrongKey(second, keyTypes.cosignature, keyTypes.mlDsa)
+        const wrong = wrongKey(second, keyTypes.cosignature)
         if (wrong !== undefined) return wrong
         // One signer must not count twice under two names.
         const key = parseVerifierKey(second)

@@ -1,10 +1,8 @@
 /** Rewrites the command line for the parser: keys, salts and sealed words may begin with a dash, as one in 64 does. */
 
-/** Options without a value. `log` is one, although `witness-serve --log` takes a key: no key begins with a dash. */
+/** Options without a value. */
 export const switches: ReadonlySet<string> = new Set(
-  ["acts", "check", "fresh", "help", "insecure", "json", "log", "once", "post-quantum", "reveal", "version"].map(
-    (name) => `--${name}`,
-  ),
+  ["acts", "check", "fresh", "help", "insecure", "json", "log", "reveal", "version"].map((name) => `--${name}`),
 )
 
 /** Only help and version have names of one letter; anything else with one dash is a word. */

@@ -28,14 +28,11 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("admin", "Show and change an operator's data", () =>
       import("./operator/Admin.ts").then(({ admin }) => admin),
     ),
-    await late("log", "Transparency logs: the key and the state of your own, and mirrors of any", () =>
+    await late("log", "The transparency log: its key and its state", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
     await late("receipts", "Signed receipts of a server: their key and its authorization", () =>
       import("./operator/Receipts.ts").then(({ receipts }) => receipts),
-    ),
-    await late("witness-serve", "Run a witness for transparency logs", () =>
-      import("./log/WitnessServe.ts").then(({ witnessServe }) => witnessServe),
     ),
     await late("openapi", "Write schema/openapi.json from the contract", () =>
       import("./operator/OpenApi.ts").then(({ openapi }) => openapi),

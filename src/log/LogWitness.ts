@@ -1,13 +1,12 @@
 /** A client for one witness of the log (C2SP tlog-witness), with short timeouts. */
 import { Clock, Effect, Option, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
-import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
+import { base64, type Bytes, fromDecimal, hex, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { type Checkpoint, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { textOf } from "../platform/Answers.ts"
 import { parseNote, parseSignatureLines, signatureLine } from "../../schema/log/Note.ts"
-import { nameOf } from "./witness/Memory.ts"
+import { sha256 } from "./Tree.ts"
 import { isSignedBy, type Verifier } from "./Verifier.ts"
 
 /** The witness did not sign, for this reason. */
@@ -38,6 +37,23 @@ const aDay = 86_400
 
 /** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
 const maximumTries = 3
+
+interface AddCheckpoint {
+  /** The last size that the witness signed, as far as the log knows; 0 if none. */
+  readonly old: number
+  /** The consistency proof from `old` to the checkpoint; empty from 0. */
+  readonly hashes: ReadonlyArray<Bytes>
+  readonly note: string
+}
+
+const addCheckpointText = ({ hashes, note, old }: AddCheckpoint): string =>
+  `${[`old ${old}`, ...hashes.map(base64), ""].map((line) => `${line}\n`).join("")}${note}`
+
+/** The media type of a 409, whose body is the last size that the witness signed. */
+const sizeType = "text/x.tlog.size"
+
+const parseSize = (text: string): number | undefined =>
+  text.endsWith("\n") ? fromDecimal(text.slice(0, -1)) : undefined
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
 
@@ -143,7 +159,7 @@ export const make = Effect.fnUntraced(function* (
 
   const held: LogWitness["held"] = bounded(
     Effect.gen(function* () {
-      const response = yield* http.get(`${url}/${nameOf(log.name)}/checkpoint`)
+      const response = yield* http.get(`${url}/${hex(sha256(utf8(log.name)))}/checkpoint`)
       if (response.status >= 500 || response.status === 429) return yield* failed(`it answered ${response.status}`)
       const note = parseNote(response.status === 200 ? yield* textOf(response) : "")
       const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)

@@ -24,7 +24,6 @@ export const messages = {
     "tool failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "unmatched payment": "Follow *Refund a payment*.",
     "unmatched payment not recorded": "Record `transaction` by hand, then follow *Refund a payment*.",
-    "witness signing failed": "Repair the folder of `witness-serve`. Never restore a backup there.",
   },
   /** Degraded: the server retries. Act if the message stays. */
   Warn: {

@@ -1,5 +1,4 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
-import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
@@ -114,15 +113,6 @@ describe("the text", () => {
       again(fromBase64, base64),
       ["AAEC/w==", ""],
       ["AAEC/w=", "AAEC/w", "AAEC/x==", "A=AA", "AAEC_w==", " AAEC", "====", "AA===="],
-    ],
-    ["a size", again(parseSize, sizeText), ["42\n"], ["42", "042\n", "-1\n", "42\n\n", "9007199254740993\n", "\n"]],
-    [
-      "a request to a witness",
-      again(parseAddCheckpoint, addCheckpointText),
-      [`old 20852163\n${hash}${hash}\n${note.golden}`, `old 0\n\n${note.golden}`],
-      [`old 08\n\n${note.golden}`, `old eight\n\n${note.golden}`, `old 8\n${hash.slice(4)}\n${note.golden}`].concat(
-        `old 8\n${hash.repeat(64)}\n${note.golden}`,
-      ),
     ],
   ])("of %s has one spelling", (_, rewritten, right, wrong) => {
     for (const text of right) assert.strictEqual(rewritten(text), text)

@@ -1,11 +1,10 @@
-/** Policies of a log mean one thing, a stopped log is explained by what was found, and cached answers have an age. */
+/** Policies of a log mean one thing, and a stopped log is explained by what was found. */
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
-import { staleness } from "../../src/cli/log/ServedLog.ts"
 import { golden, renamed } from "../lab/log/Vectors.ts"
-import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
+import { cosignerOf } from "../lab/log/Witness.ts"
+import { policyFrom } from "../lab/log/Witnesses.ts"
 import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
@@ -43,16 +42,6 @@ describe("a witness policy", () => {
     const one = policyFrom(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
     policyFrom(...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g")
-  })
-
-  it("counts a witness with a post-quantum key once", () => {
-    const { vkey } = cosignerOf("pq.example", keyTypes.mlDsa)
-    const policy = policyFrom(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
-    assert.isTrue(policy.isMet(new Set([keys[0] ?? "", vkey])))
-    assert.isFalse(policy.isMet(new Set([keys[0] ?? ""])))
-    const twice = [`witness pq ${vkey}`, `witness again ${renamed(vkey, "again.example")}`, "quorum none"]
-    assert.instanceOf(parsePolicy(twice.join("\n")), Malformed)
-    assert.instanceOf(parsePolicy(`log ${vkey}\nquorum none`), Malformed, "no log signs with such a key alone")
   })
 
   it.each([
@@ -95,21 +84,5 @@ describe("the advice for a stopped log", () => {
     ["the tiles of a checkpoint ran away", "Compare the log_ tables and witness_stones"],
   ])("because %s names what to look at", (reason, advice) => {
     assert.isTrue(adviceOn(reason).startsWith(advice), adviceOn(reason))
-  })
-})
-
-describe("an answer", () => {
-  it.each([
-    ["no-cache", 0],
-    ["No-Store, Max-Age=3600", 0],
-    ["max-age=5, stale-while-revalidate=60", 65],
-    ['max-age="3600"', 3600],
-    ['max-age=3600, no-cache="set-cookie"', 3600],
-    ["s-maxage=86400, no-cache", 86_400],
-    ["max-age=soon", Number.POSITIVE_INFINITY],
-    [undefined, Number.POSITIVE_INFINITY],
-  ])("with the cache-control %s may be %d seconds old, and is as old as its age", (caching, seconds) => {
-    assert.strictEqual(staleness({ "cache-control": caching }), seconds)
-    assert.strictEqual(staleness({ "cache-control": caching, age: "600" }), Math.max(seconds, 600))
   })
 })

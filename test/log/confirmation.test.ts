@@ -5,7 +5,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Option } from "effect"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { cosignerOf, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
+import { policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
   forget,
   grow,
@@ -44,7 +45,7 @@ const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>
 const lasting = Effect.fnUntraced(function* (name: string) {
   const first = yield* ownWitness(name)
   const port = Number(new URL(first.url).port)
-  return { ...first, again: ownWitness(name, { cosigner: first.cosigner, folder: first.folder, port }) }
+  return { ...first, again: ownWitness(name, { cosigner: first.cosigner, memory: first.memory, port }) }
 })
 
 suite("a log after a restart", onOwnClock(world), (it) => {

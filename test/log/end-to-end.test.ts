@@ -1,4 +1,4 @@
-/** A log from its first witness to its end: each paid stone is proved, to programs and people, also when the altar is gone. */
+/** A log over paid stones: each is proved to programs and people, and the log waits, stops and continues. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
@@ -7,11 +7,9 @@ import { commandRun } from "../lab/CommandRun.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { serveFolder } from "../lab/log/FileServer.ts"
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { ownWitness } from "../lab/log/Witnesses.ts"
-import { freePort } from "../lab/Ports.ts"
+import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assert, suite } from "../lab/Suites.ts"
@@ -28,13 +26,20 @@ const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
 suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), (it) => {
-  it("is joined by witnesses, proves every stone, is stopped while stones sell, and outlives its altar in a mirror", function* ({
-    sql,
-  }) {
+  it("waits for a confirmation, is cosigned, proves every stone, and stops while stones sell", function* () {
     const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
     const file = (name: string) => join(at.folder, name)
     const write = (name: string, text: string) => writeFileSync(file(name), text)
+    const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
+    const policy = [
+      `log ${vkey}`,
+      ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
+      "group both all a b",
+      "quorum both",
+      "",
+    ].join("\n")
     write("served", `log ${vkey}\nquorum none\n`)
+    write("policy", policy)
     const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
     const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
     const env = { ...(yield* direct), ...log, ...files }
@@ -63,49 +68,24 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
     const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
       ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
-    const { vkey: acts } = (yield* status("acts/log", ({ size }) => size === 1)).json
 
-    // Without its checkpoint file it waits after a start, and sells, until an operator confirms the head of each log.
+    // Without its checkpoint file it waits after a start, and sells, until an operator confirms its head.
     yield* server.kill
-    for (const name of ["checkpoint", "checkpoint-acts"]) rmSync(file(name))
+    rmSync(file("checkpoint"))
     yield* server.start
     const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
     const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
-    yield* status("acts/log", ({ state }) => state === "waiting")
     yield* buy
     for (const path of ["/api/health", "/readyz"]) {
       const { json, status: code } = yield* ask(`${url}${path}`)
-      const waiting = { state: "waiting", waitsFor }
-      assert.deepStrictEqual([code, json["log"], json["actLog"]], [200, waiting, waiting], path)
+      assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor }], path)
     }
-    assert.lengthOf(server.output().match(/log waiting/gu) ?? [], 2)
     assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
     yield* command(1, "log", "confirm", "--root", `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
     assert.isFalse(existsSync(file("checkpoint")))
     yield* command(0, "log", "confirm", "--root", String(root))
     yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
-    assert.strictEqual((yield* ask(`${url}/api/acts/log`)).json["state"], "waiting")
-    const ofHead = /covers 1 acts and has the root (\S+)\./u.exec(yield* command(1, "log", "confirm", "--acts"))
-    yield* command(0, "log", "confirm", "--acts", "--root", ofHead?.[1] ?? "")
-    yield* status("acts/log", ({ size, state }) => size === 2 && state === "running")
 
-    // Witnesses of both logs join, one of them with a post-quantum key.
-    for (const name of ["a", "b"]) {
-      const serving = ["witness-serve", "--name", name, "--log", vkey, "--log", String(acts), "--data", name]
-      const port = String(yield* freePort)
-      const running = at.start([...serving, "--port", port, ...(name === "b" ? ["--post-quantum"] : [])])
-      const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
-      writeFileSync(file("witnesses"), `${line}\n`, { flag: "a" })
-    }
-    const joining = ["log", "join", "--url", url, "--contact", "ops@altar.example", "--witnesses", file("witnesses")]
-    const half = yield* ownWitness("half.example/w")
-    const unknown = yield* command(1, ...joining, "--witness", `${half.vkey},${half.url}`, "--policy", file("policy"))
-    assert.include(unknown, "2 of 3 witnesses signed both logs, and 3 must. No policy was written.")
-    assert.match(unknown, /^acts\/half.example-w +failed +it answered 404$/mu)
-    const said = yield* command(0, ...joining, "--policy", file("policy"))
-    assert.match(said, /^acts\/checkpoint +ok .*\n(?:.*\n)*acts\/b +ok +it signed the checkpoint of /mu)
-    const policy = readFileSync(file("policy"), "utf8")
-    assert.include(policy, `\nlog ${vkey} ${url}/log\nlog ${String(acts)} ${url}/log/acts\n`)
     write("served", policy)
     yield* server.kill
     yield* server.start
@@ -142,7 +122,8 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
     const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
     const strict = ["--policy", file("strict")]
-    write("strict", policy.replace(/^group .*$/mu, `witness c ${half.vkey}\ngroup enough all a b c`))
+    const { vkey: absent } = cosignerOf("c.example/w")
+    write("strict", policy.replace(/^group .*$/mu, `witness c ${absent}\ngroup both all a b c`))
     const otherKey = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
     for (const [says, given, ...more] of [
       [/contradicts itself/u, { ...answer, stone: { ...stone, payer: `0x${"1".repeat(40)}` } }],
@@ -173,34 +154,12 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
     assert.strictEqual(missing.json["code"], "witness_not_found")
 
-    // Its readers walk, watch and mirror both logs.
+    // Its readers walk the whole log.
     const walk = ["verify", "--log", "--seen", file("seen.json"), "--policy", file("policy")]
     const walked = yield* command(0, ...walk)
     assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
     assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
     assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
-    // A caller that names the log's own URL needs no altar.
-    assert.include(yield* command(0, ...walk, "--url", `${url}/log`), `${record.sequence} entries of`)
-    const ofActs = commandRun(["verify", "--log", "--url", `${url}/log/acts`, "--policy", file("policy")], {
-      HOME: at.folder,
-    })
-    assert.include((yield* ofActs.pipe(until("the acts' quorum", ({ code }) => code === 0))).stdout, "Cosigned by a, b")
-    const watch = ["log", "watch", "--policy", file("policy"), "--data", file("watched")]
-    assert.include(yield* command(0, ...watch, "--once"), "/log/acts: nothing but growth.")
-    const port = String(yield* freePort)
-    const watching = at.start([...watch, "--every", "1", "--metrics-port", port])
-    const last = yield* buy
-    yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/metrics`).then((got) => got.text())).pipe(
-      Effect.orElseSucceed(() => ""),
-      until("the watch never saw it", (text) => text.includes(`altar_watch_size{log="${url}/log"} ${last.sequence}\n`)),
-    )
-    yield* Effect.promise(watching.kill)
-    assert.notInclude(watching.output(), "ALARM")
-    yield* command(0, "log", "mirror", file("acts"), "--url", `${url}/log/acts`, "--policy", file("policy"))
-    yield* command(0, "log", "prove", "1", "--mirror", file("acts"), "--out", file("entry-1"))
-    const ofEntry = ["verify-proof", file("entry-1.tlog-proof"), "--policy", file("policy")]
-    assert.include(yield* command(0, ...ofEntry, "--entry", file("entry-1.entry")), `in the log ${golden.name}/acts,`)
-    assert.match(yield* command(1, ...ofEntry), /one of --stone, --entry and --leaf/u)
 
     // It stops at a changed tile while stones sell, and goes on.
     assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
@@ -218,25 +177,6 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     )
     yield* flipTile(0, 0)
     yield* command(0, "log", "resume")
-    yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
-    yield* status("acts/log", ({ state }) => state === "stopped")
-    assert.match(yield* command(1, "log", "status", "--acts"), /^tree +\d+ acts; \d behind$/mu)
-    assert.include(yield* command(0, "log", "resume", "--acts"), "because act 1 is not")
-    yield* status("acts/log", ({ state }) => state === "running")
     yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
-    yield* command(0, "log", "mirror", file("copy"), "--url", url, "--vkey", vkey)
-
-    // The altar is gone, and another person's plain file server proves what was bought.
-    yield* server.kill
-    yield* sql`DROP SCHEMA public CASCADE`
-    const mirror = yield* serveFolder(file("copy"))
-    for (const { id, sequence } of [first, late]) {
-      yield* command(0, "log", "prove", id, "--mirror", mirror, "--out", file(`stone-${sequence}`))
-      const name = file(`stone-${sequence}`)
-      assert.strictEqual(JSON.parse(readFileSync(`${name}.json`, "utf8")).id, id)
-      const says = yield* command(0, "verify-proof", `${name}.tlog-proof`, "--stone", `${name}.json`, "--vkey", vkey)
-      assert.include(says, `Stone ${sequence} is in the log ${golden.name}`)
-    }
-    assert.match(yield* command(1, ...watch, "--once"), /was not read/u)
   })
 })

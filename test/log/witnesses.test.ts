@@ -25,7 +25,8 @@ import {
   stored,
   takeAway,
 } from "../lab/log/LogFixture.ts"
-import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
+import { policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 
@@ -68,9 +69,9 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
     const grown = Effect.forEach([3, 300], publishedAfter)
     for (const note of yield* withWitnesses([one, two], grown))
       assert.deepStrictEqual(yield* signersOf(note, [one, two]), names)
-    // A log that does not know any more what they signed is told by a 409, and a witness reads it from its folder.
+    // A log that does not know any more what they signed is told by a 409, and a witness remembers it.
     yield* one.stop
-    const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, folder: one.folder })
+    const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, memory: one.memory })
     const note = yield* withWitnesses([again, two], publishedAfter(5))
     assert.deepStrictEqual(yield* signersOf(note, [again, two]), names)
   })

@@ -15,20 +15,18 @@ export interface EntryProven {
   readonly size: number
   readonly root: string
   readonly cosignatures: ReadonlyArray<Cosignature>
-  /** Names of witnesses whose post-quantum signatures this platform cannot check. */
-  readonly unchecked: ReadonlyArray<string>
 }
 
 /** Throws unless the signed tree of the proof has this leaf at the proof's index. */
 export const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust): Promise<EntryProven> => {
-  const { checkpoint, cosignatures, unchecked } = await opened(proof.checkpoint, trust)
+  const { checkpoint, cosignatures } = await opened(proof.checkpoint, trust)
   const { origin, root, size } = checkpoint
   if (!(await includes(checkpoint, proof.index, leafHash, proof.hashes)))
     throw new Unproven(
       "inclusion",
       `The tree of ${size} entries that ${origin} signed does not hold this one at ${proof.index}.`,
     )
-  return { ok: true, origin, index: proof.index, size, root: base64(root), cosignatures, unchecked }
+  return { ok: true, origin, index: proof.index, size, root: base64(root), cosignatures }
 }
 
 /** Whether a `.tlog-proof` proves that a log includes these bytes; it says nothing about their meaning. */

@@ -13,7 +13,7 @@ import {
 } from "../../../schema/log/Note.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
-import { isSigned, isSignedPostQuantum, sha256 } from "./WebCrypto.ts"
+import { isSigned, sha256 } from "./WebCrypto.ts"
 
 export interface Trust {
   /** The log's verifier key, `name+hash+base64`, from a source other than the log itself. */
@@ -34,15 +34,12 @@ export interface Opened {
   readonly ok: true
   readonly checkpoint: Checkpoint
   readonly cosignatures: ReadonlyArray<Cosignature>
-  /** Names of witnesses whose post-quantum signatures this platform cannot check; they count for no quorum. */
-  readonly unchecked: ReadonlyArray<string>
 }
 
-/** Parses a key of one of these types and checks that its id is its own. */
-export const keyOf = async (vkey: string, ...types: ReadonlyArray<VerifierKey["type"]>): Promise<VerifierKey> => {
+/** Parses a key of this type and checks that its id is its own. */
+export const keyOf = async (vkey: string, type: VerifierKey["type"]): Promise<VerifierKey> => {
   const key = formed(parseVerifierKey(vkey), "key")
-  if (!types.includes(key.type))
-    throw new Unproven("key", `The key of ${key.name} is not of type ${types.join(" or ")}.`)
+  if (key.type !== type) throw new Unproven("key", `The key of ${key.name} is not of type ${type}.`)
   if (keyIdOf(await sha256(keyIdInput(key))) === key.id) return key
   throw new Unproven("key", `The id ${key.id} is not that of the key of ${key.name}.`)
 }
@@ -57,25 +54,19 @@ const isByLog = async (note: Note, key: VerifierKey) => {
   return verdicts.length > 0 && verdicts.every(Boolean)
 }
 
-interface Found extends Cosignature {
-  readonly isChecked: boolean
-}
-
 /** The cosignature of a witness, if it signed. An invalid one under its name ends the check. */
-const cosigned = async (note: Note, vkey: string): Promise<Found | undefined> => {
-  const key = await keyOf(vkey, keyTypes.cosignature, keyTypes.mlDsa)
-  const { name, publicKey, type } = key
-  const found: Array<Found> = []
+const cosigned = async (note: Note, vkey: string): Promise<Cosignature | undefined> => {
+  const key = await keyOf(vkey, keyTypes.cosignature)
+  const { name, publicKey } = key
+  const found: Array<Cosignature> = []
   for (const { bytes } of signaturesOf(note, key)) {
     const parts = parseCosignature(bytes)
-    const signed = parts instanceof Malformed ? undefined : cosignedBytes(key, parts.seconds, note.text)
-    const holds =
-      parts instanceof Malformed || signed === undefined
-        ? false
-        : await (type === keyTypes.mlDsa ? isSignedPostQuantum : isSigned)(publicKey, signed, parts.signature)
-    if (parts instanceof Malformed || holds === false)
+    if (
+      parts instanceof Malformed ||
+      !(await isSigned(publicKey, cosignedBytes(parts.seconds, note.text), parts.signature))
+    )
       throw new Unproven("cosignatures", `A cosignature under the key of ${name} is wrong.`)
-    found.push({ name, seconds: parts.seconds, isChecked: holds === true })
+    found.push({ name, seconds: parts.seconds })
   }
   return found[0]
 }
@@ -85,15 +76,12 @@ const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
   return new Set(keys).size < keys.length
 }
 
-const notChecked = (checked: number, all: number) =>
-  `This platform cannot check post-quantum signatures (ML-DSA-44), and Node.js can since 24.7: ${checked} of ${all} cosignatures were checked, and those alone are not enough.`
-
 const cosignaturesOf = async (
   note: Note,
   witnesses: NonNullable<Trust["witnesses"]>,
-): Promise<Pick<Opened, "cosignatures" | "unchecked">> => {
+): Promise<ReadonlyArray<Cosignature>> => {
   const vkeys = "isMet" in witnesses ? witnesses.witnesses.map(({ vkey }) => vkey) : [...new Set(witnesses.vkeys)]
-  const found = new Map<string, Found>()
+  const found = new Map<string, Cosignature>()
   for (const vkey of vkeys) {
     const one = await cosigned(note, vkey)
     if (one !== undefined) found.set(vkey, one)
@@ -102,13 +90,7 @@ const cosignaturesOf = async (
   if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
   const isEnough = (signed: ReadonlySet<string>) =>
     "isMet" in witnesses ? witnesses.isMet(signed) : signed.size >= witnesses.quorum
-  const checked = new Map([...found].filter(([, { isChecked }]) => isChecked))
-  if (isEnough(new Set(checked.keys())))
-    return {
-      cosignatures: [...checked.values()].map(({ name, seconds }) => ({ name, seconds })),
-      unchecked: [...found.values()].flatMap(({ isChecked, name }) => (isChecked ? [] : [name])),
-    }
-  if (isEnough(new Set(found.keys()))) throw new Unproven("unsupported", notChecked(checked.size, found.size))
+  if (isEnough(new Set(found.keys()))) return [...found.values()]
   throw new Unproven(
     "cosignatures",
     "isMet" in witnesses
@@ -130,7 +112,8 @@ export const opened = async (noteText: string, trust: Trust): Promise<Opened> =>
     throw new Unproven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)
   if (!(await isByLog(note, key)))
     throw new Unproven("signature", `The checkpoint is not signed with the key ${key.name}+${key.id}.`)
-  return { ok: true, checkpoint, ...(await cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 })) }
+  const cosignatures = await cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 })
+  return { ok: true, checkpoint, cosignatures }
 }
 
 /** The checkpoint of a note that the log signed, with the required cosignatures. */

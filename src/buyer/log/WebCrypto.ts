@@ -1,5 +1,5 @@
 /** Hashes and signatures with WebCrypto alone: the same in a page and in Node. */
-import { base64, type Bytes } from "../../../schema/log/Bytes.ts"
+import type { Bytes } from "../../../schema/log/Bytes.ts"
 import { leafHash, nodeHash } from "../../../schema/log/Merkle.ts"
 import { Unproven } from "./Verdict.ts"
 
@@ -17,20 +17,6 @@ export const node = (left: Uint8Array, right: Uint8Array): Promise<Bytes> => nod
 
 const noEd25519 =
   "This browser cannot check Ed25519 signatures, so the proof was neither confirmed nor refuted: Chrome and Edge can since version 137, Firefox since 129, Safari since 17, and so can `spirit-altar verify-proof`."
-
-/**
- * Whether an ML-DSA-44 signature is valid; undefined where the platform cannot check: most browsers, and Node.js before
- * 24.7.
- */
-export const isSignedPostQuantum = async (publicKey: Bytes, message: Bytes, signature: Bytes) => {
-  const pub = base64(publicKey).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
-  // Its member `pub` is newer than the types of the platform.
-  const jwk = { kty: "AKP", alg: "ML-DSA-44", pub }
-  const key = await subtle()
-    .importKey("jwk", jwk, "ML-DSA-44", false, ["verify"])
-    .catch(() => undefined)
-  return key === undefined ? undefined : subtle().verify("ML-DSA-44", key, signature, message)
-}
 
 /** Whether an Ed25519 signature is valid; mixed-order signatures, which some libraries accept, are not. */
 export const isSigned = async (publicKey: Bytes, message: Bytes, signature: Bytes): Promise<boolean> => {

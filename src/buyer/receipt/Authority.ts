@@ -41,7 +41,6 @@ export const authorityChecks = async (
   authorization: Authorization,
   { claims, kid, x }: Signed,
   trust: { readonly log?: Trust | undefined; readonly isContractSigned?: ContractSigned | undefined },
-  unchecked: Set<string>,
 ): Promise<ReadonlyArray<ReceiptCheck>> => {
   const { proof, statement, stone } = authorization
   const statementCheck = await checked("key", async () => {
@@ -81,7 +80,6 @@ export const authorityChecks = async (
     if (trust.log === undefined) return open("key's stone", "Its log proof was not checked: name the log's key.")
     const verdict = await verifyProof(proof, stone, trust.log)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
-    for (const name of verdict.unchecked) unchecked.add(name)
     return holds(
       "key's stone",
       `The log ${verdict.origin} holds the statement as stone ${stone.sequence}, before this act.`,

@@ -17,17 +17,6 @@ export interface ProofVerdict {
   readonly checks: ReadonlyArray<ReceiptCheck>
 }
 
-/** Cosignatures that this platform cannot check, as a line of their own. */
-export const uncheckedOf = (names: ReadonlyArray<string>): ReadonlyArray<ReceiptCheck> =>
-  names.length === 0
-    ? []
-    : [
-        open(
-          "post-quantum cosignatures",
-          `This platform cannot check ML-DSA-44, so the cosignatures of ${names.join(", ")} were not checked.`,
-        ),
-      ]
-
 /** A line whose fault is that of the verdict. */
 const judged = <A extends { readonly ok: true }>(name: string, verdict: A | NotProven, says: (proven: A) => string) =>
   checked(name, () =>
@@ -38,15 +27,13 @@ const judged = <A extends { readonly ok: true }>(name: string, verdict: A | NotP
 
 const dayOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-const cosignatureChecks = ({ cosignatures, unchecked }: Opened): ReadonlyArray<ReceiptCheck> => [
+const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
   cosignatures.length > 0
     ? holds(
         "cosignatures",
         `Cosigned by ${cosignatures.map(({ name, seconds }) => `${name} (${dayOf(seconds)})`).join(", ")}: enough for the policy.`,
       )
-    : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories."),
-  ...uncheckedOf(unchecked),
-]
+    : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories.")
 
 /** Checks offline that a log of this key holds an entry. A file that cannot be read has one broken check. */
 export const checkProof = async (text: string, logged: Logged, trust: Trust): Promise<ProofVerdict> => {
@@ -74,6 +61,6 @@ export const checkProof = async (text: string, logged: Logged, trust: Trust): Pr
       : `The log does not say what the entry means, who wrote it, or when.${"leaf" in logged ? " Nor was the entry itself hashed." : ""}`
   return {
     ok: verdict.ok,
-    checks: [checkpoint, ...cosignatureChecks(opened), entry, open("meaning", rest)],
+    checks: [checkpoint, cosignatureCheck(opened), entry, open("meaning", rest)],
   }
 }

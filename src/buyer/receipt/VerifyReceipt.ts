@@ -16,7 +16,6 @@ import { leaf } from "../log/WebCrypto.ts"
 import { authorityChecks, type ContractSigned } from "./Authority.ts"
 import { checked, holds, isSound, open, type ReceiptCheck, same, unless } from "./Checks.ts"
 import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
-import { uncheckedOf } from "./ProofChecks.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
 export interface ReceiptTrust {
@@ -110,12 +109,7 @@ const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
     return holds("record", "The record is the one that was signed.")
   })
 
-const stoneChecks = async (
-  { log, record }: ReceiptFile,
-  claims: ReceiptClaims,
-  trust: Trust | undefined,
-  unchecked: Set<string>,
-) => {
+const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
   const { stone: signed } = claims
   if (signed === undefined)
     return log === undefined
@@ -146,7 +140,6 @@ const stoneChecks = async (
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
     unless(verdict.index === signed.sequence - 1, `The proof is of stone ${verdict.index + 1}.`)
     const names = verdict.cosignatures.map(({ name }) => name).join(", ")
-    for (const name of verdict.unchecked) unchecked.add(name)
     return holds(
       "log",
       `The log ${verdict.origin} holds the stone in its tree of ${verdict.size}${names === "" ? "" : `, cosigned by ${names}`}.`,
@@ -156,12 +149,7 @@ const stoneChecks = async (
 }
 
 /** The entry is made of the receipt in the file, so a proof of another act does not fit it. */
-const actChecks = async (
-  { actLog, permalink, receipt }: ReceiptFile,
-  claims: ReceiptClaims,
-  unchecked: Set<string>,
-  trust?: Trust,
-) => {
+const actChecks = async ({ actLog, permalink, receipt }: ReceiptFile, claims: ReceiptClaims, trust?: Trust) => {
   if (actLog === undefined && trust === undefined) return []
   const name = "acts' log"
   const check = checked(name, async () => {
@@ -176,7 +164,6 @@ const actChecks = async (
     })
     const verdict = await verifyEntry(actLog, { entry }, trust)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
-    for (const one of verdict.unchecked) unchecked.add(one)
     const { cosignatures, index, origin, size } = verdict
     const signed = cosignatures.map((one) => `${one.name} on ${new Date(one.seconds * 1000).toISOString()}`).join(", ")
     const when =
@@ -230,19 +217,16 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     publicKey,
   } = known
   const { authorization } = file
-  /** Log witnesses whose cosignatures this platform cannot check. */
-  const unchecked = new Set<string>()
   const checks = [
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
-    ...(await stoneChecks(file, claims, trust.log, unchecked)),
-    ...(await actChecks(file, claims, unchecked, trust.actLog)),
+    ...(await stoneChecks(file, claims, trust.log)),
+    ...(await actChecks(file, claims, trust.actLog)),
     await wordsCheck(file),
     ...(authorization === undefined
       ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
-      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust, unchecked)),
-    ...uncheckedOf([...unchecked]),
+      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust)),
     open(
       "payment",
       `The transfer was not looked up on ${networkName(claims.network)}; ask a node for transaction ${claims.transaction}.`,

@@ -15,11 +15,7 @@ import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.
 import { ActOrder } from "../../payments/ledger/ActOrder.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
-import { join } from "./Join.ts"
-import { mirror } from "./Mirror.ts"
-import { prove } from "./Prove.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { watch } from "./Watch.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
@@ -173,6 +169,6 @@ const confirm = command("confirm", {
 })
 
 export const log = Command.make("log").pipe(
-  Command.withDescription("Transparency logs: the key and the state of your own, and mirrors of any"),
-  Command.withSubcommands([key, status, confirm, resume, join, mirror, prove, watch]),
+  Command.withDescription("The transparency log: its key and its state"),
+  Command.withSubcommands([key, status, confirm, resume]),
 )

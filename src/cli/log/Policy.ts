@@ -19,17 +19,8 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
     : Option.some(policy)
 })
 
-/** The cosigners that were checked and those that could not be, for a person. */
-export const cosignedBy = ({
-  cosignatures,
-  unchecked,
-}: Pick<Opened, "cosignatures" | "unchecked">): ReadonlyArray<string> => [
-  ...(cosignatures.length === 0
+/** The cosigners, for a person. */
+export const cosignedBy = ({ cosignatures }: Pick<Opened, "cosignatures">): ReadonlyArray<string> =>
+  cosignatures.length === 0
     ? []
-    : [`Cosigned by ${cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]),
-  ...(unchecked.length === 0
-    ? []
-    : [
-        `NOT checked: the post-quantum signatures of ${unchecked.join(", ")}, which need Node.js 24.7; ${cosignatures.length} of ${cosignatures.length + unchecked.length} cosignatures checked.`,
-      ]),
-]
+    : [`Cosigned by ${cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]

@@ -1,10 +1,10 @@
-/** An independent check of a whole log: that it matches the chain, and continues the log of the last check. */
-import { Console, Effect, Option } from "effect"
+/** Checks a whole log: it matches the chain, and continues the log of the last check. */
+import { Effect, Option } from "effect"
 import { base64 } from "../../../schema/log/Bytes.ts"
-import { contradicted, type OpenedLog, remember } from "./OpenedLog.ts"
 import { broken } from "./LogSource.ts"
+import { contradicted, type OpenedLog } from "./OpenedLog.ts"
 import { cosignedBy } from "./Policy.ts"
-import { noCopy, type Walk, walk, walkStart } from "./Walk.ts"
+import { walk } from "./Walk.ts"
 
 /** The result of walking the chain after the log was opened. */
 export interface WalkedChain {
@@ -13,55 +13,25 @@ export interface WalkedChain {
   readonly markedHash: string
 }
 
-/** Checks the whole opened log, against the chain where there is one; returns the findings for a program. */
-export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain?: WalkedChain) {
-  const { before, checkpoint, cosignatures, memory, note, old, source, unchecked, vkey } = opened
-  const oldNote = Option.getOrNull(Option.map(before, (one) => one.checkpoint))
-  const left = Option.filter(yield* memory.left(vkey, oldNote), ({ size }) => size <= checkpoint.size)
-  const isOurs = chain !== undefined
-  const config = { source, copy: noCopy, isOurs, checkpoint, old, save: memory.save(vkey, oldNote) }
-  const whole = Effect.map(walk({ ...config, from: walkStart }), (end) => ({ ...end, from: 1 }))
-  const goingOn = Effect.fnUntraced(function* (from: Walk) {
-    yield* Console.error(`  continuing after entry ${from.size}, where the last check stopped`)
-    return { ...(yield* walk({ ...config, from })), from: from.size + 1 }
-  })
-  const walked = Option.match(left, {
-    onNone: () => whole,
-    // The fault may be in the remembered place rather than in the log.
-    onSome: (place) =>
-      Effect.catchTag(goingOn(place), ["CheckFailed", "Rewritten"], ({ message }) =>
-        Effect.andThen(
-          Effect.andThen(
-            memory.forgetPlace,
-            Console.error(`  ${message}\n  That position is invalid: starting again from 1`),
-          ),
-          whole,
-        ),
-      ),
-  })
-  const { chainHash, from, size } = yield* Effect.catchTag(walked, "Rewritten", ({ message }) =>
+/** Checks the whole opened log against the chain, and returns the findings for a program. */
+export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain: WalkedChain) {
+  const { checkpoint, cosignatures, isNamed, memory, note, old, source, vkey } = opened
+  const { origin, root, size } = checkpoint
+  const chainHash = yield* Effect.catchTag(walk(source, checkpoint, old), "Rewritten", ({ message }) =>
     contradicted(memory, note, checkpoint, message),
   )
-  if (chain !== undefined && chain.markedHash !== chainHash)
-    return yield* broken(`stone ${size} of the chain is not the one of the log.`)
-  const keyIsItsOwnWord = yield* remember(opened)
+  if (chain.markedHash !== chainHash) return yield* broken(`stone ${size} of the chain is not the one of the log.`)
+  yield* memory.remember({ vkey, checkpoint: note, isNamed })
   return {
-    origin: checkpoint.origin,
+    origin,
     vkey,
     /** Only the server has named the key, now and in earlier checks. */
-    keyIsItsOwnWord,
-    /** The first entry of this walk; an interrupted check walked those before it. */
-    from,
+    keyIsItsOwnWord: !isNamed,
     size,
     /** Stones of the chain that are newer than the checkpoint and not covered by the log. */
-    uncovered: chain === undefined ? 0 : chain.stones - size,
-    /** Whether entries are stones of one chain, or bytes of which nothing else is known. */
-    entries: chainHash === null ? "opaque" : "stones",
-    /** Whether the altar's own chain was compared. */
-    isCompared: isOurs,
-    root: base64(checkpoint.root),
+    uncovered: chain.stones - size,
+    root: base64(root),
     cosignatures,
-    unchecked,
     /** Size at the last check, which this log continues. */
     continues: Option.getOrNull(Option.map(old, (one) => one.size)),
     seen: memory.file,
@@ -71,14 +41,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
 export type LogVerdict = Effect.Success<ReturnType<typeof verifyLog>>
 
 export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
-  `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them${log.isCompared ? `, and the first ${log.size} stones of the chain are the same` : ""}.`,
-  ...(log.isCompared
-    ? []
-    : [
-        log.entries === "stones"
-          ? "The entries are stones that follow each other. NOT shown: that an altar sells and shows them."
-          : "NOT shown: the meaning of the entries. Only their hashes were compared.",
-      ]),
+  `${log.size} entries of ${log.origin}: every tile and the signed root derive from them, and the first ${log.size} stones of the chain are the same.`,
   ...(log.uncovered === 0
     ? []
     : [

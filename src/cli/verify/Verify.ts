@@ -6,7 +6,6 @@ import { command, on, optionalText, text } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
-import { at, locate, type LogSource } from "../log/LogSource.ts"
 import { openLog } from "../log/OpenedLog.ts"
 import { policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
@@ -41,7 +40,7 @@ const flags = {
   policy,
   seen: optionalText(
     "seen",
-    "File for the last checkpoint, the position of a stopped walk and contradictions (else one for each altar in the journal's folder)",
+    "File for the last checkpoint, with contradictions beside it (else one for each altar in the journal's folder)",
     "file",
   ),
   receipt: optionalText(
@@ -98,9 +97,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
   // Opened before the chain is walked, so that this walk covers all stones of the log.
-  const opened = isLogAsked
-    ? yield* openLog({ source: at(`${base}/log`), origin, vkey: known, policy, seen })
-    : undefined
+  const opened = isLogAsked ? yield* openLog({ altar: base, origin, vkey: known, policy, seen }) : undefined
   // Listed before the chain is walked, so that this walk covers all revealed stones.
   const { stones: revealed, ...reveals } = yield* verifyReveals(base)
   const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size, revealed)
@@ -109,16 +106,6 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
       ? undefined
       : yield* log.verifyLog(opened, { stones: chain.stones, markedHash })
   return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
-})
-
-/** A URL that has a checkpoint right below it is a log's, of any kind: no chain, words or payments belong to it. */
-const onlyLog = Effect.fnUntraced(function* (source: LogSource, { json, origin, policy: file, seen, vkey }: Flags) {
-  const policy = yield* policyIn(file)
-  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, source.name)))
-  const { sentencesOf, verifyLog } = yield* Effect.promise(() => import("../log/VerifyLog.ts"))
-  const log = yield* verifyLog(yield* openLog({ source, origin, vkey: known, policy, seen }))
-  if (json) return yield* inJson({ ok: true, log })
-  for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
 const inJson = (document: object) => Console.log(JSON.stringify(document))
@@ -164,9 +151,6 @@ export const verifying = Effect.fn("verifying")(
       const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
       return yield* verifyReceiptFile(flags.receipt.value, flags)
     }
-    const given = flags.url.replace(/\/+$/u, "")
-    if (flags.log && (yield* Effect.orElseSucceed(locate(given), () => "")) === given)
-      return yield* told(onlyLog(at(given), flags), flags)
     const found = yield* told(check(flags), flags)
     const isPaid = found.lost.length === 0
     const unpaid = lostOf(found.lost)
@@ -186,10 +170,6 @@ export const verify = command("verify", {
     [
       "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
       "Check its whole log as well",
-    ],
-    [
-      "spirit-altar verify --log --url https://logs.example/2026 --vkey logs.example/2026+0c3a9d11+AW…",
-      "Check any C2SP tiled log by its own URL",
     ],
     [
       "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",

@@ -2,9 +2,10 @@
 import { Result } from "effect"
 import { concat, utf8 } from "../../../schema/log/Bytes.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
-import { type Cosigner, fromText, generate } from "../../../src/log/Signer.ts"
+import { fromText, generate } from "../../../src/log/Signer.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { MemoryLog } from "./MemoryLog.ts"
+import type { Cosigner } from "./Witness.ts"
 
 export const foreignLog = (
   name: string,
@@ -16,7 +17,7 @@ export const foreignLog = (
   const log = new MemoryLog().append(entries.map((entry) => leafOf(utf8(entry))))
   const note = signer.note({ origin, size: log.size, root: concat(log.root), extensions: [] })
   const text = note.slice(0, note.indexOf("\n\n") + 1)
-  const checkpoint = `${note}${cosigners.map((one) => one.line(text, 1_790_000_000) ?? "").join("")}`
+  const checkpoint = `${note}${cosigners.map((one) => one.line(text, 1_790_000_000)).join("")}`
   return {
     vkey: signer.vkey,
     checkpoint,

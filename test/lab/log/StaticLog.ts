@@ -42,8 +42,8 @@ export const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limi
 }
 
 /**
- * Serves the first `size` entries, which may change; `asked` counts bundles, and `refuse` may turn one away. The stones of
- * its chain are all entries, or others where `chain` says so for a limit.
+ * Serves the first `size` entries, which may change. The stones of its chain are all entries, or others where `chain` says
+ * so for a limit.
  */
 export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>) {
   const log = new MemoryLog().append(entries.map(leafOf))
@@ -51,23 +51,9 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     size: entries.length,
     entries,
     log,
-    asked: 0,
-    /** Signature lines of log witnesses under its checkpoint. */
-    cosignatures: (_note: string) => "",
-    /** Headers of a file by its path. */
-    headers: (path: string): Readonly<Record<string, string>> =>
-      path === "/log/checkpoint"
-        ? { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" }
-        : { "content-type": "application/octet-stream" },
-    isAway: false,
-    hasTiles: true,
-    /** The tree that its checkpoints are of, where that is not the one of its files. */
-    signed: undefined as MemoryLog | undefined,
-    refuse: (_: number): boolean => false,
     chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
   }
   const answerOf = (path: string): Uint8Array | string | undefined => {
-    if (state.isAway) return undefined
     if (path === "/api/witness/log") return JSON.stringify({ vkey: signer.vkey })
     const chain = /^\/api\/witness\/chain\?from=(\d+)&limit=(\d+)$/u.exec(path)
     if (chain !== null) {
@@ -77,21 +63,18 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     // None of them is revealed.
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
     if (path === "/log/checkpoint") {
-      const root = Uint8Array.from((state.signed ?? state.log).rootAt(state.size))
-      const note = signer.note({ origin, size: state.size, root, extensions: [] })
-      return note + state.cosignatures(note)
+      const root = Uint8Array.from(state.log.rootAt(state.size))
+      return signer.note({ origin, size: state.size, root, extensions: [] })
     }
     const resource = parsePath(path.slice("/log/".length))
     if (resource instanceof Malformed) return undefined
-    if (resource.kind === "tile" && !state.hasTiles) return undefined
     if (resource.kind === "tile") return state.log.read(resource)?.subarray(0, resource.width * 32)
-    state.asked += 1
     const from = resource.index * fullWidth
-    return state.refuse(resource.index) ? undefined : bundleBytes(state.entries.slice(from, from + resource.width))
+    return bundleBytes(state.entries.slice(from, from + resource.width))
   }
   const base = yield* listening((_, response, { url = "" }) => {
     const answer = answerOf(url)
-    response.writeHead(answer === undefined ? 404 : 200, state.headers(url)).end(answer)
+    response.writeHead(answer === undefined ? 404 : 200).end(answer)
   })
   return Object.assign(state, { base })
 })

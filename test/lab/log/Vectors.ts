@@ -3,8 +3,7 @@
  *
  * `rfc` is the example of RFC 6962, with the roots of its first 0, 1, 2 … leaves in hex. `golden` is a log by Tessera whose
  * entry i is `entry-<i>`, with files in hex and the proof of entry 5 at size 8; `witness` signed its checkpoint of size 8.
- * `example` is that of C2SP signed-note, and `neumann` the key of Go's own tests. `postQuantum` is a witness with an ML-DSA-44
- * key, whose seed is 32 times 7, with the SHA-256 of its public key and of the bytes it signs. `mixedOrder` is a key that some
+ * `example` is that of C2SP signed-note, and `neumann` the key of Go's own tests. `mixedOrder` is a key that some
  * libraries accept and that must be refused.
  */
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -12,7 +11,7 @@ import { keyIdInput, keyIdOf, parseVerifierKey, verifierKeyText } from "../../..
 import { sha256 } from "../../../src/log/Tree.ts"
 import vectors from "./vectors.json" with { type: "json" }
 
-export const { example, golden, mixedOrder, neumann, postQuantum, rfc, witness } = vectors
+export const { example, golden, mixedOrder, neumann, rfc, witness } = vectors
 
 /** A verifier key's text for the same key under another name. */
 export const renamed = (vkey: string, name: string) => {

@@ -1,52 +1,13 @@
-/** Witnesses of a log on real sockets: our own, and faulty ones. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+/** Faulty witnesses of a log on real sockets, and policies of witnesses. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Exit, Layer, Result, Scope } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { Effect, Layer } from "effect"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
-import { cosignerFrom, generate } from "../../../src/log/Signer.ts"
-import { logVerifier } from "../../../src/log/Verifier.ts"
-import * as WitnessHttp from "../../../src/log/witness/Http.ts"
-import { Memory } from "../../../src/log/witness/Memory.ts"
-import { Witness } from "../../../src/log/witness/Witness.ts"
 import { Witnesses } from "../../../src/log/Witnesses.ts"
-import * as Listener from "../../../src/http/Listener.ts"
 import { signer } from "./LogFixture.ts"
+import { cosignerOf } from "./Witness.ts"
 import { patience } from "../Patience.ts"
 import { type Answering, listening } from "../proxy/HttpServer.ts"
-import { newFolder } from "../Folders.ts"
-
-/** A new key under a name, an Ed25519 one unless told otherwise. */
-export const cosignerOf = (name: string, type?: Parameters<typeof generate>[1]) =>
-  Result.getOrThrow(Result.flatMap(generate(name, type), cosignerFrom))
-
-const verifierOf = (vkey: string) => {
-  const verifier = logVerifier(vkey)
-  if (verifier instanceof Malformed) throw new Error(verifier.message)
-  return verifier
-}
-
-/** Our own witness, until its scope closes. */
-export const ownWitness = Effect.fnUntraced(function* (
-  name: string,
-  { cosigner = cosignerOf(name), folder = newFolder(), logs = [signer.vkey], port = 0 } = {},
-) {
-  const life = yield* Scope.make()
-  yield* Effect.addFinalizer(() => Scope.close(life, Exit.void))
-  const listening = yield* Layer.buildWithScope(
-    Listener.drained.pipe(
-      Layer.provide(HttpRouter.serve(WitnessHttp.layer, { disableLogger: true, disableListenLog: true })),
-      Layer.provide(Witness.layer({ cosigner, logs: logs.map(verifierOf) })),
-      Layer.provide(Memory.folder(folder)),
-      Layer.provide(NodeFileSystem.layer),
-      Layer.provideMerge(Listener.layer({ host: "127.0.0.1", port })),
-    ),
-    life,
-  )
-  const url = HttpServer.formatAddress(Context.get(listening, HttpServer.HttpServer).address)
-  return { name, cosigner, folder, vkey: cosigner.vkey, url, stop: Scope.close(life, Exit.void) }
-})
 
 /** A socket that answers whatever it likes; how often it was asked for a signature. */
 export const strangeWitness = Effect.fnUntraced(function* (
@@ -84,8 +45,8 @@ export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string) =>
   )
 
 /**
- * The log's side, asking over real sockets. A witness is waited for longer than a server does: one of ours shares its
- * process and its disk with all other tests.
+ * The log's side, asking over real sockets. The timeout is longer than a server's: a
+ * witness of the tests shares its process with all others.
  */
 export const witnessesOf = (policy: Policy, waitsMs = patience(10)) =>
   Witnesses.layer(policy, signer.vkey, waitsMs).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)

@@ -84,4 +84,4 @@ const scoped = (opening: () => ReturnType<typeof open>) =>
 export const serve = (handle: Handle, at?: number) => scoped(() => open(handle, at))
 
 /** The same for one that answers as a test likes. */
-export const listening = (answer: Answering) => scoped(() => openRaw(answer))
+export const listening = (answer: Answering, at?: number) => scoped(() => openRaw(answer, at))

@@ -25,7 +25,6 @@ const long = [
   "test/audit",
   "test/browser",
   "test/telemetry",
-  "test/log/join",
   "test/nix",
   "test/payments",
   "test/log",

@@ -7,7 +7,6 @@ import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../../buyer/log/StoneProof.ts"
 import { rootAt } from "../../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../../buyer/log/Verdict.ts"
-import { uncheckedOf } from "../../../buyer/receipt/ProofChecks.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { part, AnswerError, unreachable } from "../page/http.ts"
@@ -180,12 +179,9 @@ const cosigners = async (note: string, vkey: string, witnesses: string): Promise
   const vkeys = witnesses.split(" ").filter((key) => key !== "")
   const signed = await openCheckpoint(note, { vkey, witnesses: { vkeys, quorum: 0 } })
   if (!signed.ok) return refused(signed)
-  const { cosignatures, unchecked } = signed
+  const { cosignatures } = signed
   const names = cosignatures.map(({ name }) => name).join(", ")
-  return [
-    ...(names === "" ? [] : [verdict("holds", "Cosigned.", `The signatures of ${names} are right.`)]),
-    ...uncheckedOf(unchecked).map(({ says }) => verdict("unchecked", "Cosignatures unchecked.", says)),
-  ]
+  return names === "" ? [] : [verdict("holds", "Cosigned.", `The signatures of ${names} are right.`)]
 }
 
 /** Checks that the newest checkpoint continues the remembered one, and then remembers the newest. */
