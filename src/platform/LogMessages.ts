@@ -13,6 +13,7 @@ export const messages = {
   Error: {
     "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
     "database lost during start": "Nothing, if it comes back: the start is retried every second.",
+    "block not scanned": "Use a node that answers all logs of a block. Compare the block's payments by hand.",
     "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
     "page failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "payment lost": "Follow *A lost payment*.",
@@ -34,6 +35,7 @@ export const messages = {
     "chain inquiry failed": "Change `RPC_URL`. Attempts stay pending.",
     "checkpoint publication failed": "Make `LOG_CHECKPOINT_FILE` writable, and run `spirit-altar log status`.",
     "configuration advice": "`advice` names the variable to set.",
+    "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
     "finality check failed": "Read the cause: node or database.",
     "finality sweep failed": "Read the cause: node or database.",
     "group broadcast failed": "Read the cause: node, database or gas.",

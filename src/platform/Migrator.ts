@@ -28,6 +28,7 @@ import actLog from "../../migrations/0033_act_log.ts"
 import actPositions from "../../migrations/0034_act_positions.ts"
 import placedActs from "../../migrations/0035_placed_acts.ts"
 import words from "../../migrations/0036_words.ts"
+import transfers from "../../migrations/0037_transfers.ts"
 import { log as report } from "./LogMessages.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
@@ -62,6 +63,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0034_act_positions": actPositions,
   "0035_placed_acts": placedActs,
   "0036_words": words,
+  "0037_transfers": transfers,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

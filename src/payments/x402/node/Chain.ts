@@ -3,7 +3,7 @@ import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } 
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { receiptLimit } from "../../../platform/Answers.ts"
-import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
+import { AddressText, HexText, inLowerCase, Quantity, Word } from "../../Hex.ts"
 import {
   authorizationStateData,
   endTopics,
@@ -17,6 +17,8 @@ import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "../evidence/LogSearch.ts"
 import { ownLogs } from "../evidence/LongReceipts.ts"
 import { type ChainUnavailable, isRevert, question, reader } from "./Rpc.ts"
+import type { ScanNode } from "../../chain/Transfers.ts"
+import type { TokenLog } from "../../chain/Pairs.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 export const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -33,7 +35,24 @@ const LogsAnswer = Schema.Array(
   Schema.Struct({ transactionHash: Word, blockHash: Word, removed: Schema.optionalKey(Schema.Boolean) }),
 )
 
+const TokenLogs = Schema.Array(
+  Schema.Struct({
+    address: AddressText,
+    topics: Schema.Array(Word),
+    data: HexText,
+    transactionHash: Word,
+    blockNumber: Quantity,
+    blockHash: Word,
+    logIndex: Quantity,
+    removed: Schema.optionalKey(Schema.Boolean),
+  }),
+)
+
 const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
+const readHeader = reader("eth_getBlockByNumber", Schema.Struct({ ...BlockAnswer.fields, parentHash: Word }))
+const readBlockIfAny = reader("eth_getBlockByNumber", Schema.NullOr(BlockAnswer))
+const readTokenLogs = reader("eth_getLogs", TokenLogs)
+const readReceiptLogs = reader("eth_getTransactionReceipt", Schema.NullOr(Schema.Struct({ logs: TokenLogs })))
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
 const getLogs = question("eth_getLogs", LogsAnswer)
 const readWord = reader("eth_call", Word)
@@ -162,18 +181,74 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
       logsOf,
     })
 
-    return { simulate, evidence, usedBy, isFinal, final, ask, once }
+    const blockIfAny = (asked: JsonRpc.RpcResult) =>
+      Effect.map(Effect.flatMap(Effect.fromResult(asked), readBlockIfAny), (answer) =>
+        Option.map(Option.fromNullOr(answer), blockOfAnswer),
+      )
+
+    /** The questions of a scan for transfers of this token. */
+    const scanOf = (asset: Address) =>
+      Effect.succeed<ScanNode<ChainUnavailable>>({
+        heads: Effect.flatMap(askPair(blockAt("latest"), blockAt(config.finalTag)), ([head, last]) =>
+          Effect.all({
+            newest: Effect.map(Effect.flatMap(Effect.fromResult(head), readHeader), (answer) => ({
+              ...blockOfAnswer(answer),
+              parentHash: answer.parentHash,
+            })),
+            final: blockOf(last),
+          }),
+        ),
+        blockAt: (number) => Effect.flatMap(Effect.result(ask(...blockAt(numberToHex(number)))), blockIfAny),
+        blockAndNewest: (number) =>
+          Effect.flatMap(askPair(blockAt(numberToHex(number)), blockAt("latest")), ([one, head]) =>
+            Effect.all({ there: blockIfAny(one), newest: blockOf(head) }),
+          ),
+        // Third parties choose the length of these answers.
+        logs: (topics, { from, to }) =>
+          Effect.map(
+            Effect.flatMap(
+              receipts.ask("eth_getLogs", [
+                { address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics },
+              ]),
+              readTokenLogs,
+            ),
+            tokenLogsOf(asset),
+          ),
+        logsIn: (transaction) =>
+          Effect.map(
+            Effect.flatMap(receipts.ask("eth_getTransactionReceipt", [transaction]), readReceiptLogs),
+            (answer) => tokenLogsOf(asset)(answer?.logs ?? []),
+          ),
+        isTooWide: isTooManyBlocks,
+      })
+
+    return { simulate, evidence, usedBy, isFinal, final, ask, once, scanOf }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
 }
 
-const blockIn = (answer: unknown) =>
-  Effect.map(readBlock(answer), ({ hash, number, timestamp }): Block => ({
-    number: hexToBigInt(number),
-    hash,
-    timestamp: hexToBigInt(timestamp),
-  }))
+const blockOfAnswer = ({ hash, number, timestamp }: typeof BlockAnswer.Type): Block => ({
+  number: hexToBigInt(number),
+  hash,
+  timestamp: hexToBigInt(timestamp),
+})
+
+const blockIn = (answer: unknown) => Effect.map(readBlock(answer), blockOfAnswer)
+
+const tokenLogsOf =
+  (asset: Address) =>
+  (logs: typeof TokenLogs.Type): ReadonlyArray<TokenLog> =>
+    logs
+      .filter((log) => log.removed !== true && inLowerCase(log.address) === inLowerCase(asset))
+      .map(({ blockHash, blockNumber, data, logIndex, topics, transactionHash }) => ({
+        topics,
+        data,
+        transaction: inLowerCase(transactionHash),
+        block: hexToBigInt(blockNumber),
+        blockHash,
+        index: Number(logIndex),
+      }))
 
 const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(asked), blockIn)
 
@@ -182,6 +257,18 @@ const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_60
 /** Whether the provider rejected the query itself. Its rate limit (429) does not count. */
 const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
   code !== undefined || [400, 413, 422].includes(status)
+
+/**
+ * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a
+ * block that the node lacks do not become better by a narrower question.
+ */
+export const isTooManyBlocks = ({ detail = "", reason, status }: ChainUnavailable): boolean =>
+  reason === "AnswerTooLarge" ||
+  status === 413 ||
+  (/\b(?:blocks?|range|results?|logs|response size)\b/iu.test(detail) &&
+    !/\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable/iu.test(
+      detail,
+    ))
 
 /** The reason a dry run reverted, if it did. Fails without an answer. */
 const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>

@@ -1,0 +1,182 @@
+/** The table of transfers to us that the scan has read, and how far it has read the chain. */
+import { Effect, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Address } from "../../../schema/Common.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
+import { transaction } from "../../platform/Sql.ts"
+import { AddressText, Word } from "../Hex.ts"
+import type { Block, BlockId } from "../x402/evidence/Evidence.ts"
+import type { Transfer } from "./Pairs.ts"
+
+/** One token on one network. */
+export interface Token {
+  /** CAIP-2. */
+  readonly network: string
+  readonly asset: Address
+}
+
+/** How far the scan has read. */
+export interface Cursor {
+  /** The wallets whose incoming transfers were read: ours, and those that were ours before. */
+  readonly recipients: ReadonlyArray<Address>
+  /** The last block read while it was final. */
+  readonly final: Block
+  /** The last block read at all. */
+  readonly head: BlockId
+  /** Whether an earlier scan found another block at the number of `final`, at least a sweep ago. */
+  readonly isDoubtOld: boolean
+}
+
+/** Blocks that were read, both ends included. `end` is the last of them. */
+export interface ReadRange {
+  readonly from: bigint
+  readonly end: Block
+  readonly transfers: ReadonlyArray<Transfer>
+}
+
+const cursorRows = rowsOf(
+  "chain_scans",
+  Schema.Struct({
+    recipients: Schema.fromJsonString(Schema.Array(AddressText)),
+    finalBlock: Schema.BigInt,
+    finalHash: Word,
+    finalTime: Schema.BigInt,
+    headBlock: Schema.BigInt,
+    headHash: Word,
+    isDoubtOld: Schema.Boolean,
+  }),
+)
+
+/** The name of an authorization in all tables. It equals the claim of an attempt. */
+export const nameOf = ({ asset, network }: Token, { nonce, payer }: Pick<Transfer, "payer" | "nonce">) =>
+  `authorization:${network}:${asset}:${payer}:${nonce}`.toLowerCase()
+
+export const make = Effect.fnUntraced(function* (token: Token) {
+  const sql = yield* SqlClient.SqlClient
+  const inTransaction = yield* transaction
+  const here = part`network = ${token.network} AND asset = ${token.asset.toLowerCase()}`
+  const columns = sql.literal("final_block, final_hash, final_time, head_block, head_hash")
+  const afterMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
+
+  const cursors = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    Effect.map(cursorRows(Effect.orDie(statement)), ([row]) =>
+      Option.map(
+        Option.fromUndefinedOr(row),
+        ({ finalBlock, finalHash, finalTime, headBlock, headHash, isDoubtOld, recipients }): Cursor => ({
+          recipients,
+          final: { number: finalBlock, hash: finalHash, timestamp: finalTime },
+          head: { number: headBlock, hash: headHash },
+          isDoubtOld,
+        }),
+      ),
+    )
+
+  const doubtAge = (apartMillis: number) => sql`COALESCE(doubted_at <= ${afterMillis(-apartMillis)}, false)`
+
+  const cursor = (apartMillis: number) =>
+    cursors(sql`
+      SELECT recipients, ${columns}, ${doubtAge(apartMillis)} AS is_doubt_old FROM chain_scans WHERE ${here}`)
+
+  /** Takes the next scan for this server, so that several servers together scan once in this time. */
+  const lease = (everyMillis: number) =>
+    sql`UPDATE chain_scans SET due_at = ${afterMillis(everyMillis)} WHERE ${here} AND due_at <= now()
+      RETURNING network`.pipe(
+      Effect.orDie,
+      Effect.map((rows) => rows.length > 0),
+    )
+
+  /**
+   * Starts at this block, or starts again there: for the first time, for another recipient, or on another chain. Rows
+   * above it are provisional until they are read again.
+   */
+  const startAt = Effect.fnUntraced(function* ({ hash, number, timestamp }: Block, recipients: ReadonlyArray<Address>) {
+    const wallets = JSON.stringify(recipients.map((one) => one.toLowerCase()).sort())
+    yield* inTransaction(
+      Effect.andThen(
+        sql`
+          INSERT INTO chain_scans (network, asset, recipients, ${columns})
+          VALUES (${token.network}, ${token.asset.toLowerCase()}, ${wallets}, ${number}::bigint, ${hash},
+            ${timestamp}::bigint, ${number}::bigint, ${hash})
+          ON CONFLICT (network, asset) DO UPDATE SET recipients = excluded.recipients,
+            final_block = excluded.final_block, final_hash = excluded.final_hash, final_time = excluded.final_time,
+            head_block = excluded.head_block, head_hash = excluded.head_hash, doubted_at = NULL`,
+        sql`UPDATE chain_transfers SET is_final = false WHERE ${here} AND block > ${number}::bigint AND is_final`,
+      ),
+    ).pipe(Effect.orDie)
+  })
+
+  const rowOf = (transfer: Transfer) => ({
+    name: nameOf(token, transfer),
+    payer: transfer.payer,
+    nonce: transfer.nonce,
+    pay_to: transfer.recipient,
+    amount_atomic: String(transfer.amount),
+    transaction: transfer.transaction.toLowerCase(),
+    block: String(transfer.block),
+    block_hash: transfer.blockHash,
+    log_index: transfer.index,
+  })
+
+  /** Replaces the provisional rows of these blocks. A final row stays unless a final block holds another transfer. */
+  const replace = ({ end, from, transfers }: ReadRange, isFinal: boolean) =>
+    Effect.andThen(
+      sql`DELETE FROM chain_transfers
+        WHERE ${here} AND NOT is_final AND block BETWEEN ${from}::bigint AND ${end.number}::bigint`,
+      // Without a transfer this changes nothing.
+      sql`
+        INSERT INTO chain_transfers AS t (name, network, asset, payer, nonce, pay_to, amount_atomic, transaction, block,
+          block_hash, log_index, is_final)
+        SELECT DISTINCT ON (name) name, ${token.network}::text, ${token.asset.toLowerCase()}::text, payer, nonce, pay_to,
+          amount_atomic, transaction, block, block_hash, log_index, ${isFinal}::boolean
+        FROM json_to_recordset(${JSON.stringify(transfers.map(rowOf))}::json) AS r(name text, payer text, nonce text,
+          pay_to text, amount_atomic numeric, transaction text, block bigint, block_hash text, log_index int)
+        ORDER BY name, block DESC
+        ON CONFLICT (name) DO UPDATE SET pay_to = excluded.pay_to, amount_atomic = excluded.amount_atomic,
+          transaction = excluded.transaction, block = excluded.block, block_hash = excluded.block_hash,
+          log_index = excluded.log_index, is_final = excluded.is_final
+        WHERE excluded.is_final OR NOT t.is_final`,
+    )
+
+  /** Changes the cursor if no other server has moved it, and then the rows. False if another server was faster. */
+  const move = (change: Effect.Effect<ReadonlyArray<unknown>, unknown>, rows: Effect.Effect<unknown, unknown>) =>
+    inTransaction(
+      Effect.flatMap(change, (moved) => (moved.length === 0 ? Effect.succeed(false) : Effect.as(rows, true))),
+    ).pipe(Effect.orDie)
+
+  /** Records a range that was read while its blocks were final. */
+  const commitFinal = (range: ReadRange) => {
+    const { hash, number, timestamp } = range.end
+    return move(
+      sql`UPDATE chain_scans SET final_block = ${number}::bigint, final_hash = ${hash}, final_time = ${timestamp}::bigint,
+          head_block = greatest(head_block, ${number}::bigint),
+          head_hash = CASE WHEN head_block > ${number}::bigint THEN head_hash ELSE ${hash} END, doubted_at = NULL
+        WHERE ${here} AND final_block = ${range.from - 1n}::bigint RETURNING network`,
+      replace(range, true),
+    )
+  }
+
+  /** Records a range above the final block, read after the block `before`. */
+  const commitHead = (range: ReadRange, before: BlockId) =>
+    move(
+      sql`UPDATE chain_scans SET head_block = ${range.end.number}::bigint, head_hash = ${range.end.hash}
+        WHERE ${here} AND head_block = ${before.number}::bigint AND head_hash = ${before.hash}
+          AND final_block < ${range.end.number}::bigint RETURNING network`,
+      replace(range, false),
+    )
+
+  /** Drops what was read above this final block: the blocks were replaced, or the head had not come so far. */
+  const resetHead = (final: BlockId, before: BlockId) =>
+    move(
+      sql`UPDATE chain_scans SET head_block = ${final.number}::bigint, head_hash = ${final.hash}
+        WHERE ${here} AND head_block = ${before.number}::bigint AND head_hash = ${before.hash} RETURNING network`,
+      sql`DELETE FROM chain_transfers WHERE ${here} AND NOT is_final AND block > ${final.number}::bigint`,
+    )
+
+  /** Records that a node has another block where a final one was read. A later scan starts again if it agrees. */
+  const doubt = sql`UPDATE chain_scans SET doubted_at = COALESCE(doubted_at, now()) WHERE ${here}`.pipe(Effect.orDie)
+
+  return { cursor, lease, startAt, commitFinal, commitHead, resetHead, doubt }
+})
+
+export type TransferRows = Effect.Success<ReturnType<typeof make>>

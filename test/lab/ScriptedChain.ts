@@ -1,0 +1,141 @@
+/** A chain whose blocks a test writes, and a node that answers the questions of a scan about it, truly or not. */
+import { Effect, Option } from "effect"
+import { type Hex, numberToHex, pad, stringToHex } from "viem"
+import { canceledTopic, type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Pairs.ts"
+import type { Header, ScanNode } from "../../src/payments/chain/Transfers.ts"
+
+export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
+export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
+export const us = wallet(0xaa)
+
+/** A refusal of the node. */
+export interface Refused {
+  readonly isTooWide: boolean
+}
+
+interface Content {
+  readonly branch: string
+  readonly logs: ReadonlyArray<Pick<TokenLog, "topics" | "data" | "transaction">>
+}
+
+/** The answers of the node; an omitted one is true. */
+export interface Lies {
+  readonly final?: number
+  readonly head?: number
+  /** Whether it has no logs. */
+  readonly forgets?: boolean
+  /** The most blocks in one question for logs. */
+  readonly logRange?: number
+  /** Whether it refuses every question for logs, as by a rate limit. */
+  readonly isBusy?: boolean
+  /** Runs after each answer about logs. */
+  readonly afterLogs?: () => void
+}
+
+let transactions = 0
+const newTransaction = () => nonceOf((transactions += 1))
+
+export const use = (payer: Hex, nonce: Hex) => ({ topics: [usedTopic, topicOf(payer), nonce], data: "0x" as Hex })
+export const cancel = (payer: Hex, nonce: Hex) => ({
+  topics: [canceledTopic, topicOf(payer), nonce],
+  data: "0x" as Hex,
+})
+export const move = (payer: Hex, to: Hex, amount: bigint) => ({
+  topics: [transferTopic, topicOf(payer), topicOf(to)],
+  data: pad(numberToHex(amount)),
+})
+
+/** The two logs of a payment. */
+export const payment = (payer: number, nonce: number, amount = 10_000n, to = us) => [
+  use(wallet(payer), nonceOf(nonce)),
+  move(wallet(payer), to, amount),
+]
+
+/** The logs of one transaction. */
+export const transactionOf = (logs: ReadonlyArray<Pick<TokenLog, "topics" | "data">>) => {
+  const transaction = newTransaction()
+  return logs.map((log) => ({ ...log, transaction }))
+}
+
+export const make = (branch = "a") => {
+  const blocks: Array<Content> = [{ branch, logs: [] }]
+  const heard: Array<string> = []
+  let lies: Lies = {}
+
+  const hashAt = (number: number): Hex =>
+    pad(
+      stringToHex(
+        blocks.slice(0, number + 1).reduce((all, one) => (all.endsWith(one.branch) ? all : all + one.branch), "") +
+          number,
+      ),
+    )
+  const header = (number: number): Header => ({
+    number: BigInt(number),
+    hash: hashAt(number),
+    parentHash: hashAt(Math.max(0, number - 1)),
+    timestamp: BigInt(1_000 + 2 * number),
+  })
+  const head = () => Math.min(lies.head ?? Infinity, blocks.length - 1)
+  const ask = <A>(what: string, answer: () => A) =>
+    Effect.sync(() => {
+      heard.push(what)
+      return answer()
+    })
+  const logsAt = (number: number): ReadonlyArray<TokenLog> =>
+    (blocks[number]?.logs ?? []).map((log, index) => ({
+      ...log,
+      block: BigInt(number),
+      blockHash: hashAt(number),
+      index: 3 + index,
+    }))
+  const isLike = (log: TokenLog, topics: ReadonlyArray<unknown>) =>
+    topics.every((topic, index) => topic === null || [topic].flat().includes(log.topics[index]))
+  const blockIfAny = (number: bigint) =>
+    Number(number) > head() ? Option.none<Header>() : Option.some(header(Number(number)))
+
+  const node: ScanNode<Refused> = {
+    heads: ask("heads", () => ({ newest: header(head()), final: header(Math.max(0, lies.final ?? head() - 4)) })),
+    blockAt: (number) => ask("block", () => blockIfAny(number)),
+    blockAndNewest: (number) => ask("block and newest", () => ({ there: blockIfAny(number), newest: header(head()) })),
+    logs: (topics, { from, to }) =>
+      Effect.suspend((): Effect.Effect<ReadonlyArray<TokenLog>, Refused> => {
+        const width = Number(to - from) + 1
+        heard.push(topics[0] === transferTopic ? `transfers ${width}` : `uses ${[topics[1]].flat().length}`)
+        if (lies.isBusy === true) return Effect.fail({ isTooWide: false })
+        if (width > (lies.logRange ?? Infinity)) return Effect.fail({ isTooWide: true })
+        const last = Math.min(Number(to), head())
+        const numbers = Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, index) => Number(from) + index)
+        const found = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
+        lies.afterLogs?.()
+        return Effect.succeed(found)
+      }),
+    logsIn: (transaction) =>
+      ask("receipt", () =>
+        blocks.flatMap((_, number) => logsAt(number)).filter((log) => log.transaction === transaction),
+      ),
+    isTooWide: ({ isTooWide }) => isTooWide,
+  }
+
+  return {
+    node,
+    /** The questions since the last call. */
+    asked: () => heard.splice(0),
+    /** Adds a block with these transactions. */
+    block: (...transactions: ReadonlyArray<ReadonlyArray<Pick<TokenLog, "topics" | "data">>>) => {
+      blocks.push({ branch, logs: transactions.flatMap(transactionOf) })
+    },
+    empty: (count: number) => {
+      for (let left = count; left > 0; left -= 1) blocks.push({ branch, logs: [] })
+    },
+    /** Replaces the newest blocks by empty ones of another branch. */
+    replace: (count: number) => {
+      branch = `${branch}'`
+      blocks.splice(blocks.length - count, count)
+      for (let left = count; left > 0; left -= 1) blocks.push({ branch, logs: [] })
+    },
+    lie: (next: Lies) => {
+      lies = next
+    },
+    height: () => blocks.length - 1,
+  }
+}
