@@ -1,6 +1,12 @@
 /** The fields of every refusal: its code, its status, and a sentence about the remedy and the charge. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaAST } from "effect"
 import { sentence } from "./Fields.ts"
+
+/** What every refusal of the altar has. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+}
 
 /** Limited to this request: its payment was not checked yet and may have been charged by an earlier request. */
 export const nothingNow = "This request charged nothing."
@@ -40,4 +46,26 @@ export const envelope = <const Code extends string>(
   }
 }
 
-export const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })
+/** The status and description of a refusal, and the seconds after which its request may be sent again. */
+export const at = (httpApiStatus: number, description: string, retryAfter?: number) => ({
+  httpApiStatus,
+  description,
+  ...(retryAfter === undefined ? {} : { retryAfter }),
+})
+
+const isSchema = (maker: unknown): maker is { readonly ast: SchemaAST.AST } =>
+  typeof maker === "function" && "ast" in maker
+
+const declared = (refusal: object, name: "httpApiStatus" | "retryAfter"): number | undefined => {
+  const maker: unknown = refusal.constructor
+  return isSchema(maker) ? SchemaAST.resolveAt<number>(name)(maker.ast) : undefined
+}
+
+/** The status that the class of a refusal declares. */
+export const statusOf = (refusal: object): number => declared(refusal, "httpApiStatus") ?? 500
+
+/** Seconds until the request may be sent again: the refusal's own, or those that its class declares. */
+export const waitOf = (refusal: object): number | undefined =>
+  "retryAfter" in refusal && typeof refusal.retryAfter === "number"
+    ? refusal.retryAfter
+    : declared(refusal, "retryAfter")

@@ -112,7 +112,7 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
     "The transparency log is stopped until its operator resumes it, so no proof is available now. Acts are still sold and recorded.",
     "Ask again after the time in Retry-After. Do not pay again.",
   ),
-  at(503, "The log is stopped."),
+  at(503, "The log is stopped.", 60),
 ) {}
 
 /** An operator has to act, so a minute is soon enough. */

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
 import { base64, header, waitSeconds } from "../Fields.ts"
+import { waitOf } from "../Refusal.ts"
 import { SettlementPending } from "./Act.ts"
 import {
   AuthorizationAlreadyBound,
@@ -14,7 +15,6 @@ import {
   PaymentInvalid,
   PaymentRequired,
   PaymentsUnavailable,
-  pauseSeconds,
   ReconcileRequired,
   SellingPaused,
 } from "./Errors.ts"
@@ -35,15 +35,10 @@ const Unavailable = NotNow.pipe(
     },
     {
       decode: ({ body }) => body,
-      encode: (error) => ({
-        body: error,
-        headers:
-          error.code === "facilitator_unavailable"
-            ? { "retry-after": "5" }
-            : error.code === "selling_paused"
-              ? { "retry-after": String(pauseSeconds) }
-              : {},
-      }),
+      encode: (error) => {
+        const wait = waitOf(error)
+        return { body: error, headers: wait === undefined ? {} : { "retry-after": String(wait) } }
+      },
     },
   ),
 )

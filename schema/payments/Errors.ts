@@ -141,7 +141,7 @@ export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(
     "The operator has paused sales on this altar. Payments in flight still complete, and the free routes work.",
     "Send the same request again later.",
   ),
-  at(503, "The operator has paused sales. This request charged nothing."),
+  at(503, "The operator has paused sales. This request charged nothing.", pauseSeconds),
 ) {}
 
 export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
@@ -149,5 +149,6 @@ export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>
   at(
     503,
     "The chain does not answer, the facilitator does not confirm that it settles, or our relayer cannot pay the network's fee. This request charged nothing.",
+    5,
   ),
 ) {}

@@ -109,7 +109,11 @@ export class RoomUnavailable extends Schema.Error<RoomUnavailable>("RoomUnavaila
     "The server cannot answer now.",
     "Send the same request again after the time in Retry-After, with a clientId for a message.",
   ),
-  at(503, "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again."),
+  at(
+    503,
+    "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again.",
+    2,
+  ),
 ) {}
 
 export type RoomRefusal =
@@ -125,18 +129,3 @@ export type RoomRefusal =
   | RoomInternal
   | RoomsFull
   | RoomUnavailable
-
-export const statusOf: { readonly [Code in RoomRefusal["error"]["code"]]: number } = {
-  BAD_REQUEST: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  CONFLICT: 409,
-  EXPIRED: 410,
-  TOO_LARGE: 413,
-  RATE_LIMITED: 429,
-  INTERNAL: 500,
-  ROOMS_FULL: 503,
-  UNAVAILABLE: 503,
-}

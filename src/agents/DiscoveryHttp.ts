@@ -1,6 +1,7 @@
 /** The documents that agents discover this server by; all are created at start. */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { NotFound } from "../../schema/Errors.ts"
 import { LimitFactor } from "../limits/LimitFactor.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
@@ -37,11 +38,12 @@ export const paths = {
 const plain = { contentType: "text/plain; charset=utf-8" }
 
 /** RFC 9116 requires a contact, so without one there is no file. */
-const unnamed = refuse(404, {
-  code: "not_found",
-  message:
-    "The operator of this server has named no contact. Report faults of the software as SECURITY.md of its source says.",
-})
+const unnamed = refuse(
+  new NotFound({
+    message:
+      "The operator of this server has named no contact. Report faults of the software as SECURITY.md of its source says.",
+  }),
+)
 
 const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
   Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)

@@ -1,4 +1,5 @@
 /** Everything on sale at this server: the one source of every document and tool for agents. */
+import type { Refusal } from "../../schema/Refusal.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
@@ -15,7 +16,7 @@ export interface Member {
 }
 
 export interface Offer {
-  readonly act: PaidAct<unknown>
+  readonly act: PaidAct<Refusal>
   /** Path with `:name` for its parameter, as in the contract. */
   readonly path: string
   /** The path's parameter; an act has at most one. */

@@ -4,7 +4,8 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
-import { cachedUrl, type UrlCache } from "../http/UrlCache.ts"
+import { refuse } from "../http/Responses.ts"
+import { type Call, UrlCache } from "../http/UrlCache.ts"
 import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
@@ -16,6 +17,7 @@ import * as PaymentGuards from "./PaymentGuards.ts"
 interface Route extends HttpApiEndpoint.Constraint {
   readonly "~RequestRaw": {
     readonly request: HttpServerRequest.HttpServerRequest
+    readonly endpoint: Call["endpoint"]
     readonly params?: unknown
     readonly query?: unknown
   }
@@ -38,10 +40,16 @@ const sell = (group: PaidGroup<string>) =>
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const guardOf = yield* PaymentGuards.make
-      const routes = yield* cachedUrl(handlers)
+      const hot = (yield* UrlCache).hot(refuse)
       // Raw: the stored answer.
       const register = ({ act, name }: typeof first) =>
-        routes.handleRaw(name, (call) => paid.pay(act, { ...call, guard: guardOf(call.request) }))
+        handlers.handleRaw(
+          name,
+          hot((call) => {
+            const pay = paid.at(act, call)
+            return (request) => pay(request, guardOf(request))
+          }),
+        )
       for (const other of others) register(other)
       return register(first)
     }),

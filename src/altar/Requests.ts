@@ -9,14 +9,13 @@ import { refuse } from "../http/Responses.ts"
 export const layer = Layer.succeed(
   AltarRequests,
   refusedBy({
-    unknown: (endpoint) => refuse(404, Context.get(endpoint.annotations, Unknown)()),
+    unknown: (endpoint) => refuse(Context.get(endpoint.annotations, Unknown)()),
     malformed: (issues, part) =>
       part === "Headers" && issues.some(({ path }) => path === "idempotency-key")
-        ? refuse(400, new IdempotencyKeyInvalid({}))
-        : refuse(400, new BadRequest({ issues })),
+        ? refuse(new IdempotencyKeyInvalid({}))
+        : refuse(new BadRequest({ issues })),
     undeclared: (names) =>
       refuse(
-        400,
         new BadRequest({ issues: names.map((path) => ({ path, message: "This path takes no query parameters" })) }),
       ),
   }),

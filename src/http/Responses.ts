@@ -1,21 +1,26 @@
 /** Reads JSON bodies strictly and writes refusals in the format of their service. */
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
+import { type Refusal, statusOf, waitOf } from "../../schema/Refusal.ts"
 import * as Body from "./Body.ts"
 import { type ResponseOptions, cachedResponse } from "./CachedResponse.ts"
-
-interface Refusal {
-  readonly code: string
-  readonly message: string
-}
 
 /** A refusal as JSON. Spreading an error omits its message, so the message is named. */
 export const refusalOf = (refusal: Refusal) =>
   Object.assign({ ok: false, code: refusal.code, message: refusal.message }, refusal)
 
-/** A refusal as a response, for places where no endpoint declares it. */
-export const refuse = (status: number, refusal: Refusal, headers: Record<string, string> = {}) =>
-  HttpServerResponse.jsonUnsafe(refusalOf(refusal), { status, headers: { "cache-control": "no-store", ...headers } })
+/** A refusal as a response, with the status and the wait that its class declares. */
+export const refuse = (refusal: Refusal, headers: Record<string, string> = {}) => {
+  const wait = waitOf(refusal)
+  return HttpServerResponse.jsonUnsafe(refusalOf(refusal), {
+    status: statusOf(refusal),
+    headers: {
+      "cache-control": "no-store",
+      ...(wait === undefined ? {} : { "retry-after": String(wait) }),
+      ...headers,
+    },
+  })
+}
 
 export const jsonText = (text: string, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(text, { status, contentType: "application/json", headers })

@@ -1,27 +1,21 @@
-/** Caches decoded parameters per URL, since routing and decoding are a third of the cost of a read. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+/** Remembers decoded calls by URL, since routing and decoding are a third of the cost of a read. */
+import { Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Trace from "../platform/Trace.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-interface Endpoint {
-  readonly path: string
-  readonly headers: Schema.Constraint | undefined
-}
-
-interface Call {
+/** A decoded call, as the router passes it to a handler. */
+export interface Call {
   readonly request: Request
-  readonly endpoint: Endpoint
-  readonly headers?: unknown
+  readonly endpoint: { readonly path: string; readonly headers: Schema.Constraint | undefined }
 }
 
-/** A handler with its services provided. */
-type Handler = (call: Call) => Effect.Effect<Response, unknown>
-
-/** None if the headers do not satisfy the contract. */
-type Again = (request: Request) => Option.Option<Effect.Effect<Response, unknown>>
+interface Known {
+  readonly fits: (headers: unknown) => boolean
+  readonly answer: (request: Request) => Effect.Effect<Response>
+}
 
 /** Maximum length of a cached URL. */
 const longest = 512
@@ -29,79 +23,62 @@ const longest = 512
 /** Maximum number of cached URLs per endpoint. The oldest is evicted. */
 export const urlMaximum = Context.Reference("spirit-altar/http/UrlCache/urlMaximum", { defaultValue: () => 1024 })
 
-/** A refusal from a cached handler. The router then handles the request and encodes the refusal by the contract. */
-const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/UrlCache/Refused", {
-  defaultValue: () => Option.none(),
-})
-
 /** `GET` and `HEAD` share a handler. */
 const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : method} ${url}`
 
-/** Keeps only the call's URL and endpoint: a request holds its body and its secrets. */
-const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): Again => {
-  const { headers, path } = said.endpoint
-  const fits = headers === undefined ? () => true : Schema.is(headers)
-  return (request) => {
-    const again = Effect.suspend(() => handler({ ...said, request, headers: request.headers }))
-    return fits(request.headers) ? Option.some(Trace.routed(path)(again)) : Option.none()
-  }
-}
+const anyHeaders = () => true
 
 export class UrlCache extends Context.Service<
   UrlCache,
   {
-    /** Answers a request from the cache. An unknown URL or a refusal takes the `whole` path. */
-    answer<E, R>(request: Request, whole: Effect.Effect<Response, E, R>): Effect.Effect<Response, E, R>
-    /** Caches the URL of a request that its handler is about to answer. */
-    remember(call: Call, handler: Handler): void
+    /** The answer of a known URL; undefined if the router has to find it. */
+    answer(request: Request): Effect.Effect<Response> | undefined
+    /**
+     * A handler whose calls are remembered. `prepare` runs once per URL, so it must not keep the first request, which
+     * holds a body and secrets. The handler encodes its refusals by `refused` and takes no service from the request.
+     */
+    hot<E>(
+      refused: (error: E) => Response,
+    ): <C extends Call>(
+      prepare: (call: C) => (request: Request) => Effect.Effect<Response, E>,
+    ) => (call: C) => Effect.Effect<Response>
   }
 >()("spirit-altar/http/UrlCache") {
   static readonly layer = Layer.effect(
     UrlCache,
     Effect.map(urlMaximum, (most) => {
-      const known = new Map<string, Again>()
-      const namesOf = new Map<Endpoint, Set<string>>()
+      const known = new Map<string, Known>()
+      const namesOf = new Map<string, Set<string>>()
+
+      const remember = ({ endpoint: { headers, path }, request }: Call, answer: Known["answer"]) => {
+        const name = nameOf(request)
+        if (known.has(name) || name.length > longest) return
+        const names = namesOf.get(path) ?? new Set<string>()
+        namesOf.set(path, names.add(name))
+        const routed = Trace.routed(path)
+        known.set(name, {
+          fits: headers === undefined ? anyHeaders : Schema.is(headers),
+          // Interruptible as under the router: a disconnect stops the handler.
+          answer: (again) => Effect.interruptible(routed(Effect.suspend(() => answer(again)))),
+        })
+        const [oldest] = names
+        if (names.size <= most || oldest === undefined) return
+        names.delete(oldest)
+        known.delete(oldest)
+      }
+
       return UrlCache.of({
-        answer: (request, whole) => {
-          const again = Option.flatMap(Option.fromUndefinedOr(known.get(nameOf(request))), (one) => one(request))
-          return Option.isNone(again)
-            ? whole
-            : // Interruptible as under the router: a disconnect stops the handler.
-              Effect.catch(Effect.interruptible(again.value), (refusal) =>
-                Effect.provideService(whole, Refused, Option.some(refusal)),
-              )
+        answer: (request) => {
+          const one = known.get(nameOf(request))
+          return one?.fits(request.headers) === true ? one.answer(request) : undefined
         },
-        remember: (call, handler) => {
-          const name = nameOf(call.request)
-          if (known.has(name) || name.length > longest) return
-          const names = namesOf.get(call.endpoint) ?? new Set<string>()
-          namesOf.set(call.endpoint, names.add(name))
-          known.set(name, againOf(handler, call))
-          const [oldest] = names
-          if (names.size <= most || oldest === undefined) return
-          names.delete(oldest)
-          known.delete(oldest)
+        hot: (refused) => (prepare) => (call) => {
+          const handler = prepare(call)
+          const answer = (request: Request) => Effect.catch(handler(request), (error) => Effect.succeed(refused(error)))
+          remember(call, answer)
+          return answer(call.request)
         },
       })
     }),
   )
 }
-
-/** Wraps handlers so that their raw ones are cached by URL. Raw handlers must take no service from the request. */
-export const cachedUrl = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
-  handlers: Handlers,
-) =>
-  Effect.map(UrlCache, (urls): Handlers => {
-    const remembering = (handler: Handler) => (call: Call) =>
-      Effect.flatMap(Refused, (refused) => {
-        if (Option.isSome(refused)) return Effect.fail(refused.value)
-        urls.remember(call, handler)
-        return handler(call)
-      })
-    const handleRaw = (name: string, handler: Handler, ...options: ReadonlyArray<unknown>) => {
-      Reflect.apply(handlers.handleRaw, handlers, [name, remembering(handler), ...options])
-      return wrapped
-    }
-    const wrapped: Handlers = Object.create(handlers, { handleRaw: { value: handleRaw } })
-    return wrapped
-  })

@@ -167,7 +167,7 @@ export const layer = HttpRouter.use((router) =>
       Effect.flatMap(HttpRouter.params, ({ id }) => {
         const plate = plateOf(id ?? "")
         return plate === undefined
-          ? Effect.succeed(refuse(404, new NotFound({})))
+          ? Effect.succeed(refuse(new NotFound({})))
           : follow(request, spiritFeed(plate), acts.onAltar(plate.id, most))
       }),
     )

@@ -92,10 +92,10 @@ export const layer = HttpRouter.use((router) =>
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
       const kind = preferred(request.headers["accept"], kinds)
-      if (kind === undefined) return Effect.succeed(refuse(406, new NotAcceptable({})))
+      if (kind === undefined) return Effect.succeed(refuse(new NotAcceptable({})))
       const missing = () => {
         const refusal = nothing.refusal()
-        return kind === "application/json" ? refuse(404, refusal) : Pages.notFound(frame, request, nothing.words)
+        return kind === "application/json" ? refuse(refusal) : Pages.notFound(frame, request, nothing.words)
       }
       if (!Pages.isUuid(id)) return Effect.succeed(missing())
       const found = find(id).pipe(
@@ -104,7 +104,7 @@ export const layer = HttpRouter.use((router) =>
       )
       return kind === "text/html"
         ? Pages.guarded(frame, found)
-        : Effect.catchTag(found, "ChainBroken", (error) => Effect.succeed(refuse(500, brokenLink("stone", error))))
+        : Effect.catchTag(found, "ChainBroken", (error) => Effect.succeed(refuse(brokenLink("stone", error))))
     }
 
     const varied = (response: HttpServerResponse.HttpServerResponse) =>

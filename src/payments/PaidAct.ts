@@ -4,6 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest } from "../../schema/Errors.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
+import type { Refusal } from "../../schema/Refusal.ts"
 import { inputOf, type InputOf } from "./ActInput.ts"
 
 export interface Acceptance {
@@ -153,9 +154,9 @@ export const cardAct = <const Endpoint extends PaidEndpoint>(
 ): ActOf<Endpoint> => make(endpoint, behaviour, Effect.succeed)
 
 /** All acts of this server by name. The list is in `src/altar/Acts.ts`. */
-export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, PaidAct<unknown>>>()(
+export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, PaidAct<Refusal>>>()(
   "spirit-altar/payments/PaidActs",
 ) {}
 
-export const actsByName = (acts: ReadonlyArray<PaidAct<unknown>>): ReadonlyMap<string, PaidAct<unknown>> =>
+export const actsByName = (acts: ReadonlyArray<PaidAct<Refusal>>): ReadonlyMap<string, PaidAct<Refusal>> =>
   new Map(acts.map((act) => [act.name, act]))

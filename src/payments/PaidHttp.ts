@@ -22,11 +22,10 @@ import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
 import { pendingResponseOf } from "./Receipts.ts"
 
-export interface PaidCall {
-  readonly request: HttpServerRequest.HttpServerRequest
+/** The decoded parameters of a paid URL. */
+export interface PaidUrl {
   readonly params?: unknown
   readonly query?: unknown
-  readonly guard: PaymentGuard
 }
 
 const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
@@ -101,30 +100,34 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       refusal: Unpaid,
       act: PaidAct<Refusal>,
       request: PaidRequest,
-      call: PaidCall,
+      source: HttpServerRequest.HttpServerRequest,
     ) {
       const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
-      const response = yield* respondUnpaid(call.request, refusal)
+      const response = yield* respondUnpaid(source, refusal)
       return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
     })
 
-    const pay = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, call: PaidCall) {
-      const { headers, method } = call.request
+    /** Sells an act at one URL. */
+    const at = <Refusal>(act: PaidAct<Refusal>, call: PaidUrl) => {
       const { parameters, path } = addressOf(act.endpoint.path, call)
-      const request: PaidRequest = {
-        method,
-        url: `${publicUrl}${path}`,
-        key: headers["idempotency-key"],
-        payment: headers["payment-signature"],
-        card: cardCredentialIn(headers["authorization"]),
-        parameters,
-        body: yield* body.text(call.request),
-      }
-      return yield* pipeline.run(act, request, call.guard).pipe(
-        Effect.map(respond),
-        Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, call)),
-      )
-    })
+      const url = `${publicUrl}${path}`
+      return Effect.fnUntraced(function* (source: HttpServerRequest.HttpServerRequest, guard: PaymentGuard) {
+        const { headers, method } = source
+        const request: PaidRequest = {
+          method,
+          url,
+          key: headers["idempotency-key"],
+          payment: headers["payment-signature"],
+          card: cardCredentialIn(headers["authorization"]),
+          parameters,
+          body: yield* body.text(source),
+        }
+        return yield* pipeline.run(act, request, guard).pipe(
+          Effect.map(respond),
+          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, source)),
+        )
+      })
+    }
 
     /** A settled answer keeps its bytes, so a header links the refund of its payment. */
     const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
@@ -137,7 +140,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       return Option.isNone(refund) ? response : HttpServerResponse.setHeader(response, "link", refundLink(attempt.id))
     })
 
-    return { pay, reconcile }
+    return { at, reconcile }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -7,15 +7,21 @@ import * as Errors from "../../schema/room/Errors.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
 import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import { cachedUrl } from "../http/UrlCache.ts"
+import { type Call, UrlCache } from "../http/UrlCache.ts"
 import { Exceeded, headersOf } from "../limits/Policy.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { RoomStore } from "./RoomStore.ts"
+import { refuseRoom } from "./Refusals.ts"
 import { body, tokenOf } from "./Requests.ts"
 import type { LimitedOutcome } from "./Rows.ts"
 
 const roomBody = body.as(RoomBody, "{}")
 const messageBody = body.as(MessageBody)
+
+/** A decoded call of an endpoint below a room. */
+interface RoomCall extends Call {
+  readonly params: { readonly roomId: string }
+}
 
 type RateLimitHeaders = ReturnType<typeof headersOf>
 
@@ -78,7 +84,19 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
         ),
       )
 
-    return (yield* cachedUrl(handlers))
+    const hot = (yield* UrlCache).hot(refuseRoom)
+    const reading = hot<RoomCall & { readonly query: { readonly after?: number } }>(
+      ({ params: { roomId }, query: { after = 0 } }) =>
+        (request) =>
+          read(roomId, after, request),
+    )
+    const sending = hot<RoomCall>(
+      ({ params: { roomId } }) =>
+        (request) =>
+          send(roomId, request),
+    )
+
+    return handlers
       .handleRaw("createRoom", ({ request }) =>
         Effect.flatMap(roomBody(request), ({ name }) =>
           respond(rooms.create(name, addresses.of(request)), (room, headers) =>
@@ -86,10 +104,10 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
           ),
         ),
       )
-      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-      .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
-      .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
+      .handleRaw("readRoom", reading)
+      .handleRaw("streamRoom", reading)
+      .handleRaw("sendMessage", sending)
+      .handleRaw("sendMessageToRoom", sending)
       .handle("deleteRoom", ({ params, request }) =>
         Effect.flatMap(callerOf(request), (caller) =>
           respond(rooms.remove(params.roomId, caller), (_, headers) =>

@@ -1,13 +1,28 @@
 /** A refusal of the signal room as a response, in its own format and never cached. */
 import { HttpServerResponse } from "effect/http"
-import { type RoomRefusal, statusOf } from "../../schema/room/Errors.ts"
+import { RoomRateLimited, type RoomRefusal, RoomUnauthorized } from "../../schema/room/Errors.ts"
+import { statusOf, waitOf } from "../../schema/Refusal.ts"
+
+const headersOf = (refusal: RoomRefusal): Readonly<Record<string, string>> =>
+  refusal instanceof RoomUnauthorized
+    ? { "www-authenticate": "Bearer" }
+    : refusal instanceof RoomRateLimited
+      ? refusal.left
+      : {}
 
 export const refuseRoom = (refusal: RoomRefusal, headers: Record<string, string> = {}) => {
   const { error } = refusal
-  const body = "retryAfter" in refusal ? { error, retryAfter: refusal.retryAfter } : { error }
-  const scheme: Record<string, string> = error.code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}
-  return HttpServerResponse.jsonUnsafe(body, {
-    status: statusOf[error.code],
-    headers: { "cache-control": "no-store", ...scheme, ...headers },
-  })
+  const wait = waitOf(refusal)
+  return HttpServerResponse.jsonUnsafe(
+    "retryAfter" in refusal ? { error, retryAfter: refusal.retryAfter } : { error },
+    {
+      status: statusOf(refusal),
+      headers: {
+        "cache-control": "no-store",
+        ...(wait === undefined ? {} : { "retry-after": String(wait) }),
+        ...headersOf(refusal),
+        ...headers,
+      },
+    },
+  )
 }

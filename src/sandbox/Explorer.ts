@@ -102,7 +102,7 @@ export const layer = Layer.unwrap(
         )
         const { headers, url } = yield* HttpServerRequest.HttpServerRequest
         if (preferred(headers["accept"], ["application/json", "text/html"]) === "application/json")
-          return receipt === null ? refuse(404, new NotFound({})) : asJson(receipt)
+          return receipt === null ? refuse(new NotFound({})) : asJson(receipt)
         return HttpServerResponse.text(
           layout(frame, receipt === null ? missingPage(url) : explorerPage(url, receipt)),
           {

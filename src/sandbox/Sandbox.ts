@@ -97,8 +97,6 @@ const fundBody = body.as(FundBody)
 /** Play money where the caller names no amount: ten dollars. */
 const defaultGift = "10000000"
 
-const statuses = { bad_request: 400, too_large: 413, unsupported_media_type: 415 } as const
-
 const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
 
 /** `GET /sandbox`, the faucet, and an explorer's view of a transaction; none exists outside the sandbox. */
@@ -126,7 +124,7 @@ export const routes = Layer.mergeAll(
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const { address, amountAtomic } = yield* fundBody(yield* HttpServerRequest.HttpServerRequest)
-      if (!isHex(address)) return refuse(400, new BadRequest({ issues: [] }))
+      if (!isHex(address)) return refuse(new BadRequest({ issues: [] }))
       const funded = yield* Effect.orDie(chain.fund(address, BigInt(amountAtomic ?? defaultGift)))
       return HttpServerResponse.jsonUnsafe({
         ok: true,
@@ -134,7 +132,7 @@ export const routes = Layer.mergeAll(
         balanceAtomic: funded.balanceAtomic.toString(),
         transaction: funded.transaction,
       })
-    }).pipe(Effect.catch((error) => Effect.succeed(refuse(statuses[error.code], error)))),
+    }).pipe(Effect.catch((error) => Effect.succeed(refuse(error)))),
   ),
   Explorer.layer,
 )

@@ -17,16 +17,13 @@ export interface ErrorFormat {
   readonly unavailable: () => Response
 }
 
-/** Seconds until a retry after the database did not answer. */
-const soon = { "retry-after": "2" }
-
 export const altar: ErrorFormat = {
-  notFound: () => refuse(404, new NotFound({})),
-  methodNotAllowed: (allow) => refuse(405, new MethodNotAllowed({}), { allow }),
-  tooLarge: () => refuse(413, new TooLarge({})),
-  unsupportedMediaType: () => refuse(415, new UnsupportedMediaType({})),
-  internal: (requestId) => refuse(500, new Internal({ requestId })),
-  unavailable: () => refuse(503, new NotNow({}), soon),
+  notFound: () => refuse(new NotFound({})),
+  methodNotAllowed: (allow) => refuse(new MethodNotAllowed({}), { allow }),
+  tooLarge: () => refuse(new TooLarge({})),
+  unsupportedMediaType: () => refuse(new UnsupportedMediaType({})),
+  internal: (requestId) => refuse(new Internal({ requestId })),
+  unavailable: () => refuse(new NotNow({})),
 }
 
 export const room: ErrorFormat = {
@@ -36,7 +33,7 @@ export const room: ErrorFormat = {
   unsupportedMediaType: () =>
     refuseRoom(Room.RoomBadRequest.because("Send the body as Content-Type: application/json.")),
   internal: () => refuseRoom(new Room.RoomInternal({})),
-  unavailable: () => refuseRoom(new Room.RoomUnavailable({}), soon),
+  unavailable: () => refuseRoom(new Room.RoomUnavailable({})),
 }
 
 /** The paths of the tools for agents, both the same endpoint. */

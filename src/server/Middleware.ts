@@ -67,7 +67,7 @@ const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpS
 const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   // The alarm was raised where it was found.
-  if (error instanceof RevealBroken) return Effect.succeed(refuse(500, error))
+  if (error instanceof RevealBroken) return Effect.succeed(refuse(error))
   return Effect.as(
     DatabaseWatch.failed("request failed")(cause),
     Sql.isAway(cause) ? shapeOf(request).unavailable() : shapeOf(request).internal(requestIdOf(request)),
@@ -230,7 +230,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             const isRefused = ErrorFormats.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
-          return Effect.matchCauseEffect(urls.answer(request, httpEffect), {
+          return Effect.matchCauseEffect(urls.answer(request) ?? httpEffect, {
             onSuccess: (response) =>
               isCached(response) && !isRoom
                 ? Effect.succeed(finishedOnce(request, response))

@@ -7,7 +7,6 @@ import { type ReceiptFile, ReceiptHidden, ReceiptUnsigned } from "../../schema/a
 import { receiptFormat } from "../../schema/payments/KeyStatement.ts"
 import { brokenIn } from "../altar/Answers.ts"
 import { SignedActs } from "../altar/SignedActs.ts"
-import { cachedUrl } from "../http/UrlCache.ts"
 import { fresh } from "../http/Responses.ts"
 import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -105,6 +104,6 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
     })
 
     // Raw: the record travels as the text of the first answer.
-    return (yield* cachedUrl(handlers)).handleRaw("readActReceipt", file).handleRaw("readStoneReceipt", file)
+    return handlers.handleRaw("readActReceipt", file).handleRaw("readStoneReceipt", file)
   }),
 )

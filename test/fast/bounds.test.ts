@@ -148,11 +148,7 @@ const endpoint = HttpApiEndpoint.get("read", "/read")
 const guarded = HttpApiEndpoint.post("sell", "/sold", {
   headers: { "idempotency-key": Schema.optionalKey(Schema.Literal("good")) },
 })
-const [routed, answered] = [HttpServerResponse.text("by the router"), HttpServerResponse.text("by the handler")]
-const whole = Effect.succeed(routed)
-
-const call = (path: string) => ({ request: request(path), endpoint })
-const handler = () => Effect.succeed(answered)
+const answered = HttpServerResponse.text("by the handler")
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("the cache of URLs", () => {
@@ -161,16 +157,37 @@ describe("the cache of URLs", () => {
     () =>
       Effect.gen(function* () {
         const urls = yield* UrlCache
-        urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
-        for (const path of ["/1", "/2", "/3"]) urls.remember(call(path), handler)
-        assert.strictEqual(yield* urls.answer(request("/1"), whole), routed)
-        assert.strictEqual(yield* urls.answer(request("/2"), whole), answered)
-        assert.strictEqual(yield* urls.answer(request("/3"), whole), answered)
-        assert.strictEqual(yield* urls.answer(request("/sold", { method: "POST" }), whole), answered)
+        const handler = urls.hot(() => answered)(() => () => Effect.succeed(answered))
+        const sold = request("/sold", { method: "POST" })
         const long = `/${"a".repeat(600)}`
-        urls.remember(call(long), handler)
-        assert.strictEqual(yield* urls.answer(request(long), whole), routed)
+        yield* handler({ request: sold, endpoint: guarded })
+        for (const path of ["/1", "/2", "/3", long]) yield* handler({ request: request(path), endpoint })
+        const isKnown = (asked: HttpServerRequest.HttpServerRequest) => urls.answer(asked) !== undefined
+        assert.deepStrictEqual([request("/1"), request("/2"), request("/3"), sold, request(long)].map(isKnown), [
+          false,
+          true,
+          true,
+          true,
+          false,
+        ])
+        const bad = request("/sold", { method: "POST", headers: { "idempotency-key": "bad" } })
+        assert.isFalse(isKnown(bad), "the router refuses headers that break the contract")
       }).pipe(Effect.provide(bounded)),
+  )
+
+  effect("answers a known URL by its handler, and encodes its refusal", () =>
+    Effect.gen(function* () {
+      const urls = yield* UrlCache
+      const refused = HttpServerResponse.text("refused")
+      const handler = urls.hot(() => refused)(
+        () =>
+          ({ url }) =>
+            url === "/refused" ? Effect.fail("no") : Effect.succeed(answered),
+      )
+      for (const path of ["/known", "/refused"]) yield* handler({ request: request(path), endpoint })
+      assert.strictEqual(yield* urls.answer(request("/known")) ?? Effect.die("unknown"), answered)
+      assert.strictEqual(yield* urls.answer(request("/refused")) ?? Effect.die("unknown"), refused)
+    }).pipe(Effect.provide(UrlCache.layer)),
   )
 })
 

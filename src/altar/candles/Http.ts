@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CandleList, UnsealAnswer, UnsealBody } from "../../../schema/altar/Candle.ts"
 import { listDefault } from "../../../schema/Common.ts"
-import { cachedUrl } from "../../http/UrlCache.ts"
-import { body } from "../../http/Responses.ts"
+import { UrlCache } from "../../http/UrlCache.ts"
+import { body, refuse } from "../../http/Responses.ts"
 import { cachedAnswer, oneTimeAnswer, textOf } from "../Answers.ts"
 import { limits, openings } from "../Limits.ts"
 import { Candles } from "./Candles.ts"
@@ -21,11 +21,17 @@ export const handlers = HttpApiBuilder.group(Api, "candles", (handlers) =>
     const wall = yield* CandleWall
     const list = cachedAnswer(wallText)
     const limit = yield* limits
+    const read = (yield* UrlCache).hot(refuse)
     // Raw: cached bytes with their tag.
     return (
-      (yield* cachedUrl(handlers))
-        .handleRaw("listCandles", ({ query, request }) =>
-          list(request, wall.list({ spirit: query.spirit, limit: query.limit ?? listDefault, before: query.before })),
+      handlers
+        .handleRaw(
+          "listCandles",
+          read(
+            ({ query: { before, limit, spirit } }) =>
+              (request) =>
+                list(request, wall.list({ spirit, limit: limit ?? listDefault, before })),
+          ),
         )
         // Raw: the body is read strictly.
         .handleRaw("unsealCandle", ({ params, request }) =>

@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../../schema/altar/Catalog.ts"
 import { segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { cachedUrl } from "../../http/UrlCache.ts"
+import { UrlCache } from "../../http/UrlCache.ts"
+import { refuse } from "../../http/Responses.ts"
 import { brokenIn, cachedAnswer, textOf } from "../Answers.ts"
 import { Catalogs } from "./Catalogs.ts"
 import type { Segment } from "../HashChain.ts"
@@ -25,19 +26,27 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
     const companions = cachedAnswer(texts.companions)
     const pixels = cachedAnswer(texts.pixels)
     const segment = cachedAnswer(texts.segment)
+    const read = (yield* UrlCache).hot(refuse)
     // Raw: cached bytes with their tag.
-    return (yield* cachedUrl(handlers))
-      .handleRaw("listElements", ({ request }) => elements(request, catalogs.get("elements")))
-      .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))
-      .handleRaw("listPixels", ({ request }) => pixels(request, catalogs.get("pixels")))
-      .handleRaw("readPublicationChain", ({ query, request }) =>
-        segment(
-          request,
-          Effect.catchTag(
-            publications.segment(query.from ?? segmentFrom, query.limit ?? segmentDefault),
-            "ChainBroken",
-            brokenIn("entry"),
-          ),
+    return handlers
+      .handleRaw(
+        "listElements",
+        read(() => (request) => elements(request, catalogs.get("elements"))),
+      )
+      .handleRaw(
+        "listCompanions",
+        read(() => (request) => companions(request, catalogs.get("companions"))),
+      )
+      .handleRaw(
+        "listPixels",
+        read(() => (request) => pixels(request, catalogs.get("pixels"))),
+      )
+      .handleRaw(
+        "readPublicationChain",
+        read(
+          ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+            (request) =>
+              segment(request, Effect.catchTag(publications.segment(from, limit), "ChainBroken", brokenIn("entry"))),
         ),
       )
   }),

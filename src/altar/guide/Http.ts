@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
-import { cachedUrl } from "../../http/UrlCache.ts"
+import { UrlCache } from "../../http/UrlCache.ts"
+import { refuse } from "../../http/Responses.ts"
 import { cachedAnswer, textOf } from "../Answers.ts"
 import { FieldGuide } from "./FieldGuide.ts"
 
@@ -19,10 +20,20 @@ export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
     const spirits = cachedAnswer(texts.spirits)
     const altars = cachedAnswer(texts.altars)
     const field = cachedAnswer(texts.field)
+    const read = (yield* UrlCache).hot(refuse)
     // Raw: cached bytes with their tag.
-    return (yield* cachedUrl(handlers))
-      .handleRaw("listSpirits", ({ request }) => spirits(request, guide.spirits))
-      .handleRaw("listAltars", ({ request }) => altars(request, guide.altars))
-      .handleRaw("readField", ({ request }) => field(request, guide.field))
+    return handlers
+      .handleRaw(
+        "listSpirits",
+        read(() => (request) => spirits(request, guide.spirits)),
+      )
+      .handleRaw(
+        "listAltars",
+        read(() => (request) => altars(request, guide.altars)),
+      )
+      .handleRaw(
+        "readField",
+        read(() => (request) => field(request, guide.field)),
+      )
   }),
 )

@@ -12,9 +12,9 @@ import {
   WitnessList,
 } from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { cachedUrl } from "../../http/UrlCache.ts"
+import { UrlCache } from "../../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
-import { body, fresh } from "../../http/Responses.ts"
+import { body, fresh, refuse } from "../../http/Responses.ts"
 import { brokenIn, encoderOf, cachedAnswer, oneTimeAnswer, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
@@ -39,33 +39,42 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const list = cachedAnswer(listText)
     const segment = cachedAnswer(segmentText)
     const limit = yield* limits
+    const read = (yield* UrlCache).hot(refuse)
     // Raw: cached bytes with their tag.
     return (
-      (yield* cachedUrl(handlers))
-        .handleRaw("listWitnessStones", ({ query, request }) =>
-          list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
-        )
-        .handleRaw("readWitnessChain", ({ query, request }) =>
-          segment(
-            request,
-            Effect.catchTag(
-              chain.page(query.from ?? segmentFrom, query.limit ?? segmentDefault),
-              "ChainBroken",
-              broken,
-            ),
+      handlers
+        .handleRaw(
+          "listWitnessStones",
+          read(
+            ({ query: { before, limit = listDefault } }) =>
+              (request) =>
+                list(request, Effect.catchTag(stones.list(limit, before), "ChainBroken", broken)),
           ),
         )
-        .handleRaw("readWitnessStone", ({ params, request }) =>
-          Effect.catchTag(stones.get(params.witnessId), "ChainBroken", broken).pipe(
-            // The receipt is the text of the buyer's answer.
-            Effect.flatMap(({ receipt, stone }) =>
-              Effect.flatMap(encodeStone(stone), (json) =>
-                fresh(
-                  request,
-                  jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+        .handleRaw(
+          "readWitnessChain",
+          read(
+            ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+              (request) =>
+                segment(request, Effect.catchTag(chain.page(from, limit), "ChainBroken", broken)),
+          ),
+        )
+        .handleRaw(
+          "readWitnessStone",
+          read(
+            ({ params: { witnessId } }) =>
+              (request) =>
+                Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
+                  // The receipt is the text of the buyer's answer.
+                  Effect.flatMap(({ receipt, stone }) =>
+                    Effect.flatMap(encodeStone(stone), (json) =>
+                      fresh(
+                        request,
+                        jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+                      ),
+                    ),
+                  ),
                 ),
-              ),
-            ),
           ),
         )
         // Raw: the body is read strictly.

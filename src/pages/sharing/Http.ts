@@ -51,10 +51,7 @@ type Refusal = ActNotFound | WitnessNotFound | RateLimited | RendererBusy
 type Answer = (request: Request, id: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
 
 const refused = (refusal: Refusal) => {
-  if (!("code" in refusal)) return refuse(503, new NotNow({}), { "retry-after": "2" })
-  return "retryAfter" in refusal
-    ? refuse(429, refusal, { "retry-after": String(refusal.retryAfter) })
-    : refuse(404, refusal)
+  return refuse("code" in refusal ? refusal : new NotNow({}))
 }
 
 const routes = HttpRouter.use((router) =>
@@ -93,7 +90,7 @@ const routes = HttpRouter.use((router) =>
     yield* router.add("GET", "/v2/qr.svg", (request) => {
       const to = urlOf(request).searchParams.get("to") ?? ""
       // Codes lead to pages of this site alone.
-      if (!/^\/[a-z0-9-][a-z0-9/-]{0,199}$/u.test(to)) return Effect.succeed(refuse(404, new NotFound({})))
+      if (!/^\/[a-z0-9-][a-z0-9/-]{0,199}$/u.test(to)) return Effect.succeed(refuse(new NotFound({})))
       const text = qrCode(`${publicUrl}${to}`, "QR code of this page's address", true).text
       const headers = { ...policy, "cache-control": "public, max-age=86400" }
       return cachedResponse(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
