@@ -2,7 +2,7 @@
 import { Effect, Schema, SchemaAST } from "effect"
 import { sentence } from "./Fields.ts"
 
-/** What every refusal of the altar has. */
+/** The members that every refusal of the altar has. */
 export interface Refusal {
   readonly code: string
   readonly message: string

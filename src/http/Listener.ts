@@ -1,10 +1,8 @@
 /** The server's socket, open from before the routes are ready until the last response has ended. */
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { IncomingMessage, Server, ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
-import type { IdentifiedResponse } from "./IdentifiedResponse.ts"
-import { Observer, requestIdHeader } from "./Observer.ts"
-import { PipelineLimit } from "./PipelineLimit.ts"
+import { Observer, responses } from "./Exchange.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long requests in flight may take after the server is told to stop. */
@@ -52,6 +50,21 @@ const plainly: NotNow = () => ({
   body: "The server is starting or stopping: ask again in a second. This request did nothing.\n",
 })
 
+/**
+ * One packet can hold thousands of requests, and Node would start all before it checks that the client reads. So a
+ * request starts only when the previous response has left, which keeps at most one response per connection in memory.
+ */
+class OrderedServer extends Server {
+  override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
+    const [request, response] = told
+    if (!(request instanceof IncomingMessage)) return super.emit(event, ...told)
+    const begin = () => request.socket.destroyed || super.emit(event, ...told)
+    if (!(response instanceof ServerResponse) || response.socket !== null) return begin()
+    response.once("socket", begin)
+    return true
+  }
+}
+
 class Listener extends Context.Service<
   Listener,
   {
@@ -72,7 +85,6 @@ class Listener extends Context.Service<
       Effect.map(Observer, (observe) => {
         const inFlight = new Set<ServerResponse>()
         const events = ["request", "checkContinue"] as const
-        const guards = securityHeaders(isEncrypted)
         let phase: Phase = "starting"
         const refuse = (url: string, response: ServerResponse) => {
           const { body, headers, status } = notNow(url, phase)
@@ -81,16 +93,15 @@ class Listener extends Context.Service<
             .end(body)
         }
         // This listener comes first, and is the only one while there are no routes.
-        const receive = (request: IncomingMessage, response: IdentifiedResponse) => {
-          request.headers[requestIdHeader] = response.requestId
-          response.securityHeaders = guards
+        const receive = (request: IncomingMessage, response: ServerResponse) => {
           observe(request, response)
           if (server.listenerCount("request") === 1) return refuse(request.url ?? "/", response)
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
-        const server = new PipelineLimit(pipelined, {
+        const server = new OrderedServer({
           ...limits,
+          ServerResponse: responses({ guards: securityHeaders(isEncrypted), pipelined }),
           keepAliveTimeout: Duration.toMillis(rest),
           // The server speaks no other protocol, and an upgraded connection would bypass these limits.
           shouldUpgradeCallback: () => false,

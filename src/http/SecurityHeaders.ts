@@ -1,4 +1,4 @@
-/** The security headers of every response. They are defaults, which a page overrides with its own. */
+/** The security headers of a response by its type. They are defaults, which a page overrides with its own. */
 import type { OutgoingHttpHeader } from "node:http"
 
 /** The policy of responses that are not pages: opened directly they load nothing, and no page can frame them. */
@@ -20,19 +20,23 @@ export const ours = Object.entries({
   .map(([directive, sources]) => `${directive} ${sources}`)
   .join("; ")
 
-const everywhere = {
+/** Answers that no browser renders, such as JSON. */
+const data = { "x-content-type-options": "nosniff" }
+
+/** Scripts, styles, fonts and texts, which a browser may open by themselves. */
+const part = {
+  ...data,
   "content-security-policy": inert,
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
 }
 
 /** Other sites may embed our images, but no script, frame or window. */
-const image = { ...everywhere, "cross-origin-resource-policy": "cross-origin" }
+const image = { ...part, "cross-origin-resource-policy": "cross-origin" }
 
 /** Pages use no device, and share no window handle with pages that they open or that opened them. */
 const page = {
-  ...everywhere,
+  ...part,
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy":
     "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()",
@@ -45,11 +49,16 @@ export type SecurityHeaders = (contentType?: OutgoingHttpHeader) => Readonly<Rec
 
 /** Headers by content type. `isEncrypted` means that the public address is https. */
 export const securityHeaders = (isEncrypted: boolean): SecurityHeaders => {
-  const [ofAll, ofImage, ofPage] = [everywhere, image, page].map((headers) =>
-    isEncrypted ? { ...headers, ...transport } : headers,
-  )
+  const encrypted = isEncrypted ? transport : {}
+  const [ofData, ofPart, ofImage, ofPage] = [
+    { ...data, ...encrypted },
+    { ...part, ...encrypted },
+    { ...image, ...encrypted },
+    { ...page, ...encrypted },
+  ]
   return (contentType) => {
-    const type = String(contentType ?? "")
-    return (type.startsWith("text/html") ? ofPage : type.startsWith("image/") ? ofImage : ofAll) ?? everywhere
+    const type = typeof contentType === "string" ? contentType : ""
+    if (type === "" || type.startsWith("application/json")) return ofData
+    return type.startsWith("text/html") ? ofPage : type.startsWith("image/") ? ofImage : ofPart
   }
 }

@@ -5,8 +5,7 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
-import { requestIdOf } from "../http/Observer.ts"
-import { compressedResponse } from "../http/CompressedResponse.ts"
+import { requestIdOf } from "../http/Exchange.ts"
 import { isCached } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
@@ -93,9 +92,11 @@ const explain = (
   }
 }
 
-/** Browsers may pay from any origin. These are the headers that x402 clients read. */
-const open = {
-  "access-control-allow-origin": "*",
+/** Browsers may pay from any origin. */
+const open = { "access-control-allow-origin": "*" }
+
+/** The headers that x402 clients read, named where a browser asked from another origin. */
+const exposed = {
   "access-control-expose-headers": [
     "PAYMENT-REQUIRED",
     "PAYMENT-RESPONSE",
@@ -106,7 +107,6 @@ const open = {
     "Location",
     "Link",
     "X-Request-Id",
-    "ETag",
   ].join(","),
 }
 
@@ -114,10 +114,9 @@ const uncached = { "cache-control": "no-store" }
 
 /** Computed once. A response gets one of these. */
 const headers = {
-  /** Other sites read only the bytes of a page and its parts. */
-  page: Headers.fromInput({ "access-control-allow-origin": "*" }),
   open: Headers.fromInput(open),
   openUncached: Headers.fromInput({ ...open, ...uncached }),
+  openExposed: Headers.fromInput({ ...open, ...uncached, ...exposed }),
   /** A room's answer is for one reader at one time. */
   room: Headers.fromInput(uncached),
   roomRefusal: Headers.fromInput({ ...uncached, link: '</docs/errors>; rel="help"' }),
@@ -129,8 +128,8 @@ const headers = {
 const preflight = HttpServerResponse.empty({
   status: 204,
   headers: {
-    "access-control-allow-origin": open["access-control-allow-origin"],
-    "access-control-expose-headers": open["access-control-expose-headers"],
+    ...open,
+    ...exposed,
     "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
     "access-control-allow-headers": [
       "content-type",
@@ -169,16 +168,12 @@ type Handled = Effect.Effect<
 const mayBeKept = ({ method }: Request, { headers, status }: Response) =>
   headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
-/** Pages and their parts set their own security and cache headers. */
-const isPage = ({ headers, status }: Response) =>
-  status < 400 && headers["content-security-policy"] !== undefined && headers["cache-control"] !== undefined
-
-/** The common headers of a response outside the room. */
+/** The common headers of a response outside the room. Only a response for one request exposes headers. */
 const headersOf = (request: Request, response: Response) => {
   const kept = mayBeKept(request, response)
   if (ErrorFormats.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
-  if (isPage(response)) return headers.page
-  return kept ? headers.open : headers.openUncached
+  if (kept) return headers.open
+  return request.headers["origin"] === undefined ? headers.openUncached : headers.openExposed
 }
 
 /** The body of a room's refusal is fixed, so the page of its codes is linked in a header. */
@@ -232,9 +227,11 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           }
           return Effect.matchCauseEffect(urls.answer(request) ?? httpEffect, {
             onSuccess: (response) =>
-              isCached(response) && !isRoom
-                ? Effect.succeed(finishedOnce(request, response))
-                : compressedResponse(request, finished(request, isRoom, response)),
+              Effect.succeed(
+                isCached(response) && !isRoom && request.headers["origin"] === undefined
+                  ? finishedOnce(request, response)
+                  : finished(request, isRoom, response),
+              ),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)

@@ -13,7 +13,7 @@ const later = { ...headers, "retry-after": "1" }
 const anywhere = {
   ...later,
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "Retry-After,X-Request-Id",
+  "access-control-expose-headers": "Retry-After",
 }
 
 const room = JSON.stringify({ error: new RoomUnavailable({ error: { code: "UNAVAILABLE", message } }).error })

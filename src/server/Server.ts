@@ -2,7 +2,7 @@
 // Comes before any schema, since decoders and encoders are compiled when they are first used.
 import "effect/schema/SchemaJITCompiler/enable"
 import { ByteSize, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpIncomingMessage, HttpMiddleware, HttpRouter } from "effect/http"
 import { Api } from "../../schema/Api.ts"
 import * as Altar from "../altar/Altar.ts"
 import * as Middleware from "./Middleware.ts"
@@ -59,6 +59,9 @@ const routerConfig = {
   maxParamLength: 500,
 } as const
 
+/** For responses that are sent once. A cached one has its own compressed variants, each with a tag of its bytes. */
+const compression = HttpMiddleware.compression({ algorithms: ["br", "gzip"], levels: { br: 1, gzip: 1 } })
+
 /** A listening server. `extra` adds routes, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar) =>
   Layer.unwrap(
@@ -67,7 +70,14 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
       const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.middleware), Layer.merge(extra))
       const served = all.pipe(Layer.provide(Layer.fresh(UrlCache.layer)))
       return Listener.drained.pipe(
-        Layer.provide(HttpRouter.serve(served, { routerConfig, disableLogger: true, disableListenLog: true })),
+        Layer.provide(
+          HttpRouter.serve(served, {
+            routerConfig,
+            middleware: compression,
+            disableLogger: true,
+            disableListenLog: true,
+          }),
+        ),
         Layer.merge(Telemetry.metrics),
         Layer.provide(services(config, house)),
         Layer.provideMerge(Listener.layer(config, notNow)),

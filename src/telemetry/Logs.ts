@@ -1,7 +1,7 @@
 /** Formats every log message as a line with its request and trace. */
 import { Cause, Context, Layer, Logger, References } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { requestIdHeader } from "../http/Observer.ts"
+import { requestIdOf } from "../http/Exchange.ts"
 import { type Fields, LogLines, type LogLinesConfig, make } from "./LogLines.ts"
 
 const isPlain = (value: unknown): value is Fields =>
@@ -32,7 +32,7 @@ const logger = (lines: LogLines) =>
     lines.write(date, logLevel, parts.message, {
       ...parts.fields,
       ...fiber.getRef(References.CurrentLogAnnotations),
-      request: request?.headers[requestIdHeader],
+      request: request === undefined ? undefined : requestIdOf(request),
       ...(span?._tag === "Span" && span.sampled ? { trace: span.traceId, span: span.spanId } : {}),
       cause: cause.reasons.length === 0 ? parts.cause : Cause.pretty(cause),
     })

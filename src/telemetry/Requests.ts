@@ -1,7 +1,7 @@
 /** Records each request: its duration by route, and a line of the log. No other code does. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
-import { Observer, requestIdHeader } from "../http/Observer.ts"
+import { Observer, requestIdOf } from "../http/Exchange.ts"
 import { clientOf } from "./Clients.ts"
 import { LogLines } from "./LogLines.ts"
 import type { RouteName } from "./RouteNames.ts"
@@ -76,7 +76,7 @@ export const layer = (nameOf: RouteName) =>
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
         if (!lines.isEnabled(level)) return
         lines.write(new Date(clock.currentTimeMillisUnsafe()), level, "request", {
-          request: request.headers[requestIdHeader],
+          request: requestIdOf(request),
           method,
           route,
           status,

@@ -49,6 +49,14 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
   const { headers, text } = answer
   const type = typeOf(answer)
   const isPage = type === "text/html"
+  // A browser renders no JSON, so an API answer carries no policy for it.
+  if (type === "" || type === "application/json") {
+    const carried = ["content-security-policy", "referrer-policy", "cross-origin-resource-policy", "permissions-policy"]
+    return [
+      ...(type === "" ? [] : carried.filter((name) => headers.has(name))),
+      ...(headers.get("x-content-type-options") === "nosniff" ? [] : ["x-content-type-options"]),
+    ]
+  }
   const policy = new Map(
     (headers.get("content-security-policy") ?? "").split("; ").map((directive) => {
       const [name = "", ...sources] = directive.split(" ")

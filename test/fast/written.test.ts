@@ -1,10 +1,9 @@
 /** An answer in all its forms: its schema, its encoding, its tag, and when there is nothing to send. */
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { Cause, Effect, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
-import { compressedResponse } from "../../src/http/CompressedResponse.ts"
 import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
 import { assert, describe, effect, it } from "../lab/Suites.ts"
 
@@ -99,30 +98,6 @@ describe("an offer response", () => {
     assert.strictEqual(plain(bytesOf(response), "br"), text)
     assert.strictEqual(yield* offer.respond(request), response)
     assert.isTrue(isCached(response))
-    const plainly = yield* offer.respond(from())
-    assert.strictEqual(yield* compressedResponse(request, plainly), plainly)
-  })
-})
-
-describe("a response that is sent once", () => {
-  effect("is compressed with its status and headers, unless it is short, tagged or encoded", function* () {
-    const request = from({ "accept-encoding": "gzip" })
-    const paid = HttpServerResponse.text(text, {
-      status: 201,
-      contentType: "application/json",
-      headers: { "payment-response": "proof" },
-    })
-    const { headers, status } = yield* compressedResponse(request, paid)
-    assert.deepInclude(headers, { "payment-response": "proof", "content-encoding": "gzip", vary: "accept-encoding" })
-    assert.strictEqual(status, 201)
-    const response = yield* compressedResponse(request, paid)
-    assert.strictEqual(plain(bytesOf(response), "gzip"), text)
-    assert.strictEqual(response.headers["content-length"], String(bytesOf(response).byteLength))
-    assert.isUndefined((yield* compressedResponse(from(), paid)).headers["content-encoding"])
-    const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
-    assert.strictEqual(yield* compressedResponse(request, tagged), tagged)
-    const short = HttpServerResponse.text("{}", { contentType: "application/json" })
-    assert.strictEqual(yield* compressedResponse(request, short), short)
   })
 })
 

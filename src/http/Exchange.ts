@@ -1,0 +1,72 @@
+/** One request and its response on the socket: its id, its place in the connection's queue, and its common headers. */
+import { randomUUID } from "node:crypto"
+import { IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { Context } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { SecurityHeaders } from "./SecurityHeaders.ts"
+
+export type Observe = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Called with each request that the socket receives, and with its response. The default does nothing. */
+export const Observer = Context.Reference<Observe>("spirit-altar/http/Observer", { defaultValue: () => () => {} })
+
+export const requestIdHeader = "x-request-id"
+
+const ids = new WeakMap<object, string>()
+
+/** The id of a request, as in the log. It is generated here, never taken from the client, and only where it is used. */
+export const requestIdOf = (request: IncomingMessage | HttpServerRequest.HttpServerRequest): string => {
+  const message = request instanceof IncomingMessage ? request : request.source
+  const known = ids.get(message)
+  if (known !== undefined) return known
+  const id = randomUUID()
+  ids.set(message, id)
+  return id
+}
+
+type Head = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
+
+/** A client needs the id of a refused request. */
+const leastRefusal = 400
+
+interface ExchangeOptions {
+  readonly guards: SecurityHeaders
+  /** Maximum unanswered requests of one connection. One more closes it. */
+  readonly pipelined: number
+}
+
+/** The class of a server's responses. Node answers some requests itself without an event, so they are counted here. */
+export const responses = ({ guards, pipelined }: ExchangeOptions) => {
+  /** Unanswered requests by connection. */
+  const awaited = new WeakMap<Socket, number>()
+
+  return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    constructor(...told: ConstructorParameters<typeof ServerResponse<Request>>) {
+      super(...told)
+      const { socket } = this.req
+      const count = (awaited.get(socket) ?? 0) + 1
+      awaited.set(socket, count)
+      // The framework adds many listeners when it streams. With this one they exceed Node's warning threshold for
+      // leaks.
+      this.setMaxListeners(32).once("close", () => awaited.set(socket, (awaited.get(socket) ?? 1) - 1))
+      if (count > pipelined) socket.destroy()
+    }
+
+    /** Adds the headers where the head is written: one that is set separately costs as much as all others together. */
+    override writeHead(status: number, ...rest: [reason?: string | Head, headers?: Head]): this {
+      const [reason, headers] = rest
+      return typeof reason === "string"
+        ? super.writeHead(status, reason, this.#complete(status, headers))
+        : super.writeHead(status, this.#complete(status, reason ?? headers))
+    }
+
+    #complete(status: number, headers: Head | undefined): Head {
+      const id = status >= leastRefusal ? { [requestIdHeader]: requestIdOf(this.req) } : {}
+      if (Array.isArray(headers)) return [...Object.entries({ ...guards(), ...id }).flat(), ...headers]
+      // A 304 replaces the headers that a cache stored, and its own would not fit the cached type.
+      const guard = status === 304 ? undefined : guards(headers?.["content-type"])
+      return { ...guard, ...headers, ...id }
+    }
+  }
+}
