@@ -6,7 +6,7 @@ import { assert, beforeAll } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { layer as world } from "../lab/Fixture.ts"
-import { install, tools } from "../tools/Install.ts"
+import { mustBeInstalled, tools } from "../tools/Install.ts"
 import { lines } from "./ConformanceLines.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -38,7 +38,7 @@ const conformance = (url: string, line: (typeof lines)[number]) =>
     return { ...ended, checks: new Map(checks) }
   })
 
-beforeAll(() => install(tools, "MCP's conformance suite, in test/tools"), patience(300))
+beforeAll(() => mustBeInstalled(tools))
 
 // A server for each: the suites send more messages together than one address may in a minute.
 for (const line of lines) {

@@ -3,10 +3,9 @@ import { gzipSync } from "node:zlib"
 import { Effect, Layer } from "effect"
 import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { inject } from "vitest"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
-import { Browser } from "../lab/browser/Browser.ts"
+import { Browser, hasBrowser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world } from "../lab/Fixture.ts"
 import { assert, assertNone, describe, it, suite } from "../lab/Suites.ts"
@@ -79,7 +78,7 @@ export const reveals = async ([url, id]) => {
   return { again: await altar.witness({ words, key }), revealed: await altar.reveal(id) }
 }`
 
-describe.skipIf(inject("browser") === "")("in a browser,", () => {
+describe.skipIf(!hasBrowser)("in a browser,", () => {
   suite("the library", Layer.merge(world(), Browser.layer), (it) => {
     it("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* ({ url }) {
       const { outputFiles } = yield* Effect.promise(() => bundle(program, { format: "iife", globalName: "page" }))

@@ -2,11 +2,8 @@
 import { execFile } from "node:child_process"
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { install as installFolder } from "../tools/Install.ts"
+import { integrators as folder, mustBeInstalled } from "../tools/Install.ts"
 import { newFolder } from "../lab/Folders.ts"
-
-const folder = fileURLToPath(new URL(".", import.meta.url))
 
 export interface Ended {
   readonly code: number
@@ -35,8 +32,8 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string, more
     )
   })
 
-/** Takes half a minute and 260 MB. */
-export const install = () => installFolder(folder, "the linters and generators of test/integrators", env)
+/** `npm run test:deep` installs them: half a minute and 260 MB. */
+export const install = () => mustBeInstalled(folder)
 
 /** One of the installed tools. */
 export const tool = (name: string, args: ReadonlyArray<string>, cwd: string = folder) =>

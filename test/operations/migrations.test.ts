@@ -4,14 +4,17 @@ import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { emptyDatabase, templateUrl } from "../lab/Database.ts"
+import { database, emptyDatabase } from "../lab/Database.ts"
 import { assert, describe, live } from "../lab/Suites.ts"
 
 /** The migrations of 0.15.0. */
 const previous = Object.fromEntries(Object.entries(Migrator.all).filter(([name]) => name < "0030"))
 
+const urlOf = (database: Layer.Layer<LocalDatabase>) =>
+  Effect.map(Layer.build(database), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
+
 /** The URL of a database without a table. */
-const empty = Effect.map(Layer.build(emptyDatabase), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
+const empty = urlOf(emptyDatabase)
 
 /** As a server does it, on connections of its own. */
 const migrateAs = (url: string, version: "this" | "before") =>
@@ -42,7 +45,7 @@ describe("migrations", () => {
     yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
     // One of the previous version then finds nothing to do.
     yield* migrateAs(url, "before")
-    assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
+    assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(yield* urlOf(database)))
   })
 
   live("continue on the next server after one failed in the middle", function* () {

@@ -29,7 +29,7 @@ export const carded = (patience: Duration.Input = "1 second") =>
     Effect.map(Processor, (one) =>
       world({
         cards: cardsOf(one),
-        patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
+        patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
         sweepEvery: Duration.hours(1),
       }),
     ),

@@ -51,7 +51,7 @@ export const selling = Effect.fnUntraced(function* (
       : { _tag: "Relayer", privateKey: (yield* LocalChain).relayerKey, groupMaximum }
   return {
     rpcUrl: Redacted.make(rpc.url),
-    patience: Duration.times(Duration.fromInputUnsafe(patience), slowness),
+    patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
     sweepEvery: Duration.fromInputUnsafe(sweepEvery),
     settlement,
   }
