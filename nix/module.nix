@@ -13,13 +13,11 @@ let
 
   name = "spirit-altar";
   secrets = [
-    "CARD_CHALLENGE_SECRET"
     "CARD_SECRET_KEY"
     "CDP_API_KEY_SECRET"
     "DATABASE_URL"
     "LOG_KEY"
     "OTEL_EXPORTER_OTLP_HEADERS"
-    "RATE_LIMIT_SECRET"
     "RECEIPT_KEY"
     "OFFER_KEY"
     "RELAYER_KEY"

@@ -70,7 +70,7 @@ testers.runNixOSTest {
 
     machine.succeed(f"curl --silent --fail {json_body} '{{\"address\":\"${payer}\"}}' {sandbox['fund']}")
     machine.succeed(
-        "SPIRIT_ALTAR_DATA=/tmp/journal SPIRIT_ALTAR_PRIVATE_KEY=${payerKey} spirit-altar witness "
+        "XDG_STATE_HOME=/tmp/journal SPIRIT_ALTAR_PRIVATE_KEY=${payerKey} spirit-altar witness "
         f"--url {altar} --text 'The heron will return by May.' --kind prediction"
     )
 

@@ -38,9 +38,9 @@ const url = text(
 
 const data = text(
   "data",
-  `Folder for salts, words, keys and receipts (${buyer.data.name}; else .data/buyer in a checkout, the state folder of your account outside)`,
+  "Folder for salts, words, keys and receipts (buyer in DATA_DIR in a checkout, the state folder of your account outside)",
   "directory",
-).pipe(Flag.withFallbackConfig(Config.String(buyer.data.name)), Flag.optional)
+).pipe(Flag.optional)
 
 export const common = {
   url,

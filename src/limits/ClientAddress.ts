@@ -9,8 +9,6 @@ import { addressOf, networksOf } from "./Address.ts"
 
 export interface ClientAddressConfig {
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** If absent, one is generated once and stored in the database. */
-  readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
 }
 
 /** Cached pseudonyms, for clients that poll. */
@@ -32,7 +30,7 @@ const storedSecret = Effect.gen(function* () {
 
 export class ClientAddress extends Context.Service<ClientAddress>()("spirit-altar/limits/ClientAddress", {
   make: Effect.fnUntraced(function* (config: ClientAddressConfig) {
-    const secret = Option.isSome(config.rateLimitSecret) ? config.rateLimitSecret.value : yield* storedSecret
+    const secret = yield* storedSecret
     const hasProxies = config.trustedProxies.length > 0
     const known = new Map<string, string>()
 

@@ -55,7 +55,7 @@ export const messages = {
     "reconciliation failed": "Read the cause: node, database or gas.",
     "resubmission failed": "Read the cause: node, facilitator, database or gas.",
     "room cleanup failed": "Check the database.",
-    "room limit reached": "Raise `ROOMS_MAX` or `ROOMS_MAX_BYTES` if the disk allows.",
+    "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",
     "signature thread ended": "Nothing. Signatures are checked without it for a minute.",
     "sweep failed": "Read the cause: node or database.",
   },

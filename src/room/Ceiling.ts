@@ -8,15 +8,11 @@ import { log } from "../platform/LogMessages.ts"
 export interface CeilingConfig {
   /** Maximum number of rooms, including expired ones until they are swept. */
   readonly rooms: number
-  /** Maximum bytes of all rooms. Each counts as a full one, so no signal is ever rejected for its size. */
-  readonly bytes: number
   /** Maximum age in ms of the count when a room is created. */
   readonly countEvery: number
 }
 
-export const roomBytes = 65_536
-
-export const defaults: CeilingConfig = { rooms: 20_000, bytes: 2 * 1024 ** 3, countEvery: 1000 }
+export const defaults: CeilingConfig = { rooms: 20_000, countEvery: 1000 }
 
 /** Seconds within which an expired room is swept, and the maximum `Retry-After`. */
 const sweptWithin = 60
@@ -26,7 +22,7 @@ const countsOf = rowsOf("rooms", Schema.Struct({ rooms: Schema.Int, firstEnds: S
 
 export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
   const sql = yield* SqlClient.SqlClient
-  const maximum = Math.min(config.rooms, Math.floor(config.bytes / roomBytes))
+  const maximum = config.rooms
   const turn = yield* Semaphore.make(1)
   let known: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined
   /** Creations that the count may have missed, and those of them in flight. */

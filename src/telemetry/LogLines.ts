@@ -10,8 +10,6 @@ export type Fields = Readonly<Record<string, unknown>>
 export interface LogLinesConfig {
   readonly format: Format
   readonly level: LogLevel.LogLevel
-  /** Interval at which successful reads are logged at `Info`. All of them are at `Debug`. */
-  readonly readsPerLine: number
 }
 
 export interface Writer {
@@ -21,7 +19,6 @@ export interface Writer {
 }
 
 export interface LogLines {
-  readonly readsPerLine: number
   readonly isEnabled: (level: LogLevel.LogLevel) => boolean
   /** Never fails or waits. If the reader is too slow, lines are dropped and counted. */
   readonly write: (at: Date, level: LogLevel.LogLevel, message: string, fields: Fields) => void
@@ -32,7 +29,7 @@ const waitingMaximum = 4 * 1_048_576
 
 /** Writes nothing by default. Effect's own logger still runs. */
 export const LogLines = Context.Reference<LogLines>("spirit-altar/telemetry/LogLines", {
-  defaultValue: () => ({ readsPerLine: 1, isEnabled: () => false, write: () => {} }),
+  defaultValue: () => ({ isEnabled: () => false, write: () => {} }),
 })
 
 const ignore = () => {}
@@ -66,13 +63,12 @@ const formats: Readonly<
     ].join(" "),
 }
 
-export const make = ({ format, level: least, readsPerLine }: LogLinesConfig, writer: Writer = stdout()): LogLines => {
+export const make = ({ format, level: least }: LogLinesConfig, writer: Writer = stdout()): LogLines => {
   let left = 0
   const isEnabled = (level: LogLevel.LogLevel) => least !== "None" && LogLevel.isGreaterThanOrEqualTo(level, least)
   const write: LogLines["write"] = (at, level, message, fields) =>
     writer.write(`${scrubbed(formats[format](at, level, message, fields))}\n`)
   return {
-    readsPerLine,
     isEnabled,
     write: (at, level, message, fields) => {
       if (!isEnabled(level)) return

@@ -29,6 +29,9 @@ const hungUp = 499
 const isPriceAsked = (status: number, { headers }: IncomingMessage) =>
   status === 402 && headers["payment-signature"] === undefined && headers["authorization"] === undefined
 
+/** One of this many successful reads is logged at `Info`, all at `Debug`. */
+const readsPerLine = 100
+
 const levelOf = (status: number): LogLevel.LogLevel => (status >= 500 ? (status === 503 ? "Warn" : "Error") : "Info")
 
 export const layer = (nameOf: RouteName) =>
@@ -72,7 +75,7 @@ export const layer = (nameOf: RouteName) =>
         open -= 1
         seriesOf(method, route, status).updateUnsafe(millis / 1000, context)
         const isGoodRead = (isRead(method) && status < 400) || isPriceAsked(status, request)
-        if (isGoodRead) reads = (reads + 1) % lines.readsPerLine
+        if (isGoodRead) reads = (reads + 1) % readsPerLine
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
         if (!lines.isEnabled(level)) return
         lines.write(new Date(clock.currentTimeMillisUnsafe()), level, "request", {

@@ -1,45 +1,33 @@
 /** Assembles logs, metrics and traces. A part that is not configured costs nothing. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Layer, Redacted, References, Tracer } from "effect"
-import { OtlpMetrics } from "effect/observability"
+import { Context, Effect, Layer, References, Tracer } from "effect"
 import * as Gauges from "./Gauges.ts"
 import * as Logs from "./Logs.ts"
+import * as Otlp from "./Otlp.ts"
 import * as Prometheus from "./Prometheus.ts"
 import * as Requests from "./Requests.ts"
 import type { RouteName } from "./RouteNames.ts"
 import type { TelemetryConfig } from "./TelemetryConfig.ts"
 import * as Tracing from "./Tracing.ts"
 
-/** The configuration of metrics and traces. By default there are none. */
+/** The configuration of the metrics port. By default there is none. */
 export const Telemetry = Context.Reference<Omit<TelemetryConfig, "log">>("spirit-altar/telemetry/Telemetry", {
   defaultValue: () => ({}),
 })
 
-/** The log and the configuration of metrics and traces. */
+/** The log and the configuration of the metrics port. */
 export const layer = (config: TelemetryConfig) => Layer.merge(Logs.layer(config.log), Layer.succeed(Telemetry, config))
-
-const metricsLayer = ({ metricsPort, otlp }: Omit<TelemetryConfig, "log">) => {
-  const exporters = [
-    ...(metricsPort === undefined ? [] : [Prometheus.layer(metricsPort)]),
-    ...(otlp?.metrics === undefined
-      ? []
-      : [
-          OtlpMetrics.layer({
-            url: otlp.metrics,
-            headers: Redacted.value(otlp.headers),
-            resource: Tracing.resourceOf(otlp),
-            exportInterval: otlp.metricsEvery,
-          }).pipe(Layer.provide(Tracing.serialization(otlp)), Layer.provide(NodeHttpClient.layerUndici)),
-        ]),
-  ]
-  return exporters
-}
 
 /** Gauges and their exporters over the services of a server; empty without exporters. */
 export const metrics = Layer.unwrap(
-  Effect.map(Telemetry, (config) => {
-    const [first, ...others] = metricsLayer(config)
-    return first === undefined ? Layer.empty : Layer.mergeAll(Gauges.layer, first, ...others)
+  Effect.gen(function* () {
+    const { metricsPort } = yield* Telemetry
+    const hasCollector = yield* Otlp.isOn
+    if (metricsPort === undefined && !hasCollector) return Layer.empty
+    return Layer.mergeAll(
+      Gauges.layer,
+      metricsPort === undefined ? Layer.empty : Prometheus.layer(metricsPort),
+      hasCollector ? Otlp.metrics : Layer.empty,
+    )
   }),
 )
 
@@ -51,13 +39,7 @@ const untraced = Layer.merge(
 
 /** Observes requests for the log, for metrics, and for a collector of traces if configured. */
 export const requests = (nameOf: RouteName) =>
-  Layer.unwrap(
-    Effect.map(Telemetry, ({ otlp }) =>
-      Layer.merge(
-        Requests.layer(nameOf),
-        otlp?.traces === undefined
-          ? untraced
-          : Tracing.layer(otlp, otlp.traces, nameOf).pipe(Layer.provide(NodeHttpClient.layerUndici)),
-      ),
-    ),
+  Layer.merge(
+    Requests.layer(nameOf),
+    Layer.unwrap(Effect.map(Otlp.isOn, (hasCollector) => (hasCollector ? Tracing.layer(nameOf) : untraced))),
   )

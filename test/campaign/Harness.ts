@@ -6,7 +6,6 @@ import { setTimeout } from "node:timers/promises"
 import { Effect, Exit, Scope } from "effect"
 import { audit, type AuditReport } from "../audit/Audit.ts"
 import { answers as answersIn } from "../lab/buyer/Answers.ts"
-import { challengeSecret } from "../lab/buyer/Cards.ts"
 import { facilitatorAccount, network } from "../lab/Chain.ts"
 import type { Cluster } from "../lab/Cluster.ts"
 import { chain as ownChain, walletsOf } from "../lab/OwnChain.ts"
@@ -73,10 +72,9 @@ export const harness = async (options: HarnessOptions) => {
           ...environment,
           CARD_PROFILE_ID: CardProcessor.profile,
           CARD_SECRET_KEY: CardProcessor.secretKey,
-          CARD_CHALLENGE_SECRET: challengeSecret,
-          CARD_API_URL: cards.url,
+          TEST_CARD_API_URL: cards.url,
           SETTLE_TIMEOUT_SECONDS: "4",
-          SWEEP_SECONDS: "1",
+          TEST_SWEEP_SECONDS: "1",
           TRUSTED_PROXIES: "127.0.0.1",
           LOG_KEY: logKey,
           LOG_ORIGIN: "webtessera.fixture.log",

@@ -43,8 +43,7 @@ describe("a sandbox", () => {
   }
 
   const shell = (line: string) =>
-    run(["-c", line], { command: "sh", env: environment({ SPIRIT_ALTAR_DATA: join(folder, "buyer") }), cwd: root })
-      .ended
+    run(["-c", line], { command: "sh", env: environment({ DATA_DIR: join(folder, "buyer") }), cwd: root }).ended
 
   beforeAll(async () => {
     port = await takePort()

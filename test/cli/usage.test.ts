@@ -16,7 +16,7 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [main, ...args], {
     cwd: folder,
     encoding: "utf8",
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, SPIRIT_ALTAR_DATA: folder, ...env },
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
   })
 
 describe("a command", () => {

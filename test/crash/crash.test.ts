@@ -118,7 +118,7 @@ const environment = Effect.fnUntraced(function* ({ concludedBy, settledBy }: Poi
     ...others,
     CHAIN_FINALITY: "finalized",
     SETTLE_TIMEOUT_SECONDS: "20",
-    SWEEP_SECONDS: concludedBy === "sweeper" ? "1" : "3600",
+    TEST_SWEEP_SECONDS: concludedBy === "sweeper" ? "1" : "3600",
     LOG_LEVEL: "Info",
     ...(settledBy === "facilitator" ? { FACILITATOR_URL: facilitator.url } : { RELAYER_KEY }),
   }

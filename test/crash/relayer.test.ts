@@ -14,7 +14,7 @@ const untilEnded = (purchase: Purchase.Purchase) =>
 apart("a server killed in the middle of the broadcast of a group", stage, (it) => {
   it("that never arrived brings each of its payments to the chain once", function* ({ rpc }) {
     // It must outlast what is held here, and forget what it had sent soon after its next start.
-    const times = { SETTLE_TIMEOUT_SECONDS: patientSeconds(3), SWEEP_SECONDS: "1" }
+    const times = { SETTLE_TIMEOUT_SECONDS: patientSeconds(3), TEST_SWEEP_SECONDS: "1" }
     const server = yield* ServerProcess.make({ ...(yield* proxied), ...times, LOG_LEVEL: "Info" })
     yield* server.start
     const { first, others } = yield* QueuedPayments.prepareGroup(server.url, 6)

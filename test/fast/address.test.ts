@@ -1,6 +1,6 @@
 /** The address a request is counted by: forwarding headers from trusted proxies alone, IPv6 by its /64, and its pseudonym. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Layer, Option, Result } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
@@ -102,8 +102,9 @@ const proxied = (address: string) =>
 
 const addresses = ClientAddress.layer({
   trustedProxies: [Result.getOrThrow(network("127.0.0.1"))],
-  rateLimitSecret: Option.some(Redacted.make("a secret of this test alone")),
-}).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, undefined as never)))
+}).pipe(
+  Layer.provide(Layer.succeed(SqlClient.SqlClient, (() => Effect.succeed([{ secret: "of this test" }])) as never)),
+)
 
 effect("10,000 pseudonyms are remembered, and one more clears them all and changes none", () =>
   Effect.gen(function* () {

@@ -117,7 +117,7 @@ it("unread log lines beyond 4 MB are dropped and counted", () => {
   const unread: Array<string> = []
   let bytes = 0
   const { write } = LogLines.make(
-    { format: "json", level: "Info", readsPerLine: 1 },
+    { format: "json", level: "Info" },
     {
       write: (text) => {
         unread.push(text)

@@ -1,7 +1,7 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
@@ -62,7 +62,6 @@ export const serverConfig = Effect.fnUntraced(function* (
     publicUrl: `http://127.0.0.1:${port}`,
     databaseUrl: url,
     trustedProxies: [],
-    rateLimitSecret: Option.none(),
     payments,
     ...server,
   }

@@ -218,7 +218,7 @@ suite("the packed server", database, (it) => {
     const bought = yield* Effect.promise(() =>
       altar(["witness", "--url", url, ...words, "--json"], {
         SPIRIT_ALTAR_PRIVATE_KEY: payer,
-        SPIRIT_ALTAR_DATA: join(folder, "journal"),
+        XDG_STATE_HOME: join(folder, "journal"),
       }),
     )
     assert.strictEqual(bought.code, 0, bought.stderr)

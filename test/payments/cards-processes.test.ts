@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
-import { books, challengeSecret, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
+import { books, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
@@ -12,8 +12,7 @@ import { apart, assert } from "../lab/Suites.ts"
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
   CARD_SECRET_KEY: CardProcessor.secretKey,
-  CARD_CHALLENGE_SECRET: challengeSecret,
-  CARD_API_URL: url,
+  TEST_CARD_API_URL: url,
 })
 
 const environment = Effect.gen(function* () {
@@ -22,7 +21,7 @@ const environment = Effect.gen(function* () {
     RPC_URL: (yield* LocalChain).rpcUrl,
     ...cards((yield* Processor).url),
     SETTLE_TIMEOUT_SECONDS: "20",
-    SWEEP_SECONDS: "3600",
+    TEST_SWEEP_SECONDS: "3600",
     LOG_LEVEL: "Info",
   }
 })

@@ -1,6 +1,5 @@
 /** As many rooms as the server keeps: how a further one is refused, what still works, and what a full room weighs. */
 import { Effect } from "effect"
-import { roomBytes } from "../../src/room/Ceiling.ts"
 import { bearer, from, layer, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
@@ -8,44 +7,43 @@ import { assert, suite } from "../lab/Suites.ts"
 const create = (url: string, address: string = newAddress()) =>
   ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
 
-suite(
-  "a server with room for three rooms",
-  layer({ rooms: { rooms: 3, bytes: 100 * roomBytes, countEvery: 0 } }),
-  (it) => {
-    it("creates no more under concurrent requests, and tells the others the wait", function* ({ sql: db, url }) {
-      const guest = yield* newRoom(url)
-      yield* db`UPDATE rooms SET expires_at = now() + interval '100 seconds'`
-      const address = newAddress()
-      const answers = yield* Effect.forEach(Array.from({ length: 30 }), () => create(url), { concurrency: "unbounded" })
-      assert.lengthOf(
-        answers.filter(({ status }) => status === 201),
-        2,
-      )
-      const refused = yield* create(url, address)
-      for (const answer of [refused, ...answers.filter(({ status }) => status !== 201)]) {
-        assert.strictEqual(answer.status, 503)
-        const { error, retryAfter } = JSON.parse(answer.text)
-        assert.strictEqual(error.code, "ROOMS_FULL")
-        assert.strictEqual(answer.headers.get("retry-after"), String(retryAfter))
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-        assert.isAtMost(retryAfter, 160)
-        assert.isAbove(retryAfter, 100)
-      }
-      assert.strictEqual((yield* send(guest)).status, 201)
-      assert.strictEqual((yield* poll(guest)).status, 200)
-      const gone = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest) })
-      assert.strictEqual(gone.status, 200)
-      const again = yield* create(url, address)
-      assert.strictEqual(again.status, 201)
-      assert.match(again.headers.get("ratelimit") ?? "", /^"creations-hour";r=4;/u, "the refusal counted nothing")
-    })
-  },
-)
+suite("a server with room for three rooms", layer({ rooms: { rooms: 3, countEvery: 0 } }), (it) => {
+  it("creates no more under concurrent requests, and tells the others the wait", function* ({ sql: db, url }) {
+    const guest = yield* newRoom(url)
+    yield* db`UPDATE rooms SET expires_at = now() + interval '100 seconds'`
+    const address = newAddress()
+    const answers = yield* Effect.forEach(Array.from({ length: 30 }), () => create(url), { concurrency: "unbounded" })
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 201),
+      2,
+    )
+    const refused = yield* create(url, address)
+    for (const answer of [refused, ...answers.filter(({ status }) => status !== 201)]) {
+      assert.strictEqual(answer.status, 503)
+      const { error, retryAfter } = JSON.parse(answer.text)
+      assert.strictEqual(error.code, "ROOMS_FULL")
+      assert.strictEqual(answer.headers.get("retry-after"), String(retryAfter))
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.isAtMost(retryAfter, 160)
+      assert.isAbove(retryAfter, 100)
+    }
+    assert.strictEqual((yield* send(guest)).status, 201)
+    assert.strictEqual((yield* poll(guest)).status, 200)
+    const gone = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest) })
+    assert.strictEqual(gone.status, 200)
+    const again = yield* create(url, address)
+    assert.strictEqual(again.status, 201)
+    assert.match(again.headers.get("ratelimit") ?? "", /^"creations-hour";r=4;/u, "the refusal counted nothing")
+  })
+})
 
-const twoRooms = layer({ rooms: { rooms: 1000, bytes: 3 * roomBytes - 1, countEvery: 0 } })
+/** The limit of rooms bounds the disk: a full room has at most these bytes. */
+const roomBytes = 65_536
 
-suite("a server with room for the bytes of two full rooms", twoRooms, (it) => {
-  it("keeps two rooms within them, whatever is sent", function* ({ sql: db, url }) {
+const twoRooms = layer({ rooms: { rooms: 2, countEvery: 0 } })
+
+suite("a server with room for two rooms", twoRooms, (it) => {
+  it("keeps each within 64 KiB, whatever is sent", function* ({ sql: db, url }) {
     const wide = "\u{1f56f}"
     const guests = yield* Effect.forEach([1, 2], () => newRoom(url))
     assert.strictEqual((yield* create(url)).status, 503)

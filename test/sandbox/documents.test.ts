@@ -13,7 +13,7 @@ import { newFolder } from "../lab/Folders.ts"
 const sandbox = Effect.gen(function* () {
   const folder = newFolder()
   const port = yield* freePort
-  const env = { DATA_DIR: join(folder, "data"), SPIRIT_ALTAR_DATA: join(folder, "buyer"), PORT: String(port) }
+  const env = { DATA_DIR: join(folder, "data"), PORT: String(port) }
   const unset = ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]
   yield* OwnedProcess.start({
     command: "env",

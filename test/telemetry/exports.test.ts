@@ -195,7 +195,7 @@ apart("a trace", stage, (it) => {
       RPC_URL: node.url,
       SETTLE_TIMEOUT_SECONDS: patientSeconds(2),
     }
-    const first = yield* started({ ...telemetry, SWEEP_SECONDS: "3600" })
+    const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
     const paid = yield* Purchase.prepare(first.url)
     const traced = { ...paid, headers: { ...paid.headers, traceparent } }
     assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
@@ -212,7 +212,7 @@ apart("a trace", stage, (it) => {
     yield* first.signal("SIGTERM")
     yield* first.ended
     yield* rpc.calm
-    const second = yield* started({ ...telemetry, SWEEP_SECONDS: "1" })
+    const second = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "1" })
     yield* Purchase.ended(lost)
     yield* Effect.sync(otlp.countsAttempts).pipe(until("attempts are not counted", (isCounted) => isCounted))
     yield* second.signal("SIGTERM")

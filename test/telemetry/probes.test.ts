@@ -34,7 +34,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 apart("a server that starts", stage, (it) => {
   it("is alive and not ready, and refuses in the form of each service", function* ({ database }) {
     database.refuse(true)
-    const server = yield* serving({ ...(yield* proxied), SWEEP_SECONDS: "3600" })
+    const server = yield* serving({ ...(yield* proxied), TEST_SWEEP_SECONDS: "3600" })
     yield* server.says("database unreachable")
     const asked = (path: string) =>
       Effect.scoped(
@@ -77,7 +77,7 @@ apart("a server that starts", stage, (it) => {
 
 apart("while the database is unreachable,", stage, (it) => {
   it("reads and acts answer 503 with Retry-After, and health says what is unknown", function* ({ database }) {
-    const server = yield* listening({ TRUSTED_PROXIES: "127.0.0.1", SWEEP_SECONDS: "1" })
+    const server = yield* listening({ TRUSTED_PROXIES: "127.0.0.1", TEST_SWEEP_SECONDS: "1" })
     const { url } = server
     const guest = yield* newRoom(url)
     const purchase = yield* Purchase.prepare(url)

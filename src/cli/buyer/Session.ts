@@ -10,6 +10,7 @@ import type { Policy } from "../../buyer/Policy.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { altarFetch } from "./AltarFetch.ts"
 import { type common, type paying, provided } from "../Flags.ts"
+import { sandbox } from "../../server/config/Table.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "../Output.ts"
@@ -19,13 +20,13 @@ import { walletOf } from "./Wallet.ts"
 export type Common = Command.Command.Config.Infer<typeof common>
 export type Paying = Command.Command.Config.Infer<typeof paying>
 
-/** `.data/buyer` in a checkout of this project, otherwise the account's state folder. */
+/** `buyer` in the data folder of a checkout of this project, otherwise the account's state folder. */
 export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (Option.isSome(data)) return path.resolve(data.value)
   const manifest = yield* Effect.orElseSucceed(fs.readFileString("package.json"), () => "")
-  if (/"name":\s*"spirit-altar"/u.test(manifest)) return path.resolve(".data", "buyer")
+  if (/"name":\s*"spirit-altar"/u.test(manifest)) return path.resolve(yield* Effect.orDie(sandbox.dataDir), "buyer")
   const state = yield* Effect.orElseSucceed(Config.option(Config.String("XDG_STATE_HOME")), Option.none<string>)
   return path.join(
     Option.getOrElse(state, () => path.join(homedir(), ".local", "state")),
@@ -91,11 +92,11 @@ export const runPaid = <A, R = never>(
       const altar = baseOf(flags.url)
       yield* guarded(altar, insecure)
       const fetch = yield* altarFetch()
-      const sandbox = yield* sandboxOf(altar, fetch)
+      const found = yield* sandboxOf(altar, fetch)
       const journal = yield* journalOf(flags.data)
-      const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
+      const account = yield* walletOf(flags.wallet, altar, found, yield* folderOf(flags.data))
       const policy: Policy = {
-        ...Option.getOrUndefined(sandbox),
+        ...Option.getOrUndefined(found),
         ...provided({ payTo: flags.payTo, maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)

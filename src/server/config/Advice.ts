@@ -4,26 +4,10 @@ import { groups } from "./Table.ts"
 
 const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
 
-/** The edit distance of two names, counted up to `most`. */
-const distance = (one: string, other: string, most: number): number => {
-  if (Math.abs(one.length - other.length) > most) return most + 1
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let at = 1; at <= one.length; at++) {
-    const next = [at]
-    for (let to = 1; to <= other.length; to++)
-      next[to] = Math.min(
-        (row[to] ?? 0) + 1,
-        (next[to - 1] ?? 0) + 1,
-        (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1),
-      )
-    row = next
-  }
-  return row[other.length] ?? 0
-}
-
-/** The variable that a name probably means. Short names resemble too many. */
-const meant = (name: string) =>
-  [...known].find((one) => one.length >= 6 && distance(name.replace(/^SPIRIT_ALTAR_/u, ""), one, 2) <= 2)
+/** The first words of our names. A name that begins with one and is none of ours is a mistake. */
+const families = new Set(
+  [...known].filter((name) => name.includes("_")).map((name) => name.slice(0, name.indexOf("_"))),
+)
 
 /** Variables with no effect unless one of the second list is set. */
 const pairs = [
@@ -46,12 +30,8 @@ const pairs = [
 export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
   const isSet = (name: string) => (env[name] ?? "") !== ""
   const unread = Object.keys(env)
-    .filter((name) => isSet(name) && !known.has(name))
-    .flatMap((name) => {
-      const one = meant(name)
-      if (one !== undefined) return [`${name} is not used. Did you mean ${one}?`]
-      return name.startsWith("SPIRIT_ALTAR_") ? [`${name} is not used: serve --help lists every variable.`] : []
-    })
+    .filter((name) => isSet(name) && !known.has(name) && families.has(name.slice(0, name.indexOf("_"))))
+    .map((name) => `${name} is not used: serve --help lists every variable.`)
   const halves = pairs
     .filter(([name, others]) => isSet(name) && !others.some(isSet))
     .map(([name, others]) => `${name} is set and does nothing: ${others.join(" or ")} is not set.`)

@@ -1,6 +1,6 @@
 /** The server's configuration from its environment. Secrets stay redacted. */
-import type { Redacted } from "effect"
-import { Config, Context, Duration, type Effect, Option, Result } from "effect"
+import { createHmac } from "node:crypto"
+import { Config, Context, Duration, type Effect, Option, Redacted, Result } from "effect"
 import type { IpNetwork } from "effect/net"
 import { usdc } from "../../../schema/payments/Usdc.ts"
 import type { LogConfig } from "../../log/Log.ts"
@@ -13,6 +13,7 @@ import type { ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
 import { database, refused } from "./Kinds.ts"
 import { receipts } from "./Receipts.ts"
 import * as Table from "./Table.ts"
+import { cardApiUrl, sweepEvery } from "./TestHooks.ts"
 
 export interface ServerConfig {
   readonly host: string
@@ -21,8 +22,6 @@ export interface ServerConfig {
   readonly databaseUrl: Redacted.Redacted<string>
   /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** The HMAC key of address pseudonyms. If absent, the database keeps a random one. */
-  readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
   /** The settings of payments, or the names of missing ones. */
   readonly payments: Configured
   /** The operator's name, contact and texts, if configured. */
@@ -39,27 +38,30 @@ export interface ServerConfig {
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
 
+/** The key of card challenges: the same on all servers, because it is derived from the processor's key. */
+const challengeSecretOf = (secretKey: Redacted.Redacted<string>) =>
+  Redacted.make(
+    createHmac("sha256", Redacted.value(secretKey)).update("spirit-altar/card-challenge").digest("base64url"),
+  )
+
 /** Cards are configured completely or not at all. */
 const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
-  Config.all(Table.cards),
-  ({ apiUrl, challengeSecret, profile, secretKey }) => {
-    const missing = [
-      ...(Option.isNone(profile) ? [Table.cards.profile.name] : []),
-      ...(Option.isNone(secretKey) ? [Table.cards.secretKey.name] : []),
-      ...(Option.isNone(challengeSecret) ? [Table.cards.challengeSecret.name] : []),
-    ]
-    if (missing.length === 3) return Config.succeed(undefined)
-    return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
-      onSome: (set) => Config.succeed({ ...set, apiUrl: new URL(apiUrl).href }),
+  Config.all({ ...Table.cards, apiUrl: cardApiUrl }),
+  ({ apiUrl, profile, secretKey }): Config.Config<CardConfig | undefined> => {
+    if (Option.isNone(profile) && Option.isNone(secretKey)) return Config.succeed(undefined)
+    return Option.match(Option.all({ profile, secretKey }), {
+      onSome: (set) => Config.succeed({ ...set, challengeSecret: challengeSecretOf(set.secretKey), apiUrl }),
       onNone: () =>
-        refused(`The configuration of cards is incomplete: set ${missing.join(" and ")} as well, or none of them.`),
+        refused(
+          `The configuration of cards is incomplete: set ${Option.isNone(profile) ? Table.cards.profile.name : Table.cards.secretKey.name} as well, or none of them.`,
+        ),
     })
   },
 )
 
 const { databaseUrl: _, publicUrl, ...selling } = Table.sufficient
 
-const environment = Config.all({ ...selling, ...Table.payment, cards })
+const environment = Config.all({ ...selling, ...Table.payment, cards, sweepEvery })
 
 const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
   Option.orElse(
@@ -93,7 +95,7 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
         settledBy:
           settlement.value._tag === "Relayer" ? "self-settled by a relayer" : new URL(settlement.value.url).host,
         isCatalogued: settlement.value._tag === "Facilitator" && env.isCatalogued,
-        maxTimeoutSeconds: env.maxTimeoutSeconds,
+        maxTimeoutSeconds: 300,
       },
       rpcUrl: env.rpcUrl.value,
       finalTag: env.finalTag,
@@ -101,7 +103,7 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
       walletFactories: env.walletFactories,
       cards: env.cards,
       patience: Duration.seconds(env.patience),
-      sweepEvery: Duration.seconds(env.sweepEvery),
+      sweepEvery: env.sweepEvery,
     }
   }
   return [
@@ -114,9 +116,9 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
 /** The address to listen on and the public URL, for server and sandbox. */
 export const listen = Config.map(
   Config.all({ ...Table.listening, publicUrl }),
-  ({ host, port, publicUrl: named, roomBytes, rooms, ...others }) => ({
+  ({ host, port, publicUrl: named, rooms, ...others }) => ({
     ...others,
-    rooms: { ...Ceiling.defaults, rooms, bytes: roomBytes },
+    rooms: { ...Ceiling.defaults, rooms },
     host,
     port,
     publicUrl: Option.getOrElse(named, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),

@@ -121,6 +121,15 @@ export const privateKey: Kind<Redacted.Redacted<`0x${string}`>> = {
   read: (name) => Config.schema(Schema.Redacted(hex(64)), name),
 }
 export const port: Kind<number> = { expected: "a port, 0 to 65535", read: (name) => Config.Port(name) }
+/** A port on the loopback, or an address and a port. */
+export const listening: Kind<{ readonly host: string; readonly port: number }> = {
+  expected: "a port, 0 to 65535, or address:port",
+  read: (name) =>
+    Config.map(Config.schema(Schema.String.check(Schema.isPattern(/^(?:\S+:)?\d{1,5}$/u)), name), (given) => {
+      const end = given.lastIndexOf(":")
+      return { host: end < 0 ? "127.0.0.1" : given.slice(0, end), port: Number(given.slice(end + 1)) }
+    }),
+}
 export const boolean: Kind<boolean> = { expected: "true or false", read: (name) => Config.Boolean(name) }
 export const integer: Kind<number> = { expected: "a whole number", read: (name) => Config.Int(name) }
 export const whole = (minimum: number, maximum: number): Kind<number> => ({

@@ -1,8 +1,7 @@
 /** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
 import { groupMaximum } from "../../payments/Settlement.ts"
-import { defaults, roomBytes } from "../../room/Ceiling.ts"
-import { samplers } from "../../telemetry/TelemetryConfig.ts"
+import { defaults } from "../../room/Ceiling.ts"
 import * as Kinds from "./Kinds.ts"
 import { optional, preset, type Variable, type Words } from "./Kinds.ts"
 
@@ -33,14 +32,8 @@ export const listening = {
   trustedProxies: preset("TRUSTED_PROXIES", [], Kinds.networks, {
     says: "Proxies whose X-Forwarded-For or Forwarded is trusted: addresses or CIDRs, separated by commas.",
   }),
-  rateLimitSecret: optional("RATE_LIMIT_SECRET", Kinds.secret("16 characters or more", 16), {
-    says: "The key of address pseudonyms, 16 characters or more; without it the database keeps a random one.",
-  }),
   rooms: preset("ROOMS_MAX", defaults.rooms, Kinds.whole(1, 10_000_000), {
     says: "Maximum number of signal rooms; above it, creating one answers 503.",
-  }),
-  roomBytes: preset("ROOMS_MAX_BYTES", defaults.bytes, Kinds.whole(roomBytes, 2 ** 50), {
-    says: `Maximum bytes of all rooms; each counts as full, ${roomBytes} bytes.`,
   }),
 }
 
@@ -114,49 +107,11 @@ export const lines = {
   format: preset("LOG_FORMAT", "json", Kinds.oneOf("json", "pretty"), {
     says: "The log format: json, one object a line, or pretty, for people, as in the sandbox.",
   }),
-  reads: preset("LOG_READS", 0.01, Kinds.share, {
-    says: "The share of successful reads that are logged at Info, 0 to 1; writes and failures are always logged.",
-  }),
 }
 
 export const metrics = {
-  port: optional("METRICS_PORT", Kinds.port, {
-    says: "The port of /metrics for Prometheus; off by default. Never make it public.",
-  }),
-  host: preset("METRICS_HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
-    says: "The address of that port.",
-  }),
-}
-
-export const otlp = {
-  endpoint: optional("OTEL_EXPORTER_OTLP_ENDPOINT", Kinds.url, {
-    says: "The base URL of a collector of traces and metrics (OTLP over HTTP); off by default.",
-  }),
-  headers: optional("OTEL_EXPORTER_OTLP_HEADERS", Kinds.secret("name=value, separated by commas"), {
-    says: "Headers for the collector, such as its key: name=value, separated by commas, escaped as in a URL.",
-  }),
-  protocol: preset("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", Kinds.oneOf("http/protobuf", "http/json"), {
-    says: "The protocol to the collector: http/protobuf or http/json.",
-  }),
-  traces: preset("OTEL_TRACES_EXPORTER", "otlp", Kinds.anyText, { says: "The export of traces: otlp or none." }),
-  metrics: preset("OTEL_METRICS_EXPORTER", "otlp", Kinds.anyText, { says: "The export of metrics: otlp or none." }),
-  serviceName: preset("OTEL_SERVICE_NAME", "", Kinds.anyText, {
-    says: "The name of this server at the collector: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
-  }),
-  attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
-    says: "Further attributes of this server at the collector: name=value, separated by commas, escaped as in a URL.",
-  }),
-  sampler: preset("OTEL_TRACES_SAMPLER", "parentbased_always_on", Kinds.oneOf(...samplers), {
-    says: "The sampler of traces: always_on, always_off or traceidratio; with parentbased_ a trace from elsewhere keeps its decision.",
-  }),
-  ratio: preset("OTEL_TRACES_SAMPLER_ARG", 1, Kinds.share, {
-    says: "The share of traces that a ratio's sampler keeps, 0 to 1.",
-  }),
-  metricsEvery: preset("OTEL_METRIC_EXPORT_INTERVAL", 60_000, Kinds.integer, {
-    says: "Milliseconds between two exports of metrics.",
-  }),
-  isOff: preset("OTEL_SDK_DISABLED", false, Kinds.boolean, {
-    says: "Turns traces and exported metrics off, whatever else is set.",
+  at: optional("METRICS_PORT", Kinds.listening, {
+    says: "The port of /metrics for Prometheus on 127.0.0.1, or address:port; off by default. Never make it public.",
   }),
 }
 
@@ -191,12 +146,6 @@ export const payment = {
   patience: preset("SETTLE_TIMEOUT_SECONDS", 30, Kinds.seconds, {
     says: "Seconds until the outcome of a settlement counts as unknown.",
   }),
-  sweepEvery: preset("SWEEP_SECONDS", 5, Kinds.seconds, {
-    says: "Seconds between two rounds of the background reconciler.",
-  }),
-  maxTimeoutSeconds: preset("MAX_TIMEOUT_SECONDS", 300, Kinds.seconds, {
-    says: "Seconds that an authorization should live; one that lives 300 seconds longer is refused.",
-  }),
 }
 
 export const cards = {
@@ -206,18 +155,11 @@ export const cards = {
   secretKey: optional("CARD_SECRET_KEY", Kinds.secret("a secret key"), {
     says: "The secret key at the card processor.",
   }),
-  challengeSecret: optional("CARD_CHALLENGE_SECRET", Kinds.secret("32 characters or more", 32), {
-    says: "The key of card challenges, 32 characters or more, the same on all servers.",
-  }),
-  apiUrl: preset("CARD_API_URL", "https://api.stripe.com", Kinds.url, { says: "The card processor." }),
 }
 
 export const buyer = {
   url: optional("SPIRIT_ALTAR_URL", Kinds.anyText, {
     says: "The altar to buy from without --url; else the sandbox of this folder, or http://127.0.0.1:3000.",
-  }),
-  data: optional("SPIRIT_ALTAR_DATA", Kinds.anyText, {
-    says: "The folder of the buyer's journal without --data; else one in your account's state folder.",
   }),
   privateKey: optional("SPIRIT_ALTAR_PRIVATE_KEY", Kinds.anyText, {
     says: "The private key that pays without --wallet; a sandbox funds a throw-away one.",
@@ -233,14 +175,14 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["Listening and limits", all(listening)],
   ["Operator", all(operator)],
   ["Storage and signing", all(sandbox, log, receipts)],
-  ["Logs, metrics and traces", all(lines, metrics, otlp)],
+  ["Logs and metrics", all(lines, metrics)],
   ["Payments, beside the required ones", all(payment)],
-  ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
+  ["Cards, beside USDC, for week and month candles: both, or none", all(cards)],
   ["The buyer's commands, not the server", all(buyer)],
 ]
 
 /** The variables of a production server. */
-export const serving = all(sufficient, listening, operator, log, receipts, lines, metrics, otlp, payment, cards)
+export const serving = all(sufficient, listening, operator, log, receipts, lines, metrics, payment, cards)
 
 const { databaseUrl, publicUrl } = sufficient
 
@@ -251,7 +193,6 @@ export const rehearsing = all(
   listening,
   lines,
   metrics,
-  otlp,
 )
 
 export const helpOf = (variables: ReadonlyArray<Words>): string =>

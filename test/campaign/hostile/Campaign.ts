@@ -20,7 +20,6 @@ const open = async (stones: number) => {
     ...soldBy(await serve("lab/proxy/Doubles.ts", {})),
     DATABASE_URL: databases.ours,
     TRUSTED_PROXIES: "127.0.0.1",
-    RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
   }
   const { pid, url } = await serve("../src/start.js", environment)
   return {

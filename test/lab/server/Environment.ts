@@ -26,7 +26,7 @@ export const proxied = Effect.gen(function* () {
 
 /** A server behind these proxies that listens, and does not sweep unless it is told. */
 export const listening = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
-  const server = yield* serving({ ...(yield* proxied), SWEEP_SECONDS: "3600", ...env })
+  const server = yield* serving({ ...(yield* proxied), TEST_SWEEP_SECONDS: "3600", ...env })
   yield* server.says("server listening")
   return server
 })

@@ -1,0 +1,8 @@
+/** Settings for processes under test. They are no part of the configuration, and no server is run with them. */
+import { Config, Duration } from "effect"
+
+/** Seconds between two rounds of the background reconciler. */
+export const sweepEvery = Config.map(Config.withDefault(Config.Finite("TEST_SWEEP_SECONDS"), 5), Duration.seconds)
+
+/** The card processor. */
+export const cardApiUrl = Config.withDefault(Config.String("TEST_CARD_API_URL"), "https://api.stripe.com")
