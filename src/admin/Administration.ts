@@ -1,8 +1,8 @@
 /** The manual changes of an operator. Each change and its audit line are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
-import { type Refund, Refunds } from "../payments/ledger/Refunds.ts"
-import { Selling } from "../payments/ledger/Selling.ts"
+import { type Refund, Refunds } from "../payments/store/Refunds.ts"
+import { Selling } from "../payments/store/Selling.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
 import * as Audit from "./Audit.ts"

@@ -12,7 +12,7 @@ import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schem
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
 import { Availability } from "../payments/Availability.ts"
-import { Lookup } from "../payments/ledger/Lookup.ts"
+import { Lookup } from "../payments/store/Lookup.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"

@@ -1,7 +1,7 @@
 /** Settled acts by kind, spirit and wallet: conditions of a statement, and their sums for each day. */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import * as Ledger from "../payments/ledger/LedgerSql.ts"
+import * as Ledger from "../payments/store/LedgerSql.ts"
 import { rowsOf, Whole } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"

@@ -1,7 +1,7 @@
 /** The altar as a layer: acts with their services, chains and reads. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { PaidActs } from "../payments/PaidAct.ts"
+import type { PaidActs } from "../payments/Act.ts"
 import type { PublicUrl } from "../platform/PublicUrl.ts"
 import { Acts, actServices, paidActs } from "./Acts.ts"
 import { CandleWall } from "./candles/CandleWall.ts"

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
-import * as PublicActs from "../payments/ledger/PublicActs.ts"
+import * as PublicActs from "../payments/store/PublicActs.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { literal } from "../platform/SqlPart.ts"
 import { ActTexts } from "./Acts.ts"

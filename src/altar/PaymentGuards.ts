@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Remaining, Window } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
-import type { PaymentGuard } from "../payments/PaidRequest.ts"
+import type { PaymentGuard } from "../payments/Request.ts"
 import { limited, refusedPayments } from "./Limits.ts"
 
 /** Maximum concurrent verifications for one address; further payments wait. */

@@ -1,6 +1,6 @@
 /** The recorded form of an act whose page is `/acts/{id}`. */
 import type { Schema } from "effect"
-import type { Recorded } from "../payments/PaidAct.ts"
+import type { Recorded } from "../payments/Act.ts"
 
 type Named = Schema.JsonObject & { readonly id: string; readonly agentName: string | null }
 

@@ -2,7 +2,7 @@
 import type { BuyerSpendPolicy } from "../../schema/altar/Catalog.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { centAtomic } from "../../schema/payments/Usdc.ts"
-import type { SoldAct } from "../payments/PaidAct.ts"
+import type { SoldAct } from "../payments/Act.ts"
 
 export const spendPolicy = (acts: Iterable<SoldAct>): typeof BuyerSpendPolicy.Type => ({
   perPaymentMaximumUsd: priceUsd(centAtomic),

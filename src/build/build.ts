@@ -39,7 +39,7 @@ const buildServer = async (target: URL) => {
     entryPoints: [
       "src/main.ts",
       { in: "src/pages/sharing/Worker.ts", out: "renderer" },
-      { in: "src/payments/x402/verification/SigningKeyWorker.ts", out: "signing-keys" },
+      { in: "src/payments/verify/SigningKeyWorker.ts", out: "signing-keys" },
       { in: "node_modules/@resvg/resvg-wasm/index_bg.wasm", out: "resvg" },
       ...["400", "600"].map((weight) => ({
         in: `src/pages/sharing/type/vollkorn-${weight}.ttf`,

@@ -1,6 +1,6 @@
 /** The log over all acts, beside the log over the stones. */
 import { Context, Effect, Layer } from "effect"
-import { ActOrder } from "../payments/ledger/ActOrder.ts"
+import { ActOrder } from "../payments/store/ActOrder.ts"
 import { Confirmation } from "./Confirmation.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 

@@ -1,9 +1,9 @@
 /** Tells whether a purchase can be paid now: the operator's pause, the node, the token and the settlement. */
 import { Context, Effect, Layer, Option, Ref } from "effect"
 import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
-import { Selling } from "./ledger/Selling.ts"
+import { Selling } from "./store/Selling.ts"
 import { type Funds, Settlement } from "./Settlement.ts"
-import { TokenWatch } from "./x402/node/TokenWatch.ts"
+import { TokenWatch } from "./chain/TokenWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 
 export interface AvailabilityState {

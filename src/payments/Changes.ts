@@ -1,7 +1,7 @@
 /** Reports each state change of an attempt as a log line and a count. Neither fails or uses the network. */
 import { Clock, Effect, Exit, Metric } from "effect"
 import { seriesOf } from "../platform/Series.ts"
-import type { Attempt } from "./ledger/Attempt.ts"
+import type { Attempt } from "./store/Attempt.ts"
 import { log } from "../platform/LogMessages.ts"
 
 export type State = "none" | Attempt["state"] | "final" | "moved" | "lost"

@@ -1,14 +1,14 @@
 /** Repeats the inquiry about settled transfers until their block is final, and resubmits orphaned ones in time. */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
-import type { FailureVerdict } from "./ledger/Attempt.ts"
-import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
+import type { FailureVerdict } from "./store/Attempt.ts"
+import { type SettledTransfer, SettledTransfers } from "./store/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
-import { decide } from "./protocol/Decision.ts"
+import { decide } from "./decision/Decision.ts"
 import { Settlement } from "./Settlement.ts"
-import { Chain } from "./x402/node/Chain.ts"
-import { findingOf } from "./x402/evidence/Evidence.ts"
+import { Chain } from "./chain/Chain.ts"
+import { findingOf } from "./chain/Evidence.ts"
 import { log } from "../platform/LogMessages.ts"
 
 export interface FinalityConfig {

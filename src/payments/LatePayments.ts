@@ -2,12 +2,12 @@
 import { Duration, Effect, Layer } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
-import type { Attempt } from "./ledger/Attempt.ts"
-import { Sweep } from "./ledger/Sweep.ts"
-import { UnmatchedPayments } from "./ledger/UnmatchedPayments.ts"
-import { decide } from "./protocol/Decision.ts"
-import { Chain } from "./x402/node/Chain.ts"
-import { findingOf } from "./x402/evidence/Evidence.ts"
+import type { Attempt } from "./store/Attempt.ts"
+import { Sweep } from "./store/Due.ts"
+import { UnmatchedPayments } from "./store/Unmatched.ts"
+import { decide } from "./decision/Decision.ts"
+import { Chain } from "./chain/Chain.ts"
+import { findingOf } from "./chain/Evidence.ts"
 
 /** Attempts per sweep, and concurrent inquiries. */
 const sweepSize = 50

@@ -15,7 +15,7 @@ import {
   ReconcileRequired,
   type SellingPaused,
 } from "../../schema/payments/Errors.ts"
-import type { PendingAttempt, SettledAttempt } from "./ledger/Attempt.ts"
+import type { PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
 import { PaymentRejected } from "./PaymentRejected.ts"
 
 export type Outcome =

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
 import { rowReader } from "../platform/Rows.ts"
-import type { SignedAuthorization } from "./x402/verification/Eip3009.ts"
+import type { SignedAuthorization } from "./chain/Eip3009.ts"
 import { AddressText, HexText, Word } from "./Hex.ts"
 
 export type Rail = "x402" | "card"

@@ -3,8 +3,8 @@ import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bazaarOf } from "./x402/settlement/Bazaar.ts"
-import type { SoldAct } from "./PaidAct.ts"
-import { paymentIdentifier } from "./x402/verification/PaymentHeader.ts"
+import type { SoldAct } from "./Act.ts"
+import { paymentIdentifier } from "./verify/Header.ts"
 
 /** The recipient and token of payments, shared by all servers of one altar. */
 export interface Terms {

@@ -3,9 +3,9 @@ import { DateTime, Effect, Schema } from "effect"
 import { type Hex, hexToBigInt, toEventSelector } from "viem"
 import type { Refund } from "../../schema/payments/Refund.ts"
 import { AddressText, HexText, inLowerCase, Quantity, Word, wordOf } from "./Hex.ts"
-import { RefundRefused, type Returnable } from "./ledger/Refunds.ts"
-import { Chain } from "./x402/node/Chain.ts"
-import { question } from "./x402/node/Rpc.ts"
+import { RefundRefused, type Returnable } from "./store/Refunds.ts"
+import { Chain } from "./chain/Chain.ts"
+import { question } from "./chain/Rpc.ts"
 
 const Receipt = Schema.Struct({
   status: HexText,

@@ -2,8 +2,8 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
-import type { Attempt } from "./ledger/Attempt.ts"
-import type { SignedAuthorization } from "./x402/verification/Eip3009.ts"
+import type { Attempt } from "./store/Attempt.ts"
+import type { SignedAuthorization } from "./chain/Eip3009.ts"
 import type { ChainPayment } from "./Payment.ts"
 
 export interface SettlementRequest {

@@ -1,6 +1,6 @@
 /** Shares an inquiry among concurrent clients of one attempt. For two seconds after it, they get the stored state. */
 import { type Context, Duration, Effect, Fiber, FiberMap, Option } from "effect"
-import type { Attempt } from "./ledger/Attempt.ts"
+import type { Attempt } from "./store/Attempt.ts"
 
 /** Minimum time between two inquiries that clients cause. No `Retry-After` is shorter. */
 export const inquiryInterval = Duration.seconds(2)

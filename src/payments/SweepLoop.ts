@@ -2,8 +2,8 @@
 import { Clock, Deferred, Duration, Effect, Schedule } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
-import type { Attempt } from "./ledger/Attempt.ts"
-import type { Sweep } from "./ledger/Sweep.ts"
+import type { Attempt } from "./store/Attempt.ts"
+import type { Sweep } from "./store/Due.ts"
 import type { Rail } from "./Payment.ts"
 
 /**

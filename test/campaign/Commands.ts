@@ -50,7 +50,7 @@ const hostile = campaign("hostile", {
 })
 
 const model = campaign("model", {
-  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
+  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for. The decisions are those of src/payments/decision. test/campaign/model/README.md says more.",
   examples: [
     ["model", "All worlds: half an hour"],
     ["model --size 2000", "The first states of each world: seconds"],

@@ -1,7 +1,7 @@
 /** The bytes that we write of calls and logs are viem's, and what the logs of a transaction prove of an authorization. */
 import { assert, describe, it } from "@effect/vitest"
 import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
-import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
+import { ownLogs } from "../../src/payments/chain/LongReceipts.ts"
 import {
   authorizationStateData,
   balanceData,
@@ -12,7 +12,7 @@ import {
   pays,
   settlementCall,
   type SignedAuthorization,
-} from "../../src/payments/x402/verification/Eip3009.ts"
+} from "../../src/payments/chain/Eip3009.ts"
 import { address, authorization, events, logsOf, newHex, word } from "../lab/TransferLogs.ts"
 
 const abi = parseAbi([

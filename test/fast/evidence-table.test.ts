@@ -1,7 +1,7 @@
 /** The answers of a scripted node, and the evidence that follows by docs/payment-protocol.md. */
 import { Option } from "effect"
-import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
-import { alreadyUsed, tooPoor } from "../../src/payments/x402/verification/Eip3009.ts"
+import * as Evidence from "../../src/payments/chain/Evidence.ts"
+import { alreadyUsed, tooPoor } from "../../src/payments/chain/Eip3009.ts"
 import {
   type Answers,
   blockAt,

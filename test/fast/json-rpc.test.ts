@@ -3,10 +3,10 @@ import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
-import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
+import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import { log } from "../../src/platform/LogMessages.ts"
-import { Chain } from "../../src/payments/x402/node/Chain.ts"
+import { Chain } from "../../src/payments/chain/Chain.ts"
 import {
   answerAll,
   askAll,

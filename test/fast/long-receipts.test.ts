@@ -2,9 +2,9 @@
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
-import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
-import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
-import { alreadyUsed } from "../../src/payments/x402/verification/Eip3009.ts"
+import * as Evidence from "../../src/payments/chain/Evidence.ts"
+import * as LongReceipts from "../../src/payments/chain/LongReceipts.ts"
+import { alreadyUsed } from "../../src/payments/chain/Eip3009.ts"
 import {
   blockAt,
   elsewhere,

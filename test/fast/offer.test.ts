@@ -1,7 +1,7 @@
 /** Each way in which a signed payment can differ from the offer, and each window in which it is not valid. */
 import type { PaymentPayload } from "../../schema/payments/Payment.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
-import { longestLife, mismatch, untimely } from "../../src/payments/x402/verification/OfferMatch.ts"
+import { longestLife, mismatch, untimely } from "../../src/payments/verify/Offer.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 

@@ -9,10 +9,10 @@ import {
   type Found,
   type SubmissionState,
   submissionStateOf,
-} from "../../src/payments/protocol/Decision.ts"
-import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
+} from "../../src/payments/decision/Decision.ts"
+import { column, type Finding, table } from "../../src/payments/decision/Table.ts"
 import { textOf } from "../lab/Sources.ts"
-import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
+import { type Evidence, findingOf } from "../../src/payments/chain/Evidence.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 
 const proof = { transaction: "0x1" }

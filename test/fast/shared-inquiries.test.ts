@@ -1,10 +1,10 @@
 /** Inquiries about open attempts: clients share one and cause none too soon, and a sweep waits for none of its payments. */
 import { Duration, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
-import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
+import type { Attempt } from "../../src/payments/store/Attempt.ts"
+import { retryAfterSeconds } from "../../src/payments/decision/Decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
-import { Sweep } from "../../src/payments/ledger/Sweep.ts"
+import { Sweep } from "../../src/payments/store/Due.ts"
 import type { Rail } from "../../src/payments/Payment.ts"
 import * as SweepLoop from "../../src/payments/SweepLoop.ts"
 import { assert, describe, effect, valuesOf } from "../lab/Suites.ts"

@@ -10,10 +10,10 @@ import { newHex } from "../lab/TransferLogs.ts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
-import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
-import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
-import { signings } from "../../src/payments/x402/verification/Signing.ts"
-import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
+import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
+import * as KeyChecks from "../../src/payments/verify/KeyChecks.ts"
+import { signings } from "../../src/payments/verify/Signing.ts"
+import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/verify/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
 import { assert, describe, effect, it, live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -158,7 +158,7 @@ const answering = (verdict: number) =>
 
 describe("checks of keys", () => {
   live("get a verdict each, by the thread's own program", function* () {
-    const real = new URL("../../src/payments/x402/verification/SigningKeyWorker.ts", import.meta.url)
+    const real = new URL("../../src/payments/verify/SigningKeyWorker.ts", import.meta.url)
     const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
     const made = yield* Effect.forEach(own, newSigning)
     assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))

@@ -1,8 +1,8 @@
 /** The pure pairing of logs: which use of an authorization made which transfer; and which refusals make a range narrower. */
 import type { Hex } from "viem"
 import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Pairs.ts"
-import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
-import { isTooManyBlocks } from "../../src/payments/x402/node/Chain.ts"
+import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
+import { isTooManyBlocks } from "../../src/payments/chain/Chain.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { word } from "../lab/TransferLogs.ts"
 import { assert, describe, it } from "../lab/Suites.ts"

@@ -1,8 +1,8 @@
 /** A node whose answers to questions and batches a test decides. */
 import type { ServerResponse } from "node:http"
 import { Duration, Effect, Redacted } from "effect"
-import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
-import type { Ask } from "../../src/payments/x402/node/Rpc.ts"
+import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
+import type { Ask } from "../../src/payments/chain/Rpc.ts"
 import { listening } from "./proxy/HttpServer.ts"
 
 export interface Call {

@@ -1,8 +1,8 @@
 /** A node that answers by script whatever it is asked of an authorization, and what follows from that. */
 import { Duration, Effect, Option } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
-import type * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
-import { alreadyUsed, type Log } from "../../src/payments/x402/verification/Eip3009.ts"
+import type * as Evidence from "../../src/payments/chain/Evidence.ts"
+import { alreadyUsed, type Log } from "../../src/payments/chain/Eip3009.ts"
 import { authorization, logsOf, word } from "./TransferLogs.ts"
 
 const { moved, used } = logsOf()

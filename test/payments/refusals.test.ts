@@ -1,7 +1,7 @@
 /** Every payment that does not fit is refused with its reason, charges nothing, and costs the node few questions or none. */
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
-import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
+import { signingLength } from "../../src/payments/verify/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"

@@ -1,7 +1,7 @@
 /** The scan of transfers on a real chain, by a real node and by ones that are narrow, forgetful or behind. */
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { Chain } from "../../src/payments/x402/node/Chain.ts"
+import { Chain } from "../../src/payments/chain/Chain.ts"
 import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
 import * as Transfers from "../../src/payments/chain/Transfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"

@@ -1,7 +1,7 @@
 /** When a server sells: how soon it knows a pause, with a wrong clock of its own, and after it lost its configuration. */
 import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { Selling } from "../../src/payments/ledger/Selling.ts"
+import { Selling } from "../../src/payments/store/Selling.ts"
 import { database, sql } from "../lab/Database.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"

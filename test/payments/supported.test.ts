@@ -3,7 +3,7 @@ import { Context, Duration, Effect, Layer, Option, Redacted, Result } from "effe
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
-import { Chain } from "../../src/payments/x402/node/Chain.ts"
+import { Chain } from "../../src/payments/chain/Chain.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/settlement/Supported.ts"

@@ -1,6 +1,6 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
 import { Effect, Fiber, Layer } from "effect"
-import { Fail } from "../../src/payments/ledger/Fail.ts"
+import { Fail } from "../../src/payments/store/Fail.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"

@@ -18,7 +18,7 @@ import {
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { type ActOf, cardAct } from "../../payments/PaidAct.ts"
+import { type ActOf, cardAct } from "../../payments/Act.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { pointsElsewhere } from "../Detector.ts"

@@ -10,7 +10,7 @@ import {
 } from "../../../schema/altar/Candle.ts"
 import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { isPending } from "../../payments/ledger/LedgerSql.ts"
+import { isPending } from "../../payments/store/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
-import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
-import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"

@@ -9,7 +9,7 @@ import {
   PrayerDayNotToday,
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
-import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"

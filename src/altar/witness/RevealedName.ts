@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
-import * as PublicActs from "../../payments/ledger/PublicActs.ts"
+import * as PublicActs from "../../payments/store/PublicActs.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import * as HiddenTexts from "../HiddenTexts.ts"
 

@@ -15,7 +15,7 @@ import {
   WitnessStone,
 } from "../../../schema/altar/Witness.ts"
 import type { BadRequest } from "../../../schema/Errors.ts"
-import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
+import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import type { ChainBroken } from "../HashChain.ts"

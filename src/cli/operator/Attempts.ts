@@ -1,8 +1,8 @@
 /** `admin attempts` and `admin attempt`: purchases with their evidence, and what the operator has to do. */
 import { Console, Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
-import { Refunds, type Returnable } from "../../payments/ledger/Refunds.ts"
-import * as Unresolved from "../../payments/ledger/Unresolved.ts"
+import { Refunds, type Returnable } from "../../payments/store/Refunds.ts"
+import * as Unresolved from "../../payments/store/Unresolved.ts"
 import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"

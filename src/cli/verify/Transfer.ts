@@ -4,7 +4,7 @@ import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { holds, open, type ReceiptCheck, same } from "../../buyer/receipt/Checks.ts"
 import { type ReceiptVerdict, sumOf } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase } from "../../payments/Hex.ts"
-import { authorizationStateData, pays } from "../../payments/x402/verification/Eip3009.ts"
+import { authorizationStateData, pays } from "../../payments/chain/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import * as Node from "./Node.ts"
 

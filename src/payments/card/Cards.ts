@@ -2,8 +2,8 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Duration, Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
-import { CardProcessor, type CardProcessorConfig } from "./CardProcessor.ts"
-import { CardRail, type CardRailConfig } from "./CardRail.ts"
+import { CardProcessor, type CardProcessorConfig } from "./Processor.ts"
+import { CardRail, type CardRailConfig } from "./Rail.ts"
 
 export type CardConfig = CardRailConfig & Omit<CardProcessorConfig, "timeout">
 

@@ -6,7 +6,7 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { AddressText, Word } from "../Hex.ts"
-import type { Block, BlockId } from "../x402/evidence/Evidence.ts"
+import type { Block, BlockId } from "./Evidence.ts"
 import type { Transfer } from "./Pairs.ts"
 
 /** One token on one network. */

@@ -4,8 +4,8 @@ import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Block, BlockId } from "../x402/evidence/Evidence.ts"
-import type { BlockRange } from "../x402/evidence/LogSearch.ts"
+import type { Block, BlockId } from "./Evidence.ts"
+import type { BlockRange } from "./LogSearch.ts"
 import {
   addressIn,
   isPayment,

@@ -1,8 +1,8 @@
 /** The signed receipt of a settled act (x402 extension `offer-receipt`). */
 import { hash } from "node:crypto"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
-import type { Attempt } from "../ledger/Attempt.ts"
-import type { Recorded } from "../PaidAct.ts"
+import type { Attempt } from "../store/Attempt.ts"
+import type { Recorded } from "../Act.ts"
 import type { Proof } from "../Payment.ts"
 import { jwsOf } from "./Jws.ts"
 import type { ReceiptKey } from "./ReceiptKeys.ts"

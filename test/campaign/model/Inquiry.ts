@@ -1,8 +1,8 @@
 /** One look at an authorization by the program's own `Evidence`: all its conclusions, as each question may meet either node. */
 import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Option } from "effect"
-import * as Evidence from "../../../src/payments/x402/evidence/Evidence.ts"
-import type { Found } from "../../../src/payments/protocol/Decision.ts"
+import * as Evidence from "../../../src/payments/chain/Evidence.ts"
+import type { Found } from "../../../src/payments/decision/Decision.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
 import { type Adversary, type Ask, nodeOf, type View } from "./Chain.ts"
 import type { Fault, State, World } from "./State.ts"

@@ -1,6 +1,6 @@
 /** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
-import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/protocol/Decision.ts"
+import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/decision/Decision.ts"
 import type { Submission } from "../../../src/payments/Settlement.ts"
 import { revertOf } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"

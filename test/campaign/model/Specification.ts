@@ -1,6 +1,6 @@
 /** The specification: servers, their row, the chain, what they may do in which order, and what must always hold. */
-import { couldNotPay } from "../../../src/payments/protocol/Decision.ts"
-import { tooPoor } from "../../../src/payments/x402/verification/Eip3009.ts"
+import { couldNotPay } from "../../../src/payments/decision/Decision.ts"
+import { tooPoor } from "../../../src/payments/chain/Eip3009.ts"
 import { finalEnd, moves, revertOf } from "./Chain.ts"
 import type { Emit, Invariant, Specification } from "./Explorer.ts"
 import { looksOf } from "./Inquiry.ts"

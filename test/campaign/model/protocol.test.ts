@@ -1,6 +1,6 @@
 /** Every interleaving of the payment protocol in small worlds; and that no deliberate fault in it goes unnoticed. */
 import { assert, describe, it } from "@effect/vitest"
-import { couldNotPay } from "../../../src/payments/protocol/Decision.ts"
+import { couldNotPay } from "../../../src/payments/decision/Decision.ts"
 import { explore } from "./Explorer.ts"
 import { specificationOf } from "./Specification.ts"
 import { type Fault, faults, type Row, small, type State, type World } from "./State.ts"

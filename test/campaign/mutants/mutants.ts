@@ -18,28 +18,28 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The decision.
   {
     fault: "one inquiry is enough to fail an attempt",
-    file: "src/payments/protocol/Decision.ts",
+    file: "src/payments/decision/Decision.ts",
     breaks: "decide",
     by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt, -apart)",
     test: "payment-protocol",
   },
   {
     fault: "any doubt agrees with any other",
-    file: "src/payments/protocol/Decision.ts",
+    file: "src/payments/decision/Decision.ts",
     breaks: "decide",
     by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt && { ...doubt, reason: found.reason ?? state.reason }, apart)",
     test: "payment-protocol",
   },
   {
     fault: "every request may prove an attempt unsent",
-    file: "src/payments/protocol/Decision.ts",
+    file: "src/payments/decision/Decision.ts",
     breaks: "submissionStateOf",
     by: "(whole) => (submission, declined) => whole(submission, declined, true)",
     test: "payment-protocol",
   },
   {
     fault: "a used authorization counts as unused",
-    file: "src/payments/x402/evidence/Evidence.ts",
+    file: "src/payments/chain/Evidence.ts",
     breaks: "findingOf",
     by: "(whole) => (evidence) => whole({ ...evidence, ended: undefined })",
     test: "payment-protocol",
@@ -47,14 +47,14 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The evidence.
   {
     fault: "any logs pay an authorization",
-    file: "src/payments/x402/verification/Eip3009.ts",
+    file: "src/payments/chain/Eip3009.ts",
     breaks: "pays",
     by: always("true"),
     test: "eip3009",
   },
   {
     fault: "a cancellation is a use",
-    file: "src/payments/x402/verification/Eip3009.ts",
+    file: "src/payments/chain/Eip3009.ts",
     breaks: "endIn",
     by: "(whole) => (...of) => whole(...of) && 'used'",
     test: "evidence-table",
@@ -62,21 +62,21 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The verification of a payment.
   {
     fault: "any key may have signed a payment",
-    file: "src/payments/x402/verification/SigningKey.ts",
+    file: "src/payments/verify/SigningKey.ts",
     breaks: "makeIsSigned",
     by: resolved("() => true"),
     test: "signatures",
   },
   {
     fault: "a payment of any amount to anyone matches the offer",
-    file: "src/payments/x402/verification/OfferMatch.ts",
+    file: "src/payments/verify/Offer.ts",
     breaks: "mismatch",
     by: always("undefined"),
     test: "offer",
   },
   {
     fault: "an authorization may live as long as it likes",
-    file: "src/payments/x402/verification/OfferMatch.ts",
+    file: "src/payments/verify/Offer.ts",
     breaks: "longestLife",
     by: always("2n ** 256n"),
     test: "offer",

@@ -1,9 +1,9 @@
 /** Assigns the blame and the lost gas of a transaction that is in its block and did not pay. */
 import { Effect } from "effect"
 import { type Hex, hexToBigInt } from "viem"
-import type { RecordedBroadcast } from "../../ledger/Broadcasts.ts"
-import type { GasLoss, Refusals, GroupedAttempt } from "../../ledger/Refusals.ts"
-import { authorizationStateData, pays } from "../verification/Eip3009.ts"
+import type { RecordedBroadcast } from "../../store/Broadcasts.ts"
+import type { GasLoss, Refusals, GroupedAttempt } from "../../store/Refusals.ts"
+import { authorizationStateData, pays } from "../../chain/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 import { log } from "../../../platform/LogMessages.ts"

@@ -2,8 +2,8 @@
 import { type Duration, Effect, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
-import { LogAnswer } from "../node/Chain.ts"
-import { type JsonRpc, transientCodes } from "../node/JsonRpc.ts"
+import { LogAnswer } from "../../chain/Chain.ts"
+import { type JsonRpc, transientCodes } from "../../chain/JsonRpc.ts"
 import {
   call,
   type ChainUnavailable,
@@ -12,8 +12,8 @@ import {
   getTransactionCount,
   question,
   readAll,
-} from "../node/Rpc.ts"
-import { reasonOf } from "../verification/Eip3009.ts"
+} from "../../chain/Rpc.ts"
+import { reasonOf } from "../../chain/Eip3009.ts"
 import type { Fee } from "./Fees.ts"
 
 /** A call that failed. `answered` means that the node itself refused it, with this JSON-RPC code. */

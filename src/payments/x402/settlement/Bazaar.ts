@@ -4,7 +4,7 @@ import { portable } from "../../../../schema/openapi/Pattern.ts"
 import type { BazaarExtension } from "../../../../schema/payments/Payment.ts"
 import type { PaidEndpoint } from "../../../../schema/payments/Sale.ts"
 import { bodyOf } from "../../ActInput.ts"
-import type { SoldAct } from "../../PaidAct.ts"
+import type { SoldAct } from "../../Act.ts"
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)

@@ -1,0 +1,147 @@
+/** Paid requests over HTTP: reads a request for the pipeline and writes each outcome as status, headers and body. */
+import { Context, Effect, Layer, Option } from "effect"
+import { Base64 } from "effect/encoding"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SettlementPending } from "../../schema/payments/Act.ts"
+import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
+import { reconcilePath } from "../../schema/payments/Endpoint.ts"
+import { refundLink } from "../../schema/payments/Refund.ts"
+import { priceUsd } from "../../schema/payments/Payment.ts"
+import { body, jsonText, refusalOf } from "../http/Responses.ts"
+import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import type { Attempt } from "./store/Attempt.ts"
+import { timestampOf } from "../platform/Time.ts"
+import { CardRail, cardCredentialIn } from "./card/Rail.ts"
+import { addressOf, filled } from "./ActAddress.ts"
+import type { PaidAct } from "./Act.ts"
+import type { PaidRequest, PaymentGuard } from "./Request.ts"
+import type { Outcome } from "./Outcome.ts"
+import { Refunds } from "./store/Refunds.ts"
+import { PaymentPipeline } from "./Pipeline.ts"
+import { retryAfterSeconds } from "./decision/Decision.ts"
+import { pendingResponseOf } from "./Receipt.ts"
+
+/** The decoded parameters of a paid URL. */
+export interface PaidUrl {
+  readonly params?: unknown
+  readonly query?: unknown
+}
+
+const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
+
+type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
+
+const isUnpaid = (error: unknown): error is Unpaid =>
+  error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
+
+/** A 402, serialised once per offer: offers are cached by the pipeline and are its most frequent answer. */
+const respondUnpaid = cachedByValue((refusal: Unpaid) =>
+  Effect.succeed(
+    cachedResponse(JSON.stringify(refusalOf(refusal)), {
+      status: 402,
+      headers: {
+        "cache-control": "no-store",
+        "payment-required": Base64.encode(JSON.stringify(refusal.challenge)),
+      },
+    }),
+  ),
+)
+
+export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments/Http", {
+  make: Effect.gen(function* () {
+    const pipeline = yield* PaymentPipeline
+    const cards = yield* CardRail
+    const publicUrl = yield* PublicUrl
+    const refunds = yield* Refunds
+
+    const openAnswer = (attempt: Attempt) => {
+      const { payment } = attempt
+      const reconcile = `${publicUrl}${filled(reconcilePath, { idempotencyKey: attempt.idempotencyKey })}`
+      const pending: SettlementPending = {
+        ok: true,
+        code: "settlement_pending",
+        message: `The payment of ${priceUsd(attempt.amountAtomic)} was accepted and its outcome is unknown. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
+        reconcile,
+        attempt: {
+          id: attempt.id,
+          act: attempt.act,
+          idempotencyKey: attempt.idempotencyKey,
+          url: attempt.url,
+          amountAtomic: attempt.amountAtomic.toString(),
+          network: payment.rail === "card" ? null : payment.network,
+          acceptedAt: attempt.acceptedAt,
+          validBefore: payment.rail === "card" ? null : timestampOf(Number(payment.authorization.validBefore) * 1000),
+        },
+      }
+      return HttpServerResponse.jsonUnsafe(pending, {
+        status: 202,
+        headers: {
+          location: reconcile,
+          "retry-after": String(retryAfterSeconds(attempt.checks)),
+          "cache-control": "no-store",
+          ...(payment.rail === "card" ? {} : { "payment-response": pendingResponseOf(payment) }),
+        },
+      })
+    }
+
+    const respond = (outcome: Outcome) => {
+      if (outcome._tag === "Pending") return openAnswer(outcome.attempt)
+      const { answer, payment, paymentResponse } = outcome.attempt
+      const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
+      const headers = { [name]: paymentResponse, "cache-control": "no-store" }
+      return outcome.replayed
+        ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
+        : jsonText(answer, 201, headers)
+    }
+
+    /** A 402 lists every way to pay, with a card challenge if cards are taken. A failed key gets no card offer. */
+    const unpaid = Effect.fnUntraced(function* <Refusal>(
+      refusal: Unpaid,
+      act: PaidAct<Refusal>,
+      request: PaidRequest,
+      source: HttpServerRequest.HttpServerRequest,
+    ) {
+      const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
+      const response = yield* respondUnpaid(source, refusal)
+      return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
+    })
+
+    /** Sells an act at one URL. */
+    const at = <Refusal>(act: PaidAct<Refusal>, call: PaidUrl) => {
+      const { parameters, path } = addressOf(act.endpoint.path, call)
+      const url = `${publicUrl}${path}`
+      return Effect.fnUntraced(function* (source: HttpServerRequest.HttpServerRequest, guard: PaymentGuard) {
+        const { headers, method } = source
+        const request: PaidRequest = {
+          method,
+          url,
+          key: headers["idempotency-key"],
+          payment: headers["payment-signature"],
+          card: cardCredentialIn(headers["authorization"]),
+          parameters,
+          body: yield* body.text(source),
+        }
+        return yield* pipeline.run(act, request, guard).pipe(
+          Effect.map(respond),
+          Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, source)),
+        )
+      })
+    }
+
+    /** A settled answer keeps its bytes, so a header links the refund of its payment. */
+    const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
+      const outcome = yield* pipeline.reconcile(key)
+      if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
+      const { _tag, attempt } = outcome.value
+      const response = respond(outcome.value)
+      if (_tag === "Pending" || attempt.payment.rail === "card") return response
+      const refund = yield* refunds.ofAttempt(attempt.id)
+      return Option.isNone(refund) ? response : HttpServerResponse.setHeader(response, "link", refundLink(attempt.id))
+    })
+
+    return { at, reconcile }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,59 @@
+/** A paid request with its path and query read, and the fingerprint that identifies repeats. */
+import { hash } from "node:crypto"
+import { Effect, Schema } from "effect"
+import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
+import type { SoldAct } from "./Act.ts"
+
+/** Limits the node requests that refused payments of one caller cause. */
+export interface PaymentGuard {
+  /** Runs the judgement of a payment. Fails without running it after too many refused payments of this caller. */
+  admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
+  readonly refused: Effect.Effect<void>
+}
+
+export interface PaidRequest {
+  readonly method: string
+  /** The canonical absolute URL that the payment signs. */
+  readonly url: string
+  readonly key: string | undefined
+  readonly payment: string | undefined
+  /** The `Payment` credential of `Authorization` as sent. */
+  readonly card: string | undefined
+  /** Path and query parameters of the act's input. */
+  readonly parameters: Schema.JsonObject
+  readonly body: string
+}
+
+const badRequest = (path: string, message: string) => new BadRequest({ issues: [{ path, message }] })
+
+export const paidTwice = () =>
+  badRequest(
+    "authorization",
+    "The request has two payments, by PAYMENT-SIGNATURE and by card. Send one of them. This request charged nothing",
+  )
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+const isObject = (json: Schema.Json): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+/** Reads the body as a JSON object. Members that belong in the URL are rejected. */
+export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
+  const body =
+    request.body === "" && act.bodyOptional
+      ? {}
+      : yield* decode(request.body).pipe(Effect.mapError(() => badRequest("", "The body is not valid JSON.")))
+  if (!isObject(body)) return yield* badRequest("", "Expected a JSON object")
+  const repeated = Object.keys(request.parameters).filter((name) => name in body)
+  if (repeated.length > 0) {
+    return yield* new BadRequest({
+      issues: repeated.map((path) => ({ path, message: "Belongs in the URL, not in the body" })),
+    })
+  }
+  return body
+})
+
+/** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
+export const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
+  hash("sha256", `${request.method}\n${request.url}\n${canonicalJson(body)}`, "hex")

@@ -1,0 +1,130 @@
+/** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
+import { createHash } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import { centAtomic } from "../../../schema/payments/Usdc.ts"
+import type { SoldAct } from "../Act.ts"
+import { type CardPayment, centsOf } from "../Payment.ts"
+import { PaymentRejected } from "../PaymentRejected.ts"
+import * as CardChallenge from "./Challenge.ts"
+
+export interface CardRequest {
+  readonly method: string
+  /** The canonical absolute URL. */
+  readonly url: string
+  readonly key: string | undefined
+  readonly body: string
+}
+
+export interface CardRailConfig {
+  /** The profile that tokens are granted to, `profile_…`. */
+  readonly profile: string
+  /** The HMAC key of challenges, shared by all servers of one altar. */
+  readonly challengeSecret: Redacted.Redacted<string>
+}
+
+/** Lifetime of a challenge in milliseconds. */
+const challengeLife = 300_000
+
+/** The processor's minimum charge. */
+const leastCents = 50n
+
+export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
+  cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
+
+/** The message claims nothing beyond this request: the same credential may have been charged for another one. */
+const reject = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
+
+const notHere = reject("card_not_accepted", "This route does not accept cards. Pay by x402, as PAYMENT-REQUIRED says.")
+
+/** The `Payment` credential of an `Authorization` header, which may hold several schemes. */
+export const cardCredentialIn = (authorization: string | undefined): string | undefined =>
+  authorization
+    ?.split(",")
+    .map((scheme) => scheme.trim())
+    .find((scheme) => /^Payment\s/iu.test(scheme))
+
+/** Binds a challenge to method, URL and key by its opaque part, and to the body by its digest (RFC 9530). */
+const bindingOf = ({ body, key, method, url }: CardRequest) => ({
+  opaque: CardChallenge.encoded({
+    request: createHash("sha256")
+      .update(`${method}\n${url}\n${key ?? ""}`)
+      .digest("base64url"),
+  }),
+  ...(body === "" ? {} : { digest: `sha-256=:${createHash("sha256").update(body).digest("base64")}:` }),
+})
+
+export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments/card/Rail", {
+  make: Effect.fnUntraced(function* (config: CardRailConfig) {
+    const realm = new URL(yield* PublicUrl).host
+    const secret = config.challengeSecret
+
+    const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
+      CardChallenge.make(
+        {
+          realm,
+          method: "stripe",
+          intent: "charge",
+          expires,
+          request: CardChallenge.encoded({
+            amount: centsOf(act.priceAtomic).toString(),
+            currency: "usd",
+            methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
+          }),
+          ...bindingOf(request),
+        },
+        secret,
+      )
+
+    /** `WWW-Authenticate` for one request; none if the act is not sold for cards. */
+    const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
+      if (!isForCards(act)) return Option.none()
+      const now = yield* Clock.currentTimeMillis
+      const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
+      return Option.some(CardChallenge.headerOf(challenge, act.description))
+    })
+
+    /** Verifies a credential against the challenge that this request would be offered. */
+    const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
+      if (!isForCards(act)) return yield* notHere
+      const credential = CardChallenge.read(header)
+      if (Option.isNone(credential)) {
+        return yield* reject(
+          "malformed_credential",
+          "Authorization holds no Payment credential with a granted token. Answer the challenge in WWW-Authenticate.",
+        )
+      }
+      const { challenge, token } = credential.value
+      if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
+        return yield* reject("invalid_challenge", "This card challenge is not from this server. Request a new one.")
+      }
+      if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
+        return yield* reject(
+          "challenge_mismatch",
+          "This card challenge is for another URL, body, Idempotency-Key or price. Use the one in WWW-Authenticate.",
+        )
+      }
+      if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
+        return yield* reject("payment_expired", "This card challenge has expired. Request a new one.")
+      }
+      const payment: CardPayment = {
+        rail: "card",
+        profile: config.profile,
+        challenge: challenge.id,
+        token: Redacted.make(token),
+        intent: Option.none(),
+      }
+      return payment
+    })
+
+    return { offer, verify }
+  }),
+}) {
+  static readonly off = Layer.succeed(
+    CardRail,
+    CardRail.of({ offer: () => Effect.succeedNone, verify: () => Effect.fail(notHere) }),
+  )
+  static readonly layer = (config: CardRailConfig) => Layer.effect(this, this.make(config))
+}

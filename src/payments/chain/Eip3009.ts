@@ -1,0 +1,236 @@
+/** EIP-3009 calls and logs as bytes: the call that transfers, and the logs that prove the transfer. */
+import { Option } from "effect"
+import {
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  hexToBigInt,
+  parseAbi,
+  toEventSelector,
+  toFunctionSelector,
+} from "viem"
+import { parseErc6492Signature } from "viem/utils"
+import type { Address } from "../../../schema/Common.ts"
+import { multicall3 } from "../../../schema/payments/Usdc.ts"
+import { inLowerCase, wordOf } from "../Hex.ts"
+import { alreadyUsed } from "../decision/Decision.ts"
+
+export { alreadyUsed }
+
+/** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
+export interface SignedAuthorization {
+  readonly asset: Address
+  readonly from: Address
+  readonly to: Address
+  readonly value: bigint
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly nonce: Hex
+  readonly signature: Hex
+}
+
+/** The chain id of a CAIP-2 network. It is signed, so a node of another chain rejects the transaction. */
+export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
+
+/** Computed once, since encoding a call by name would hash the name for every payment. */
+const transferSelector = toFunctionSelector(
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
+)
+const stateSelector = toFunctionSelector("authorizationState(address,bytes32)")
+const balanceSelector = toFunctionSelector("balanceOf(address)")
+
+const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
+const transferTopic = toEventSelector("Transfer(address,address,uint256)")
+
+const multicallAbi = parseAbi([
+  "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
+])
+
+/** The wallet deployment around a signature of a wallet that does not exist yet (EIP-6492). */
+export interface Deployment {
+  readonly factory: Address
+  readonly data: Hex
+  readonly signature: Hex
+}
+
+const parse = Option.liftThrowable(parseErc6492Signature)
+
+/** Characters of an ordinary wallet's signature: 65 bytes after `0x`. */
+const plainLength = 132
+
+/** Reads an EIP-6492 wrapper in lower case; undefined for plain signatures and malformed wrappers. */
+export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
+  // A plain signature is shorter than any wrapper, and this runs several times per payment.
+  const parsed = wrapped.length === plainLength ? undefined : Option.getOrUndefined(parse(wrapped))
+  return parsed?.address === undefined
+    ? undefined
+    : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
+}
+
+/** Offset of the signature in a transfer's data: seven words. */
+const signatureOffset = wordOf(224n)
+
+const transferData = (
+  { from, nonce, to, validAfter, validBefore, value }: SignedAuthorization,
+  signature: Hex,
+): Hex => {
+  const bytes = inLowerCase(signature).slice(2)
+  const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
+  const length = wordOf(BigInt(bytes.length / 2))
+  return `${transferSelector}${words}${signatureOffset}${length}${bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0")}`
+}
+
+interface Call {
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** Combines calls into one. A call that may fail undoes none of the others. */
+const together = (
+  calls: ReadonlyArray<{ readonly target: Address; readonly allowFailure: boolean; readonly callData: Hex }>,
+): Call => ({
+  to: multicall3,
+  data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }),
+})
+
+/** The call that settles: a transfer, together with the deployment of a counterfactual wallet. */
+export const settlementCall = (authorization: SignedAuthorization): Call => {
+  const { asset, signature } = authorization
+  const deployment = deploymentOf(signature)
+  if (deployment === undefined) return { to: asset, data: transferData(authorization, signature) }
+  return together([
+    { target: deployment.factory, allowFailure: true, callData: deployment.data },
+    { target: asset, allowFailure: false, callData: transferData(authorization, deployment.signature) },
+  ])
+}
+
+/** Whether the signature is an ordinary wallet's 65 bytes, whose check takes a fixed amount of gas. */
+export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
+
+/** The call that settles many plain transfers, each of which may fail alone. */
+export const groupCall = (authorizations: ReadonlyArray<SignedAuthorization>): Call =>
+  together(
+    authorizations.map((one) => ({
+      target: one.asset,
+      allowFailure: true,
+      callData: transferData(one, one.signature),
+    })),
+  )
+
+const readResults = Option.liftThrowable((data: Hex) =>
+  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
+)
+
+/** Success of each transfer of a group, in order, from the returned data; empty if that is malformed. */
+export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
+  Option.match(readResults(returned), {
+    onNone: () => [],
+    onSome: (results) => results.map(({ success }) => success),
+  })
+
+/** Combines several reads into one call, answered by one node at one block. `readTogether` decodes the answer. */
+export const togetherCall = (asset: Address, reads: ReadonlyArray<Hex>): Call =>
+  together(reads.map((callData) => ({ target: asset, allowFailure: false, callData })))
+
+/** The words that the reads of `togetherCall` returned, in order. */
+export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
+  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
+    hexToBigInt(returnData),
+  )
+
+export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
+
+export const authorizationStateData = (from: Address, nonce: Hex): Hex =>
+  `${stateSelector}${wordOf(from)}${wordOf(nonce)}`
+
+export interface Log {
+  readonly address: Address
+  readonly topics: ReadonlyArray<Hex>
+  readonly data: Hex
+}
+
+type Topics = ReadonlyArray<Hex>
+
+const wordTopic = (value: Hex): Hex => `0x${wordOf(value)}`
+
+const endTopicsBy = (event: Hex, { from, nonce }: Pick<SignedAuthorization, "from" | "nonce">): Topics => [
+  event,
+  wordTopic(from),
+  wordTopic(nonce),
+]
+
+/** Topics of a log search for the use or cancellation of an authorization. */
+export const endTopics = (authorization: SignedAuthorization) => [
+  [usedTopic, canceledTopic],
+  ...endTopicsBy(usedTopic, authorization).slice(1),
+]
+
+const ofToken = (logs: ReadonlyArray<Log>, asset: Address) => {
+  const address = inLowerCase(asset)
+  // Most nodes answer in lower case, and a group has many logs.
+  return logs.filter((log) => log.address === address || inLowerCase(log.address) === address)
+}
+
+/** Compares topics exactly: another word that decodes to the same address does not match. */
+const hasTopics = (log: Log, topics: Topics) =>
+  log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
+
+/**
+ * Whether these logs of one transaction pay the authorization: the asset's `AuthorizationUsed`, followed by its
+ * `Transfer` of the exact value. A payer may spend a nonce on another transfer.
+ */
+export const pays = (
+  logs: ReadonlyArray<Log>,
+  authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "value" | "nonce">,
+): boolean => {
+  const { asset, from, to, value } = authorization
+  const own = ofToken(logs, asset)
+  const topics = endTopicsBy(usedTopic, authorization)
+  const used = own.findIndex((log) => hasTopics(log, topics))
+  const next = used < 0 ? undefined : own[used + 1]
+  return (
+    next !== undefined &&
+    hasTopics(next, [transferTopic, wordTopic(from), wordTopic(to)]) &&
+    next.data.length === 66 &&
+    BigInt(next.data) === value
+  )
+}
+
+/** How these logs of one transaction ended the authorization, independent of the recipient. */
+export const endIn = (
+  logs: ReadonlyArray<Log>,
+  authorization: SignedAuthorization,
+): "used" | "canceled" | undefined => {
+  const used = endTopicsBy(usedTopic, authorization)
+  const canceled = endTopicsBy(canceledTopic, authorization)
+  const own = ofToken(logs, authorization.asset)
+  const end = own.find((log) => hasTopics(log, used) || hasTopics(log, canceled))
+  return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
+}
+
+const isUse = ({ topics }: Log) => topics[0] === usedTopic
+
+/** The logs of one token that `pays` and `endIn` need: those that end an authorization, and the one after each use. */
+export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
+  logs.filter((log, index) => {
+    const before = logs[index - 1]
+    return isUse(log) || log.topics[0] === canceledTopic || (before !== undefined && isUse(before))
+  })
+
+/** The reason of a wallet that holds less than the amount. */
+export const tooPoor = "invalid_exact_evm_insufficient_balance"
+
+/** The reason of a revert that names no fault of the payment. */
+export const unexplained = "invalid_exact_evm_transaction_simulation_failed"
+
+/** Maps a token's revert string, in the words of Circle's FiatToken, to the x402 reason code. */
+export const reasonOf = (revert: string): string => {
+  const text = revert.toLowerCase()
+  if (text.includes("used or canceled")) return alreadyUsed
+  if (text.includes("authorization is expired")) return "invalid_exact_evm_payload_authorization_valid_before"
+  if (text.includes("not yet valid")) return "invalid_exact_evm_payload_authorization_valid_after"
+  if (text.includes("exceeds balance")) return tooPoor
+  if (text.includes("signature") || text.includes("ecrecover")) return "invalid_exact_evm_signature"
+  return unexplained
+}

@@ -1,0 +1,116 @@
+/** Typed queries to the node: their schemas, duration metrics and errors. */
+import { Context, Effect, Exit, Metric, Option, Schema } from "effect"
+import { type Hex, hexToBigInt } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { seriesOf } from "../../platform/Series.ts"
+import * as Trace from "../../platform/Trace.ts"
+import { HexText, Quantity, Word } from "../Hex.ts"
+import { balanceData, readTogether, togetherCall } from "./Eip3009.ts"
+
+/**
+ * The chain did not answer, which proves nothing about any payment. The error is logged, so it omits the node's
+ * address, which may hold a provider's key, and the query's parameters.
+ */
+export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
+  method: Schema.String,
+  reason: Schema.String,
+  status: Schema.optionalKey(Schema.Finite),
+  /** The node's own JSON-RPC error: its code, and its text with the data of a revert. */
+  code: Schema.optionalKey(Schema.Finite),
+  detail: Schema.optionalKey(Schema.String),
+}) {
+  override get message() {
+    return [this.method, this.reason, this.status, this.code].filter((part) => part !== undefined).join(" ")
+  }
+}
+
+/** Queries the node. Fails if it rejects the query or does not answer. */
+export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
+
+/** An answer that does not fit the query. */
+export const malformedAnswer = (method: string) =>
+  new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
+
+/** Whether the node executed the call and it reverted. Any other error is no answer. */
+export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
+
+/** Decodes an answer once per shared object: concurrent callers share one, and a receipt is as long as its group. */
+export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  const known = new WeakMap<object, S["Type"]>()
+  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> => {
+    const shared = typeof answer === "object" && answer !== null ? answer : undefined
+    const before = shared && known.get(shared)
+    if (before !== undefined) return Effect.succeed(before)
+    return Effect.mapBoth(decode(answer), {
+      onFailure: () => malformedAnswer(method),
+      onSuccess: (read) => {
+        if (shared !== undefined) known.set(shared, read)
+        return read
+      },
+    })
+  }
+}
+
+/** A query whose answer is decoded by a schema. An answer of another shape fails. */
+export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
+  const read = reader(method, schema)
+  return (ask: Ask, ...params: ReadonlyArray<unknown>) => Effect.flatMap(ask(method, params), read)
+}
+
+export const call = question("eth_call", HexText)
+const callForWord = question("eth_call", Word)
+export const getCode = question("eth_getCode", HexText)
+export const getBalance = question("eth_getBalance", Quantity)
+export const getTransactionCount = question(
+  "eth_getTransactionCount",
+  Quantity.check(Schema.makeFilter((count) => Number.isSafeInteger(Number(count)))),
+)
+
+/** Balance of `owner` in atomic units of `asset` at a block. */
+export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex | "latest") =>
+  Effect.map(callForWord(ask, { to: asset, data: balanceData(owner) }, block), hexToBigInt)
+
+/** Several reads of a token in one call, and therefore from one node and block. */
+export const readAll = (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) =>
+  call(ask, togetherCall(asset, reads), "latest").pipe(
+    Effect.flatMap((answer) =>
+      Effect.try({ try: () => readTogether(answer), catch: () => malformedAnswer("eth_call") }),
+    ),
+    Effect.filterOrFail(
+      (words) => words.length === reads.length,
+      () => malformedAnswer("eth_call"),
+    ),
+  )
+
+const durations = seriesOf(
+  Metric.histogram("altar.rpc.duration", {
+    description: "Duration of JSON-RPC calls to the node, by method and outcome: answered, refused or failed.",
+    attributes: { unit: "s" },
+    boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  }),
+)
+
+const nowhere = Context.empty()
+
+const outcomeOf = (exit: Exit.Exit<unknown, ChainUnavailable>) => {
+  if (Exit.isSuccess(exit)) return "answered"
+  return Option.exists(Exit.findErrorOption(exit), ({ code }) => code !== undefined) ? "refused" : "failed"
+}
+
+/** Measures the duration of a query by its outcome. */
+export const timed =
+  (method: string) =>
+  <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> =>
+    Effect.flatMap(Trace.current, (parent) => {
+      const began = performance.now()
+      const noted = Effect.onExit(asked, (exit) =>
+        Effect.sync(() =>
+          durations({ "rpc.method": method, outcome: outcomeOf(exit) }).updateUnsafe(
+            (performance.now() - began) / 1000,
+            nowhere,
+          ),
+        ),
+      )
+      return parent === undefined ? noted : Effect.withSpan(noted, method, { kind: "client" })
+    })

@@ -1,0 +1,65 @@
+/** Checks obstacles to every payment on chain: an unreachable node, a paused token or a blocked recipient. */
+import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { type Hex, toFunctionSelector } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { wordOf } from "../Hex.ts"
+import { Chain } from "./Chain.ts"
+import { type Ask, call, isRevert } from "./Rpc.ts"
+
+const pausedData = toFunctionSelector("paused()")
+const blacklistSelector = toFunctionSelector("isBlacklisted(address)")
+
+const yes = `0x${"1".padStart(64, "0")}`
+
+interface Receiving {
+  readonly asset: Address
+  readonly payTo: Address
+}
+
+/** Whether the token's issuer permits payments to us. A token without these functions neither pauses nor blocks. */
+export const tokenStateOf = (ask: Ask, { asset, payTo }: Receiving) => {
+  const says = (data: Hex) =>
+    call(ask, { to: asset, data }, "latest").pipe(
+      Effect.map((answer) => answer === yes),
+      Effect.catchIf(isRevert, () => Effect.succeed(false)),
+    )
+  return Effect.map(
+    Effect.all([says(pausedData), says(`${blacklistSelector}${wordOf(payTo)}`)], { concurrency: "unbounded" }),
+    ([isPaused, isBlocked]) => (isPaused ? "paused" : isBlocked ? "blocked" : "open"),
+  )
+}
+
+/** Sentences for a caller, without their full stop. */
+const obstacles = {
+  open: undefined,
+  node: "The node of the payment network does not answer, so this server accepts no USDC now",
+  paused: "The issuer of USDC has paused all transfers, so this server accepts no USDC now",
+  blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server accepts no USDC now",
+} as const
+
+/** How long a good and a bad answer are cached, and the timeout of a query. */
+const believedFor = Duration.seconds(3)
+const doubtedFor = Duration.seconds(1)
+const askedWithin = Duration.seconds(10)
+
+export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/chain/TokenWatch", {
+  make: Effect.fnUntraced(function* (receiving: Receiving) {
+    const { ask } = yield* Chain
+
+    const obstacleNow = tokenStateOf(ask, receiving).pipe(
+      Effect.map((standing) => obstacles[standing]),
+      Effect.timeout(askedWithin),
+      Effect.orElseSucceed(() => obstacles.node),
+      Effect.uninterruptible,
+    )
+
+    /** Why no transfer to us is possible, at most three seconds old. */
+    const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
+      Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
+    )
+    return { obstacle, obstacleNow }
+  }),
+}) {
+  static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
+  static readonly layer = (receiving: Receiving) => Layer.effect(this, this.make(receiving))
+}

@@ -1,0 +1,95 @@
+/** Leases attempts that are due for an inquiry, and schedules the next one. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { readable } from "../../platform/Rows.ts"
+import { timestampOf } from "../../platform/Time.ts"
+import type { Rail } from "../Payment.ts"
+import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
+
+export interface OpenInquiry {
+  /** The transaction or intent that the outcome depends on. */
+  readonly reference: Option.Option<string>
+  /** A facilitator's refusal in this inquiry; null if it was asked and did not refuse, absent if none was asked. */
+  readonly refusal?: string | null | undefined
+  /** The reason to fail if the next inquiry agrees; null if the attempt is open, absent without an answer. */
+  readonly verdict?: string | null | undefined
+}
+
+export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store/Due", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    /** Leases attempts of a rail that are due before `beforeMillis`. Any number of servers may lease concurrently. */
+    const lease = Effect.fn("Sweep.lease")(function* (
+      rail: Rail,
+      limit: number,
+      beforeMillis: number,
+      leaseMillis: number,
+    ) {
+      const now = yield* Clock.currentTimeMillis
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+        WHERE id IN (
+          SELECT id FROM payment_attempts
+          WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
+          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
+    })
+
+    /**
+     * Stores an open outcome, the inquiry's findings, and the time of the next inquiry. An inquiry beside the lease
+     * (`isBeside`) never postpones that time, and only a reason to fail brings it forward.
+     */
+    const defer = Effect.fn("Sweep.defer")(function* (
+      id: string,
+      { reference, refusal, verdict }: OpenInquiry,
+      untilMillis: number,
+      isBeside: boolean,
+    ) {
+      const until = sql`${timestampOf(untilMillis)}::timestamptz`
+      const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
+      const next = isBeside ? soonest : until
+      const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
+      const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(verdict)}`
+      yield* sql`
+        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
+          transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
+          ${refused}${judged}
+        WHERE id = ${id}::uuid AND state = 'pending'`.pipe(Effect.orDie)
+    })
+
+    /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
+    const hold = Effect.fn("Sweep.hold")(function* ({ checks, id }: Attempt, holdMillis: number) {
+      const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz, ${setVerdict(null)}
+        WHERE id = ${id}::uuid AND state = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
+      return rows.length > 0
+    })
+
+    /** Leases due failed attempts whose authorization may still be submitted, for a minute. */
+    const leaseAlive = Effect.fn("Sweep.leaseAlive")(function* (limit: number) {
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_attempts SET next_check_at = now() + interval '1 minute'
+        WHERE id IN (
+          SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at <= now()
+          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
+    })
+
+    /** Ends the inquiries: the authorization has expired, or its late payment is recorded. */
+    const endAlive = Effect.fn("Sweep.endAlive")((id: string) =>
+      retryConflicts(sql`UPDATE payment_attempts SET is_alive = false WHERE id = ${id}::uuid`).pipe(
+        Effect.orDie,
+        Effect.asVoid,
+      ),
+    )
+
+    return { lease, defer, hold, leaseAlive, endAlive }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,24 @@
+/** The store of paid attempts: claimed once, ended once, answered with the same bytes for ever. */
+import { Layer } from "effect"
+import { Claim } from "./Claim.ts"
+import { Fail } from "./Fail.ts"
+import { Lookup } from "./Lookup.ts"
+import { Refunds } from "./Refunds.ts"
+import { Selling } from "./Selling.ts"
+import { Settle } from "./Settle.ts"
+import { SettledTransfers } from "./SettledTransfers.ts"
+import { AttemptCounts } from "./AttemptCounts.ts"
+import { Sweep } from "./Due.ts"
+import { UnmatchedPayments } from "./Unmatched.ts"
+
+/** All services of the ledger. `Broadcasts` belongs to the relayer alone. */
+export const layer = Layer.mergeAll(
+  Claim.layer,
+  Selling.layer,
+  Settle.layer,
+  Fail.layer,
+  Sweep.layer,
+  SettledTransfers.layer,
+  AttemptCounts.layer,
+  Refunds.layer,
+).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))

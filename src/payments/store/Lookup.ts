@@ -1,0 +1,113 @@
+/** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Batcher from "../../platform/Batcher.ts"
+import { rowReader } from "../../platform/Rows.ts"
+import { bounded, respelled } from "../../platform/Sql.ts"
+import type { Claims, ClaimConflict } from "../Act.ts"
+import { claimOf, type Payment } from "../Payment.ts"
+import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
+
+export interface AttemptState {
+  readonly attempt: Option.Option<Attempt>
+  readonly conflicts: ReadonlyArray<ClaimConflict>
+  /** Whether any attempt holds the payment. */
+  readonly paymentBound: boolean
+}
+
+/** The database does not answer. */
+export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {}) {}
+
+const readClaims = rowReader(
+  "payment_claims",
+  Schema.Struct({
+    id: Schema.NullOr(Schema.String),
+    held: Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String, settled: Schema.Boolean }))),
+    drawn: Schema.NullOr(Schema.Int),
+  }),
+)
+
+const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
+
+/** One lookup of a shared statement: an attempt by key, the holders of claims, and the drawn numbers of a pool. */
+interface Asked {
+  readonly key: string
+  readonly names: ReadonlyArray<string>
+  readonly pool: string | null
+}
+
+export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/store/Lookup", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const columns = sql.literal(attemptColumns)
+
+    // One JSON parameter for any number of lookups keeps one query plan. The lateral joins with LIMIT make the planner
+    // use indexes: it cannot estimate the length of a list and would scan whole tables.
+    const [text] = sql`
+      SELECT a.*, held.held, (
+          SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
+        ) AS drawn
+      FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
+      LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
+      LEFT JOIN LATERAL (
+        SELECT json_agg(json_build_object('name', n.name, 'settled', o.state = 'settled') ORDER BY n.name) AS held
+        FROM json_array_elements_text(r.names) AS n(name)
+        CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
+        CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
+      ) AS held ON true
+      ORDER BY r.place`.compile()
+    const rowSoon = yield* Batcher.make<Asked, object, never>({
+      run: (asked) => {
+        // Most keys have no attempt, so column names are converted only for those that have one.
+        const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
+        return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
+      },
+    })
+
+    /** The attempt under a key and the state of its claims, in one round trip shared with concurrent callers. */
+    const state = Effect.fnUntraced(function* (
+      key: string,
+      claims: Claims,
+      payment?: Payment,
+    ): Effect.fn.Return<AttemptState> {
+      const bound = payment === undefined ? "" : claimOf(payment)
+      const names = bound === "" ? claims.slots : [...claims.slots, bound]
+      const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
+      const found = yield* readClaims(row)
+      const taken = found.held ?? []
+      const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
+        claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
+      )
+      const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
+      return {
+        attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
+        conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
+        paymentBound: taken.some((claim) => claim.name === bound),
+      }
+    })
+
+    const find = Effect.fn("Lookup.find")(function* (key: string) {
+      const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(
+        Effect.orDie,
+        bounded,
+      )
+      return row === undefined ? Option.none() : Option.some(yield* readAttempt(row))
+    })
+
+    const count = (where: string) =>
+      sql`SELECT count(*) AS n FROM payment_attempts WHERE ${sql.literal(where)}`.pipe(
+        Effect.mapError(() => new LedgerUnavailable({})),
+        Effect.flatMap(([row]) => readCount(row)),
+        Effect.map(({ n }) => Number(n)),
+      )
+
+    return {
+      state,
+      find,
+      pending: count("state = 'pending'"),
+      lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,126 @@
+/** Payments that an operator may pay back, and the transfers that did: at most one for each payment. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlError, type Statement } from "effect/sql"
+import { Refund } from "../../../schema/payments/Refund.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+import { bounded } from "../../platform/Sql.ts"
+import { part } from "../../platform/SqlPart.ts"
+
+export type { Refund }
+
+const Row = Schema.Struct({
+  /** The claim of the payment, which names it. */
+  payment: Schema.String,
+  /** The act or the failed attempt; null if the payment belongs to no purchase. */
+  attempt: Schema.NullOr(Schema.String),
+  network: Schema.String,
+  asset: Schema.String,
+  payer: Schema.String,
+  amountAtomic: Schema.BigIntFromString,
+  transaction: Schema.String,
+  /** Until when its buyer can still buy with it, in seconds since 1970; null from then on. */
+  claimableUntil: Schema.NullOr(Schema.Finite),
+  refund: Schema.NullOr(Schema.fromJsonString(Refund)),
+})
+export type Returnable = typeof Row.Type
+
+const returnables = rowsOf("payment_refunds", Row)
+const shown = rowsOf("payment_refunds", Schema.Struct({ shown: Row.fields.refund }))
+
+/** The refund was not recorded, for this reason. */
+export class RefundRefused extends Schema.TaggedError<RefundRefused>()("RefundRefused", { message: Schema.String }) {}
+
+/** The public JSON of the refund that matches; null without one. */
+export const refundWhere = (which: Statement.Fragment) => part`(SELECT shown FROM payment_refunds f WHERE ${which})`
+
+/** A claim that was judged in time reaches its row within this many seconds. */
+const claimingSeconds = 60
+
+const unmatched = part`
+  SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
+    s.found_at AS since, CASE WHEN s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
+      THEN s.valid_before END AS claimable_until
+  FROM payment_strays s LEFT JOIN LATERAL (
+    SELECT a.id FROM payment_attempts a
+    WHERE a.state = 'failed' AND a.nonce = s.nonce AND lower(a.payer) = lower(s.payer) AND a.network = s.network
+    ORDER BY a.ended_at DESC LIMIT 1
+  ) o ON true`
+
+/** `payment` is the same text as `claimOf`. */
+const settled = part`
+  SELECT lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' || a.nonce) AS payment,
+    a.id AS attempt, a.network, a.asset, a.payer, a.nonce, a.amount_atomic,
+    COALESCE(a.current_transaction, a.transaction) AS transaction, a.ended_at AS since, NULL AS claimable_until
+  FROM payment_attempts a WHERE a.state = 'settled'`
+
+const list = (source: Statement.Fragment, which: Statement.Fragment, limit: number) => part`
+  SELECT p.payment, p.attempt, p.network, p.asset, p.payer, p.amount_atomic::text AS amount_atomic, p.transaction,
+    p.claimable_until::float8 AS claimable_until, f.shown AS refund
+  FROM (${source}) p LEFT JOIN payment_refunds f ON f.payment = p.payment
+  WHERE ${which} ORDER BY p.since, p.payment LIMIT ${limit}::int`
+
+const isTaken = (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "UniqueViolation"
+
+export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/store/Refunds", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    /** Payments that bought nothing and were not paid back, oldest first. */
+    const due = (limit: number) => returnables(sql`${list(unmatched, part`f.payment IS NULL`, limit)}`)
+
+    /** The payments of an attempt; or by their own transaction or nonce. */
+    const find = (what: string) => {
+      const name = what.toLowerCase()
+      const isHash = name.startsWith("0x")
+      const of = isHash
+        ? part`a.transaction = ${name} OR a.current_transaction = ${name} OR a.nonce = ${name}`
+        : part`a.id = ${name}::uuid`
+      const which = isHash
+        ? part`lower(p.transaction) = ${name} OR lower(p.nonce) = ${name}`
+        : part`p.attempt = ${name}::uuid`
+      return returnables(sql`${list(part`${unmatched} UNION ALL ${settled} AND (${of})`, which, 10)}`)
+    }
+
+    /** Records a checked transfer. Runs inside its caller's transaction. */
+    const record = Effect.fn("Refunds.record")(
+      function* (payment: string, refund: Refund) {
+        const made = yield* sql`
+          INSERT INTO payment_refunds (payment, transaction, attempt, shown)
+          SELECT ${payment}, ${refund.transaction}, ${refund.attempt}::uuid, ${JSON.stringify(refund)}
+          WHERE NOT EXISTS (
+            SELECT 1 FROM payment_claims c JOIN payment_attempts a ON a.id = c.attempt_id
+            WHERE c.name = ${payment} AND a.state = 'pending')
+          RETURNING payment`
+        if (made.length > 0) return
+        return yield* new RefundRefused({
+          message: "A purchase with this payment is in flight. Wait for its outcome. Nothing was recorded.",
+        })
+      },
+      Effect.catchIf(isTaken, () =>
+        Effect.fail(
+          new RefundRefused({
+            message: "This payment has a refund, or this transaction is another refund's. Nothing was recorded.",
+          }),
+        ),
+      ),
+    )
+
+    const one = (which: Statement.Fragment) =>
+      shown(sql`SELECT shown FROM payment_refunds f WHERE ${which}`).pipe(
+        Effect.orDie,
+        bounded,
+        Effect.map(([row]) => Option.fromNullishOr(row?.shown)),
+      )
+
+    return {
+      due,
+      find,
+      record,
+      /** The refund of a payment, by its claim. */
+      ofPayment: (payment: string) => one(part`f.payment = ${payment}`),
+      ofAttempt: (id: string) => one(part`f.attempt = ${id}::uuid`),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

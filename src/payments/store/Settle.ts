@@ -1,0 +1,191 @@
+/** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
+import { Context, Effect, Layer, Metric, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Batcher from "../../platform/Batcher.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { transaction } from "../../platform/Sql.ts"
+import * as Trace from "../../platform/Trace.ts"
+import { type Change, changed } from "../Changes.ts"
+import { type Paid, PaidActs, type Payer, type Recorded } from "../Act.ts"
+import type { Proof } from "../Payment.ts"
+import { PaymentTerms } from "../PaymentTerms.ts"
+import { receiptOf, responseOf } from "../Receipt.ts"
+import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
+import { receiptExtension } from "../receipts/SignedReceipt.ts"
+import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
+import { UnmatchedPayments, deleteMatched } from "./Unmatched.ts"
+
+/** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
+const batchSize = 128
+
+const batches = Metric.histogram("altar.payment.batch_size", {
+  description: "Attempts settled in one transaction.",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128],
+})
+
+interface Settling {
+  readonly id: string
+  readonly proof: Proof
+  readonly traceparent: string | undefined
+}
+
+const payerOf = (proof: Proof): Payer =>
+  proof.rail === "card"
+    ? { payer: null, transaction: null }
+    : { payer: proof.payment.authorization.from, transaction: proof.transaction }
+
+const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+
+export class Settle extends Context.Service<Settle>()("spirit-altar/payments/store/Settle", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const inTransaction = yield* transaction
+    const acts = yield* PaidActs
+    const unclaimed = yield* UnmatchedPayments
+    const publicUrl = yield* PublicUrl
+    const keys = yield* ReceiptKeys
+    const setting = yield* PaymentTerms
+    const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
+    const columns = sql.literal(attemptColumns)
+
+    /** The stored result of a settled attempt: the act's public row and the exact first answer. */
+    const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
+      const receipt = receiptOf(attempt, proof, recorded.at, explorer)
+      const permalink = `${publicUrl}${recorded.path}`
+      const { extra, record } = recorded
+      const extensions =
+        keys?.current === undefined || proof.rail === "card"
+          ? undefined
+          : receiptExtension(publicUrl, keys.current, attempt, proof, recorded)
+      return {
+        id: attempt.id,
+        act: attempt.act,
+        permalink,
+        agent_name: recorded.agentName,
+        at: recorded.at,
+        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+        receipt: JSON.stringify(receipt),
+        record: JSON.stringify(record),
+        answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
+        payment_response: responseOf(proof, recorded.at, extensions),
+        block: proof.rail === "card" ? null : proof.block.toString(),
+      }
+    }
+
+    const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Proof]>) {
+      const act = acts.get(name)
+      if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
+      const paid = batch.map(([{ acceptedAt, id, input, number }, proof]): Paid<Schema.Json, Payer> => ({
+        id,
+        input,
+        number,
+        acceptedAt,
+        ...payerOf(proof),
+      }))
+      const recorded = yield* act.record(paid)
+      return batch.flatMap(([attempt, proof], index) => {
+        const one = recorded[index]
+        return one === undefined ? [] : [settledRow(attempt, proof, one)]
+      })
+    })
+
+    /** Runs inside one transaction. Conflicts must reach its runner unchanged. */
+    const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
+      const ids = [...new Set(batch.map((settling) => settling.id))]
+      const locked = yield* sql`
+        SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
+      const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
+      const open = ids.flatMap((id) => {
+        const attempt = attempts.get(id)
+        const settling = batch.find((one) => one.id === id)
+        return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
+      })
+      const ended = open.map(([attempt, proof]): Change => ({
+        ...attempt,
+        from: "pending",
+        to: "settled",
+        evidence: proof.rail === "card" ? "card charged" : "transfer found",
+        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+      }))
+      if (open.length === 0) return { attempts, ended }
+      // All servers lock the heads of chains in one order.
+      const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+      const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
+      yield* sql`
+        WITH settled AS (
+          SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
+            agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
+            payment_response text, block bigint)
+        ), ended AS (
+          UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
+            answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
+            settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
+          FROM settled s WHERE a.id = s.id
+        ), counted AS (
+          UPDATE payment_totals SET settled = settled + ${open.length}::bigint, placed = placed + ${open.length}::bigint,
+            settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
+          WHERE id = 1 RETURNING placed - ${open.length}::bigint AS before
+        ), delivered AS (
+          ${deleteMatched(open.map(([{ payment }]) => payment))}
+        )
+        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record, log_sequence)
+        SELECT id, act, permalink, agent_name, at, receipt, record,
+          (SELECT before FROM counted) + row_number() OVER (ORDER BY at, id)
+        FROM settled`
+      for (const { answer, id, payment_response: paymentResponse } of rows) {
+        const attempt = attempts.get(id)
+        if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
+      }
+      return { attempts, ended }
+    })
+
+    /** A proof for a failed attempt is money without a purchase. */
+    const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
+      Effect.forEach(
+        batch,
+        ({ id, proof }) => {
+          const attempt = attempts.get(id)
+          return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
+        },
+        { discard: true },
+      )
+
+    const settleBatch = (batch: ReadonlyArray<Settling>) =>
+      inTransaction(settleTogether(batch)).pipe(
+        // The batch is part of the trace of one of its attempts.
+        Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
+        Effect.orDie,
+        // Reported by the server that committed it.
+        Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
+        Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
+        Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
+        Effect.flatMap(({ attempts }) =>
+          Effect.forEach(batch, ({ id }) => {
+            const attempt = attempts.get(id)
+            return attempt === undefined ? Effect.die(`attempt ${id} is gone`) : Effect.succeed(attempt)
+          }),
+        ),
+      )
+
+    const settleSoon = yield* Batcher.make({
+      size: batchSize,
+      width: 1,
+      // One attempt that cannot be recorded must not block the others of its batch.
+      retriesAlone: () => true,
+      run: settleBatch,
+    })
+
+    /**
+     * Records the act of a paid attempt and stores its answer. An ended attempt is returned as it is. The payment of a
+     * failed one is recorded for the operator.
+     */
+    const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
+      yield* Effect.annotateCurrentSpan("altar.attempt.id", id)
+      return yield* settleSoon({ id, proof, traceparent: yield* Trace.current })
+    })
+
+    return { settle }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,96 @@
+/** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
+import { Effect, Option, Result, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
+import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
+
+export interface PaymentHeader {
+  /** Whether the header is padded standard base64. */
+  readonly isStrict: boolean
+  /** The decoded text; none if the header is not base64. */
+  readonly text: Option.Option<string>
+  /** The text as JSON; none if it is not JSON. */
+  readonly json: Option.Option<unknown>
+}
+
+const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+const utf8 = new TextDecoder()
+
+export const read = (header: string): PaymentHeader => {
+  const bytes = Buffer.from(header, "base64")
+  // A header that encodes back to itself is strict. Only others need the pattern.
+  if (header !== "" && bytes.toString("base64") === header) {
+    const text = utf8.decode(bytes)
+    return { isStrict: true, text: Option.some(text), json: decodeJson(text) }
+  }
+  const text = Result.getSuccess(Base64.decodeString(header))
+  return { isStrict: strictBase64.test(header), text, json: Option.flatMap(text, decodeJson) }
+}
+
+/** Marked required: a payment needs an id or an `Idempotency-Key`. A client without extensions sends the header. */
+export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
+  info: { required: true },
+  schema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      required: { type: "boolean" },
+      id: { type: "string", minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" },
+    },
+    required: ["required"],
+  },
+}
+
+/** Every id of this form is a valid Idempotency-Key. */
+const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
+
+const Identified = Schema.Struct({
+  extensions: Schema.Struct({ "payment-identifier": Schema.Struct({ info: Schema.Struct({ id: Schema.Unknown }) }) }),
+})
+const decode = Schema.decodeUnknownOption(Identified)
+
+/** The id in a `PAYMENT-SIGNATURE` in any form; none if it is missing or unreadable. */
+const identifierIn = ({ json }: PaymentHeader): Option.Option<unknown> =>
+  Option.flatMap(json, decode).pipe(Option.map(({ extensions }) => extensions["payment-identifier"].info.id))
+
+interface Named {
+  /** `Idempotency-Key` as sent. */
+  readonly key: string | undefined
+  readonly payment: PaymentHeader | undefined
+  readonly isPaid: boolean
+}
+
+/** The key of an unpaid request without one. No attempt has it. */
+export const noKey = ""
+
+/** The one key of a purchase: the header, or the id in the payment. Two different keys are rejected. */
+export const keyOf = ({
+  isPaid,
+  key,
+  payment,
+}: Named): Effect.Effect<string, IdempotencyKeyRequired | IdempotencyKeyInvalid> => {
+  if (!isPaid) return Effect.succeed(key ?? noKey)
+  const identifier = payment === undefined ? Option.none() : identifierIn(payment)
+  if (Option.isNone(identifier))
+    return key === undefined ? Effect.fail(new IdempotencyKeyRequired({})) : Effect.succeed(key)
+  const id = identifier.value
+  if (!isIdentifier(id)) {
+    return Effect.fail(
+      new IdempotencyKeyInvalid({
+        message:
+          "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
+      }),
+    )
+  }
+  return key === undefined || key === id
+    ? Effect.succeed(id)
+    : Effect.fail(
+        new IdempotencyKeyInvalid({
+          message:
+            "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
+        }),
+      )
+}

@@ -1,0 +1,180 @@
+/** Verifies that a signed payment fits an offer exactly and would settle now. */
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { isAddressEqual } from "viem"
+import { PaymentPayload } from "../../../schema/payments/Payment.ts"
+import { Chain } from "../chain/Chain.ts"
+import type { ChainUnavailable } from "../chain/Rpc.ts"
+import { alreadyUsed, deploymentOf, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
+import type { Sale, Terms } from "../PaymentTerms.ts"
+import type { PayerBalance } from "../store/NewAttempt.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
+import { inLowerCase } from "../Hex.ts"
+import type { PaymentRejected } from "../PaymentRejected.ts"
+import { mismatch, refuse, reject, untimely } from "./Offer.ts"
+import { PayerBalances } from "./PayerBalances.ts"
+import type { PaymentHeader } from "./Header.ts"
+import { Signatures } from "./Signature.ts"
+
+export interface VerifiedPayment {
+  readonly _tag: "Verified"
+  readonly authorization: SignedAuthorization
+  /** The payload as the client sent it, JSON. */
+  readonly payload: string
+  readonly fromBlock: bigint
+  readonly balance: PayerBalance
+}
+
+/** A payment that is refused unless another attempt holds its authorization or it has already paid. */
+export interface RefusedPayment {
+  readonly _tag: "Refused"
+  readonly authorization: SignedAuthorization
+  readonly payload: string
+  readonly refusal: PaymentRejected
+  /** Whether it fits the offer and is signed by its wallet, so that following it on chain is worth it. */
+  readonly isTraceable: boolean
+}
+
+/** A payment that could not be checked on chain. The ledger still knows the attempt that holds it. */
+export interface UnverifiedPayment {
+  readonly _tag: "Unverified"
+  readonly authorization: SignedAuthorization
+  readonly cause: ChainUnavailable
+}
+
+export interface VerifierConfig {
+  /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
+  readonly walletFactories: ReadonlyArray<`0x${string}`>
+}
+
+const decodePayload = Schema.decodeUnknownOption(PaymentPayload)
+const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
+
+const simulationMessages: Readonly<Record<string, string>> = {
+  invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price. Fund it and sign again.",
+  invalid_exact_evm_signature: "The signature is not the paying wallet's for this authorization. Sign again.",
+  invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain. Sign a new one.",
+  invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain. Sign a new one.",
+}
+
+const badSignature = "invalid_exact_evm_signature"
+
+const unproven = refuse(
+  badSignature,
+  "The paying wallet no longer accepts this signature, so the server does not search for its authorization. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
+)
+
+/** Reverts that may hide a used authorization: the token checks the clock before the nonce. */
+const maybeUsed: ReadonlySet<string> = new Set([
+  alreadyUsed,
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  unexplained,
+])
+
+const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
+
+const refusedAs = (
+  authorization: SignedAuthorization,
+  payload: string,
+  refusal: PaymentRejected,
+  isTraceable: boolean,
+): RefusedPayment => ({ _tag: "Refused", authorization, payload, refusal, isTraceable })
+
+const read = ({ isStrict, json, text }: PaymentHeader) => {
+  if (!isStrict || Option.isNone(text)) {
+    return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
+  }
+  const version = Option.flatMap(json, decodeVersion)
+  if (Option.isSome(version) && version.value.x402Version !== 2) {
+    return Result.fail(
+      refuse("invalid_x402_version", "This server supports x402 version 2 only. Sign the offer in challenge."),
+    )
+  }
+  return Option.match(Option.flatMap(json, decodePayload), {
+    onSome: (payload) => Result.succeed({ payload, text: text.value }),
+    onNone: () =>
+      Result.fail(
+        refuse("invalid_payload", "PAYMENT-SIGNATURE must hold an x402 v2 payload with an EIP-3009 authorization."),
+      ),
+  })
+}
+
+export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments/verify/PaymentVerifier", {
+  make: Effect.fnUntraced(function* (config: VerifierConfig) {
+    const chain = yield* Chain
+    const balances = yield* PayerBalances
+    const signatures = yield* Signatures
+    const clock = yield* DatabaseClock
+
+    /** Judges a payment that fits the offer by its wallet and the chain. */
+    const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
+      /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
+      const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
+        const isTraceable = yield* signatures.proven(authorization, terms)
+        // An undeployed wallet cannot have paid. Its refusal stands unless it reports the nonce as used.
+        const isTrue =
+          isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
+        return refusedAs(authorization, payload, isTrue ? refusal : unproven, isTraceable)
+      })
+      if (!(yield* signatures.plausible(authorization, terms))) {
+        return yield* reject(badSignature, messageOf(badSignature))
+      }
+
+      const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
+      const late = untimely(authorization, terms, now)
+      if (late !== undefined) return yield* refused(late)
+
+      const [simulation, balance] = yield* Effect.all(
+        [chain.simulate(authorization), balances.current(authorization)],
+        {
+          concurrency: "unbounded",
+        },
+      )
+      if (simulation._tag === "Reverted") {
+        // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
+        const refusal = refuse(simulation.reason, messageOf(simulation.reason))
+        return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
+      }
+      const verified: VerifiedPayment = {
+        _tag: "Verified",
+        authorization,
+        payload,
+        fromBlock: simulation.block,
+        balance,
+      }
+      return verified
+    })
+
+    /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
+    const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
+      const { payload, text } = yield* Effect.fromResult(read(header))
+      const { authorization: signed, signature } = payload.payload
+      const authorization: SignedAuthorization = {
+        asset: terms.asset,
+        from: inLowerCase(signed.from),
+        to: inLowerCase(signed.to),
+        value: BigInt(signed.value),
+        validAfter: BigInt(signed.validAfter),
+        validBefore: BigInt(signed.validBefore),
+        nonce: inLowerCase(signed.nonce),
+        signature: inLowerCase(signature),
+      }
+      const misfit = mismatch(payload, terms, sale)
+      if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
+
+      const deployment = deploymentOf(authorization.signature)
+      if (deployment !== undefined && !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))) {
+        return yield* refuse("eip6492_factory_not_allowed", "Wallets of this factory must be deployed before they pay.")
+      }
+      return yield* judge(authorization, text, terms).pipe(
+        Effect.catchTag("ChainUnavailable", (cause) =>
+          Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
+        ),
+      )
+    })
+
+    return { verify }
+  }),
+}) {
+  static readonly layer = (config: VerifierConfig) => Layer.effect(this, this.make(config))
+}

@@ -1,0 +1,100 @@
+/** Checks a wallet's signature: by its key here, or by its contract on chain. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { encodeFunctionData, type Hex, hashTypedData, parseAbi } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
+import { BoundedMap } from "../../platform/BoundedMap.ts"
+import { Chain } from "../chain/Chain.ts"
+import { chainIdOf, deploymentOf, type SignedAuthorization } from "../chain/Eip3009.ts"
+import type { Terms } from "../PaymentTerms.ts"
+import { call, getCode, isRevert } from "../chain/Rpc.ts"
+import * as KeyChecks from "./KeyChecks.ts"
+import { signings } from "./Signing.ts"
+
+/** Milliseconds for which a wallet counts as one without code, and the maximum number remembered. */
+const codelessFor = 30_000
+const codelessKept = 10_000
+
+const walletAbi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"])
+
+/** The answer of a wallet that accepts a signature (EIP-1271). */
+const standsForIt = `0x1626ba7e${"0".repeat(56)}`
+
+/** The call that asks a wallet to verify a signature; none if a number does not fit its type. */
+const walletCall = Option.liftThrowable((authorization: SignedAuthorization, terms: Terms, signature: Hex): Hex => {
+  const { asset, from, nonce, to, validAfter, validBefore, value } = authorization
+  const domain = {
+    name: terms.assetName,
+    version: terms.assetVersion,
+    chainId: chainIdOf(terms.network),
+    verifyingContract: asset,
+  }
+  const message = { from, to, value, validAfter, validBefore, nonce }
+  const digest = hashTypedData({
+    domain,
+    types: transferTypes,
+    primaryType: "TransferWithAuthorization",
+    message,
+  })
+  return encodeFunctionData({ abi: walletAbi, functionName: "isValidSignature", args: [digest, signature] })
+})
+
+export class Signatures extends Context.Service<Signatures>()("spirit-altar/payments/verify/Signature", {
+  make: Effect.gen(function* () {
+    const { ask } = yield* Chain
+    const isSigned = yield* KeyChecks.make()
+    const signingOf = signings()
+    const isCodeless = (wallet: Address) => Effect.map(getCode(ask, wallet, "latest"), (code) => code.length <= 2)
+
+    /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
+    const codeless = new BoundedMap<Address, number>(codelessKept)
+    const hasCode = Effect.fnUntraced(function* (wallet: Address) {
+      const now = yield* Clock.currentTimeMillis
+      if (now - (codeless.get(wallet) ?? Number.NEGATIVE_INFINITY) < codelessFor) return false
+      if (!(yield* isCodeless(wallet))) return true
+      codeless.set(wallet, now)
+      return false
+    })
+
+    /** A malformed signature is not one of a wallet's own key. */
+    const byKey = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+      const signing = signingOf(authorization, terms)
+      return signing !== undefined && (yield* isSigned(signing))
+    })
+
+    /**
+     * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
+     * with code, or one that its signature deploys, is judged by the chain.
+     */
+    const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+      if (deploymentOf(authorization.signature) !== undefined) return true
+      return (yield* byKey(authorization, terms)) || (yield* hasCode(authorization.from))
+    })
+
+    const byWallet = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+      const { from, signature } = authorization
+      const data = walletCall(authorization, terms, deploymentOf(signature)?.signature ?? signature)
+      if (Option.isNone(data)) return false
+      return yield* call(ask, { to: from, data: data.value }, "latest").pipe(
+        Effect.map((answer) => answer.startsWith(standsForIt)),
+        Effect.catchIf(isRevert, () => Effect.succeed(false)),
+      )
+    })
+
+    /**
+     * Whether the wallet's key signed, or the wallet's code accepts the signature now. The token only checks signatures
+     * of transfers, so this alone proves the owner of a used authorization.
+     */
+    const proven = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+      return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
+    })
+
+    /** Whether the signature would deploy its wallet, which has no code: its owner is unproven and cannot have paid. */
+    const isUndeployed = ({ from, signature }: SignedAuthorization) =>
+      deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
+
+    return { plausible, proven, isUndeployed }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}
