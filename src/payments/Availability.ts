@@ -8,7 +8,9 @@ import { log } from "../platform/LogMessages.ts"
 
 export interface AvailabilityState {
   readonly isPaused: boolean
-  /** Why no payment on chain is possible: a sentence for the caller, without its full stop. */
+  /** Whether the database accepts writes. */
+  readonly isWritable: boolean
+  /** Why no payment is possible: a sentence for the caller, without its full stop. */
   readonly obstacle: string | undefined
   readonly settlement: Funds
 }
@@ -17,6 +19,8 @@ export interface AvailabilityState {
 export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
 
+const readOnly = "The database accepts no writes now"
+
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
   make: Effect.gen(function* () {
     const selling = yield* Selling
@@ -24,31 +28,40 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     const settlement = yield* Settlement
     const reported = yield* Ref.make<string | undefined>(undefined)
 
-    const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: Omit<AvailabilityState, "settlement">) {
+    const report = Effect.fnUntraced(function* ({
+      isPaused,
+      obstacle,
+    }: Pick<AvailabilityState, "isPaused" | "obstacle">) {
       const reason = isPaused ? "The operator has paused sales" : obstacle
       if ((yield* Ref.getAndSet(reported, reason)) === reason) return
       yield* reason === undefined ? log("payments available") : log("payments unavailable", { reason })
     })
 
-    const state = Effect.all([selling.paused, token.obstacle, settlement.obstacle, settlement.funds], {
+    const state = Effect.all([selling.state, token.obstacle, settlement.obstacle, settlement.funds], {
       concurrency: "unbounded",
     }).pipe(
-      Effect.map(([paused, ofToken, ofSettlement, funds]): AvailabilityState => {
-        const obstacle = ofToken ?? ofSettlement
-        return { isPaused: Option.isSome(paused), obstacle, settlement: obstacle === undefined ? funds : "failing" }
+      Effect.map(([{ isWritable, pause }, ofToken, ofSettlement, funds]): AvailabilityState => {
+        const onChain = ofToken ?? ofSettlement
+        return {
+          isPaused: Option.isSome(pause),
+          isWritable,
+          obstacle: isWritable ? onChain : readOnly,
+          settlement: onChain === undefined ? funds : "failing",
+        }
       }),
       Effect.tap(report),
     )
 
     /** Fails while the operator has paused sales. The operator's reason is not published. */
-    const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
-      Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
+    const unlessPaused = Effect.flatMap(selling.state, ({ pause }) =>
+      Option.isNone(pause) ? Effect.void : Effect.fail(new SellingPaused({})),
     )
 
-    /** Fails while an unpaid request could not be settled on chain. */
+    /** Fails while a payment could not be recorded, or not be settled on chain. */
     const toOffer = Effect.gen(function* () {
       yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
-      const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)
+      const { isWritable } = yield* selling.state
+      const obstacle = isWritable ? ((yield* token.obstacle) ?? (yield* settlement.obstacle)) : readOnly
       yield* report({ isPaused: false, obstacle })
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
     })

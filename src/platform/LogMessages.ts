@@ -36,6 +36,8 @@ export const messages = {
     "checkpoint publication failed": "Make `LOG_CHECKPOINT_FILE` writable, and run `spirit-altar log status`.",
     "configuration advice": "`advice` names the variable to set.",
     "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
+    "database sessions replaced":
+      "Nothing, if it stays alone: the database or its settings changed. Else `reason` names the setting or the bug.",
     "finality check failed": "Read the cause: node or database.",
     "finality sweep failed": "Read the cause: node or database.",
     "group broadcast failed": "Read the cause: node, database or gas.",

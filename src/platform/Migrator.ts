@@ -73,8 +73,11 @@ const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   ),
 )
 
-/** SQLSTATE 42P01: undefined table. */
-const isUnmade = (failure: SqlError.SqlError): boolean => codeOf(failure) === "42P01"
+const isMade = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(sql<{ found: boolean }>`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS found`, (rows) =>
+    rows.some(({ found }) => found),
+  ),
+)
 
 /** SQLSTATE 55P03: a lock was not granted in time. */
 const isHeld = (failure: SqlError.SqlError): boolean => codeOf(failure) === "55P03"
@@ -109,8 +112,8 @@ const once = Effect.fnUntraced(function* (id: number, name: string, migration: M
 export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
   const inTransaction = yield* transaction
   // If another server creates the table at the same moment, ours fails and theirs is used.
-  const made = Effect.catch(makeTable, (refused) => Effect.mapError(applied, () => refused))
-  const done = yield* Effect.catchIf(applied, isUnmade, () => Effect.andThen(made, applied))
+  if (!(yield* isMade)) yield* Effect.catch(makeTable, (refused) => Effect.mapError(applied, () => refused))
+  const done = yield* applied
   for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
     const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
     if (done.has(Number(id))) continue

@@ -1,9 +1,10 @@
 /** The database: its connection pool, its errors and its transactions. */
-import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import { literal } from "./SqlPart.ts"
 import { log } from "./LogMessages.ts"
+import { DatabaseUnusable, unusable } from "./DatabaseSettings.ts"
+import * as Sessions from "./Sessions.ts"
 
 const names = new Map<string, string>()
 
@@ -20,21 +21,6 @@ const camel = (name: string): string => {
 export const respelled = (row: object): object =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value]))
 
-/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
-export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
-  PgClient.layer({
-    url,
-    maxConnections,
-    applicationName: "spirit-altar",
-    connectTimeout: "5 seconds",
-    // Requests share connections, so none waits for a connection of its own.
-    multiplex: true,
-    // Detects a silently closed connection within 20 seconds, before the next query needs it.
-    keepAlive: "10 seconds",
-    transformResultNames: camel,
-    transformJson: false,
-  })
-
 /** The error code of the system or of PostgreSQL. */
 export const codeOf = ({ reason }: SqlError.SqlError): unknown =>
   typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
@@ -46,6 +32,37 @@ const reasonOf = (error: SqlError.SqlError) => {
   const message = (reason.message ?? reason._tag).replace(/^PgConnection: /u, "")
   return typeof code === "string" ? `${message} (${code})` : message
 }
+
+/** What our statements rely on, whatever the defaults of role and database. PgBouncer passes all of these. */
+const startupParameters = {
+  datestyle: "ISO, MDY",
+  intervalstyle: "postgres",
+  standard_conforming_strings: "on",
+  timezone: "UTC",
+}
+
+/**
+ * SQLSTATEs that may come from the state or settings of a session, and so last as long as it does: a read-only or broken
+ * transaction state (25), prepared statements (26), the schema (3F), names and rights (42) and a time limit (57014).
+ */
+const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
+
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
+export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
+  Sessions.layer({
+    url,
+    maxConnections,
+    applicationName: "spirit-altar",
+    connectTimeout: "5 seconds",
+    startupParameters,
+    // Requests share connections, so none waits for a connection of its own.
+    multiplex: true,
+    // Detects a silently closed connection within 20 seconds, before the next query needs it.
+    keepAlive: "10 seconds",
+    transformResultNames: camel,
+    isUnfit,
+    onReplaced: (error) => log("database sessions replaced", { reason: reasonOf(error) }),
+  })
 
 /** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */
 const placeOf = ({ host, pathname }: URL) =>
@@ -64,11 +81,12 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
       before === why ? Effect.void : log("database unreachable", { database: place, reason: why }),
     )
   }
-  yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
+  const reason = yield* unusable.pipe(
     Effect.provide(layer(url, 1)),
     Effect.tapError(report),
     Effect.retry(Schedule.spaced("1 second")),
   )
+  if (reason !== undefined) return yield* new DatabaseUnusable({ message: reason })
   if ((yield* Ref.get(reported)) !== "") yield* log("database reachable", { database: place })
 })
 

@@ -12,8 +12,7 @@ import { Confirmation } from "../log/Confirmation.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
-import { Availability } from "../payments/Availability.ts"
-import type { Funds } from "../payments/Settlement.ts"
+import { Availability, type AvailabilityState } from "../payments/Availability.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
 import * as Batcher from "../platform/Batcher.ts"
 import { commit, version } from "../platform/Software.ts"
@@ -36,10 +35,12 @@ const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part)
 const clockState = (time: Result.Result<Reading, unknown>) =>
   Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
 
-const sellingState = (isPaused: boolean, settlement: Funds) =>
-  isPaused ? "paused" : settlement === "failing" ? "failing" : "ready"
+type Sales = Pick<AvailabilityState, "isPaused" | "isWritable" | "settlement">
 
-const unasked = { isPaused: false, settlement: "unknown" } as const
+const sellingState = ({ isPaused, isWritable, settlement }: Sales) =>
+  isPaused ? "paused" : settlement === "failing" || !isWritable ? "failing" : "ready"
+
+const unasked: Sales = { isPaused: false, isWritable: true, settlement: "unknown" }
 
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
@@ -85,7 +86,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     })
 
     const health = Effect.gen(function* () {
-      const [head, words, pending, lost, time, { isPaused, obstacle, settlement }, logPart] = yield* Effect.all(
+      const [head, words, pending, lost, time, sales, logPart] = yield* Effect.all(
         [
           found(chain.head),
           found(reveals.state),
@@ -101,13 +102,14 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       const isAnyLost = Result.isSuccess(lost) && lost.success > 0
       const isAnswering =
         Result.isSuccess(pending) && Result.isSuccess(lost) && !Result.isFailure(head) && !Result.isFailure(words)
-      const isSelling = !isPaused && settlement !== "failing"
+      const { isWritable, obstacle, settlement } = sales
+      const selling = sellingState(sales)
       const clock = clockState(time)
       return {
-        ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && isSelling && clock !== "failing",
+        ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && selling === "ready" && clock !== "failing",
         version,
         commit,
-        database: Result.isSuccess(pending) ? "ok" : "failing",
+        database: Result.isSuccess(pending) && isWritable ? "ok" : "failing",
         clock,
         chain: {
           state: isBroken ? "failing" : Result.isSuccess(head) ? "ok" : "unknown",
@@ -116,13 +118,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         reveals: areWordsBroken ? "failing" : Result.isSuccess(words) ? "ok" : "unknown",
         payments: {
           enabled,
-          state: isAnyLost
-            ? "failing"
-            : !enabled
-              ? "not_configured"
-              : Result.isFailure(lost)
-                ? "unknown"
-                : sellingState(isPaused, settlement),
+          state: isAnyLost ? "failing" : !enabled ? "not_configured" : Result.isFailure(lost) ? "unknown" : selling,
           pending: Result.isSuccess(pending) ? pending.success : null,
           settlement,
           obstacle: obstacle ?? null,
@@ -142,16 +138,17 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         ],
         { concurrency: "unbounded" },
       )
-      const isAnswering = Result.isSuccess(pending)
-      const { isPaused, settlement } = Option.getOrElse(sales, () => unasked)
+      const state = Option.getOrElse(sales, () => unasked)
+      const isAnswering = Result.isSuccess(pending) && state.isWritable
+      const selling = sellingState(state)
       const clock = clockState(time)
       return {
-        ready: isAnswering && (!toSell || (!isPaused && settlement !== "failing" && clock !== "failing")),
+        ready: isAnswering && (!toSell || (selling === "ready" && clock !== "failing")),
         state: "serving",
         database: isAnswering ? "ok" : "failing",
         clock,
-        payments: !enabled ? "not_configured" : toSell ? sellingState(isPaused, settlement) : "unknown",
-        settlement,
+        payments: !enabled ? "not_configured" : toSell ? selling : "unknown",
+        settlement: state.settlement,
         ...logPart,
       } satisfies typeof Readiness.Type
     })

@@ -15,7 +15,8 @@ suite(
   selling,
   (it) => {
     it("is known two seconds after it began and after it ended, and costs no question before", function* () {
-      const { pause, paused, resume } = yield* Selling
+      const { pause, resume, state } = yield* Selling
+      const paused = Effect.map(state, (found) => found.pause)
       assert.deepStrictEqual(yield* paused, Option.none())
       assert.isTrue(yield* pause("stock-taking"))
       assert.isFalse(yield* pause("again"))

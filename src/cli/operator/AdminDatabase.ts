@@ -7,6 +7,7 @@ import { Moderation } from "../../altar/Moderation.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { Refunds } from "../../payments/store/Refunds.ts"
 import { Selling } from "../../payments/store/Selling.ts"
+import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { helpOf, sufficient } from "../../server/config/Table.ts"
@@ -53,6 +54,10 @@ export const ungranted = <E>(
   return message === undefined ? Effect.failCause(cause) : Effect.fail(new CommandFailure({ message: `${message}.` }))
 }
 
+const usable = Effect.flatMap(DatabaseSettings.unusable, (message) =>
+  message === undefined ? Effect.void : Effect.fail(new CommandFailure({ message })),
+)
+
 export const run = <A, E, R = never>(
   asked: DatabaseFlags,
   use: Effect.Effect<A, E, Administration | Refunds | WitnessChain | SqlClient.SqlClient | R>,
@@ -60,8 +65,9 @@ export const run = <A, E, R = never>(
   explained(
     asked,
     Effect.flatMap(databaseUrl, (url) =>
-      Effect.catchCause(Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))), (cause) =>
-        ungranted(cause, url),
+      Effect.catchCause(
+        Effect.provide(Effect.andThen(usable, use), services.pipe(Layer.provideMerge(Sql.layer(url, 2)))),
+        (cause) => ungranted(cause, url),
       ),
     ).pipe(
       Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),

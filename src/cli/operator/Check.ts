@@ -7,6 +7,7 @@ import { SignedActs } from "../../altar/SignedActs.ts"
 import { production, type ServerConfig } from "../../server/config/Config.ts"
 import { unprovenIn, withAuthorizations } from "../../server/ReceiptAuthorizations.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
+import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Supported from "../../payments/x402/settlement/Supported.ts"
 import { givenEnvironment } from "../Environment.ts"
@@ -22,13 +23,16 @@ const databaseLines = (url: Redacted.Redacted<string>) => {
     const [row] = yield* sql<{ readonly version: string; readonly now: Date }>`
       SELECT current_setting('server_version') AS version, clock_timestamp() AS now`
     const here = yield* Clock.currentTimeMillis
-    return { version: row?.version ?? "", skew: (here - (row?.now.getTime() ?? here)) / 1000 }
+    const unsellable = yield* DatabaseSettings.unsellable
+    return { version: row?.version ?? "", skew: (here - (row?.now.getTime() ?? here)) / 1000, unsellable }
   }).pipe(Effect.provide(Sql.layer(url, 1)), Effect.scoped)
   return Effect.gen(function* () {
     const answered = yield* Effect.exit(Effect.timeout(asked, checkTimeout))
     if (answered._tag === "Failure") return [yield* runCheck("database", secrets, Effect.failCause(answered.cause))]
-    const { skew, version } = answered.value
-    return [ok("database", `PostgreSQL ${version} answers`), skewLine("clock", skew, "the database")]
+    const { skew, unsellable, version } = answered.value
+    const usable =
+      unsellable === undefined ? ok("database", `PostgreSQL ${version} answers`) : failed("database", unsellable)
+    return [usable, skewLine("clock", skew, "the database")]
   })
 }
 

@@ -8,25 +8,32 @@ const believedFor = Duration.seconds(2)
 
 const pausesOf = rowsOf("payment_pause", Schema.Struct({ reason: Schema.NullOr(Schema.String) }))
 
+export interface SellingState {
+  /** Why nothing is sold, in the operator's words. */
+  readonly pause: Option.Option<string>
+  /** Whether the database accepts writes. */
+  readonly isWritable: boolean
+}
+
 export class Selling extends Context.Service<Selling>()("spirit-altar/payments/store/Selling", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const known = yield* Ref.make(Option.none<string>())
+    const known = yield* Ref.make<SellingState>({ pause: Option.none(), isWritable: true })
 
     /**
-     * Why nothing is sold, in the operator's words; none while sales are open. At most two seconds old while the
-     * database answers. Without the database the last answer holds: a purchase fails later, where the database matters.
+     * At most two seconds old. Locking the row is a write: a database that only reads fails here, before a price is
+     * offered. A database that fails leaves the last pause, and one that does not answer the last state.
      */
-    const paused = yield* sql`SELECT reason FROM payment_pause WHERE id = 1`.pipe(
+    const state = sql`SELECT reason FROM payment_pause WHERE id = 1 FOR KEY SHARE`.pipe(
       pausesOf,
-      Effect.map(([row]) => Option.fromNullishOr(row?.reason)),
+      Effect.map(([row]): SellingState => ({ pause: Option.fromNullishOr(row?.reason), isWritable: true })),
+      Effect.catchTag("SqlError", () => Effect.map(Ref.get(known), ({ pause }) => ({ pause, isWritable: false }))),
       Effect.tap((found) => Ref.set(known, found)),
-      Effect.catchTag("SqlError", () => Ref.get(known)),
       // All callers share the query, so a hanging one must not stop all sales.
       Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(known) }),
       Effect.uninterruptible,
-      Effect.cachedWithTTL(believedFor),
     )
+    const cached = yield* Effect.cachedWithTTL(state, believedFor)
 
     /** Returns whether sales were open before. */
     const pause = Effect.fn("Selling.pause")((reason: string) =>
@@ -43,7 +50,7 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/s
       (rows) => rows.length > 0,
     ).pipe(Effect.withSpan("Selling.resume"))
 
-    return { paused, pause, resume }
+    return { state: cached, pause, resume }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)
