@@ -14,12 +14,14 @@ type Report = (
   cause: Cause.Cause<unknown>,
 ) => Effect.Effect<void>
 
-/** A missing grant is fixed by one statement, so its report omits the stack. */
+/** A missing privilege is explained by one sentence, so its report omits the stack. */
 const faultOf =
   (role: string): Report =>
   (what, fields, cause) => {
     const grant = missingGrant(cause, role)
-    return grant === undefined ? log(what, fields, cause) : log(what, { ...fields, reason: grant })
+    return grant === undefined
+      ? log(what, fields, cause)
+      : log(what, { ...fields, reason: `${grant}, or have the owner run the grants of the guide (Roles)` })
   }
 
 const Reporter = Context.Reference<Report>("spirit-altar/platform/DatabaseWatch", {

@@ -47,8 +47,12 @@ const startupParameters = {
  */
 const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
 
-/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
-export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. `onReplaced` gets the reason of a replacement. */
+export const layer = (
+  url: Redacted.Redacted<string>,
+  maxConnections = 16,
+  onReplaced: (reason: string) => Effect.Effect<void> = () => Effect.void,
+) =>
   Sessions.layer({
     url,
     maxConnections,
@@ -61,7 +65,7 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
     keepAlive: "10 seconds",
     transformResultNames: camel,
     isUnfit,
-    onReplaced: (error) => log("database sessions replaced", { reason: reasonOf(error) }),
+    onReplaced: (error) => onReplaced(reasonOf(error)),
   })
 
 /** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */
@@ -104,27 +108,15 @@ const messageOf = ({ reason }: SqlError.SqlError): string =>
     ? `${reason.cause.message}`
     : ""
 
-/** The rights of a server on a table; it rewrites nothing of a sold act but its position in the log. */
-const rightsOn = (table: string) =>
-  table === "acts" ? "SELECT, INSERT, UPDATE (log_sequence)" : "SELECT, INSERT, UPDATE, DELETE"
-
-/** The grant a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). */
+/**
+ * What a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). It advises no grant on a table: some are
+ * closed to servers on purpose.
+ */
 export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string | undefined => {
   const refused = errorsIn(cause).find((error) => codeOf(error) === "42501")
-  if (refused === undefined) return undefined
-  const message = messageOf(refused)
-  const [, kind = "", object = ""] = /^permission denied for (\w+) (\S+)$/u.exec(message) ?? []
-  const lacks = `The database role ${role} lacks a privilege: ${message}.`
-  switch (kind) {
-    case "table":
-      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run the grants of the guide (Roles), and no more than: GRANT ${rightsOn(object)} ON ${object} TO ${role}`
-    case "schema":
-      return `${lacks} Migrate with the DATABASE_URL of the role that owns the schema, or have that role run: GRANT USAGE, CREATE ON SCHEMA ${object} TO ${role}`
-    case "database":
-      return `${lacks} Have the owner of the database run: GRANT CONNECT ON DATABASE ${object} TO ${role}`
-    default:
-      return `${lacks} Use the DATABASE_URL of the role that owns the tables`
-  }
+  return refused === undefined
+    ? undefined
+    : `The database role ${role} lacks a privilege: ${messageOf(refused)}. Use the owner's DATABASE_URL`
 }
 
 export const roleOf = (url: string): string => decodeURIComponent(URL.parse(url)?.username ?? "") || "of DATABASE_URL"

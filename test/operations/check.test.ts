@@ -93,27 +93,29 @@ const serve = (env: Record<string, string>) => {
 }
 
 suite("a database role without a grant", database, (it) => {
-  it("is reported with the missing grant at start, in the log of a request and by admin", function* () {
+  it("is told of at start, in the log of a request and by admin", function* () {
     const { theirs, url } = yield* poor
     const port = yield* freePort
     const start = yield* serve({ DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
     assert.strictEqual(start.code, 1)
     assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
-    assert.match(
-      start.stderr,
-      new RegExp(`GRANT SELECT, INSERT, UPDATE, DELETE ON effect_sql_migrations TO ${role}\\.`, "u"),
-    )
+    assert.match(start.stderr, /Use the owner's DATABASE_URL\.$/mu)
 
     const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
     assert.strictEqual(admin.code, 1)
-    assert.include(JSON.parse(admin.stdout).message, `GRANT SELECT, INSERT, UPDATE, DELETE ON payment_pause TO ${role}`)
+    assert.match(JSON.parse(admin.stdout).message, /payment_pause\. Use the owner's DATABASE_URL\.$/u)
 
     yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
     yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
     const server = yield* serving({ DATABASE_URL: theirs })
     yield* server.says("server listening")
     assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
-    yield* server.says(`GRANT SELECT, INSERT, UPDATE (log_sequence) ON acts TO ${role}`)
-    for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")
+    yield* server.says(
+      `permission denied for table acts. Use the owner's DATABASE_URL, or have the owner run the grants`,
+    )
+    for (const said of [start.stderr, admin.stdout, server.output()]) {
+      assert.notInclude(said, "hush")
+      assert.notInclude(said, "GRANT", "a server's role may be closed to a table on purpose")
+    }
   })
 })

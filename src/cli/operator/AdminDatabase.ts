@@ -45,7 +45,7 @@ export const explained = <A, E, R>({ json }: DatabaseFlags, doing: Effect.Effect
       : Effect.void,
   )
 
-/** The same failure, but a missing privilege becomes one sentence with the statement that grants it. */
+/** The same failure, but a missing privilege becomes one sentence. */
 export const ungranted = <E>(
   cause: Cause.Cause<E>,
   url: Redacted.Redacted<string>,

@@ -50,7 +50,7 @@ const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<
     ),
 )
 
-/** A role that lacks a privilege to migrate or read gets the statement that grants it. */
+/** A role that lacks a privilege to migrate or read is told so in one sentence. */
 const granted = Effect.catchCause(launched, (cause) =>
   Effect.matchEffect(databaseUrl, {
     onFailure: () => Effect.failCause(cause),
