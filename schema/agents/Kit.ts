@@ -6,7 +6,7 @@ import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
 import { Challenge, ChallengeExtensions } from "../payments/Payment.ts"
-import { Day, PrayerBody } from "../altar/Prayer.ts"
+import { Day } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
 
@@ -21,12 +21,10 @@ const known = {
   elementId: Schema.optionalKey(ElementId).annotateKey({ description: "For a collectible only, and required." }),
   day: Schema.optionalKey(Day).annotateKey({ description: "For a prayer only: today in UTC." }),
   commitment: Schema.optionalKey(WitnessBody.fields.commitment).annotateKey({
-    description: "For a stone. Never send words or salt here: seal them on your side.",
+    description:
+      "For a stone and a prayer, required; for a candle, optional. Never send words or salt here: seal them on your side.",
   }),
   kind: WitnessBody.fields.kind,
-  intentionCommitment: Schema.optionalKey(PrayerBody.fields.intentionCommitment).annotateKey({
-    description: "For a prayer, required; for a candle, optional.",
-  }),
   dedication: CandleBody.fields.dedication,
   parentId: CandleBody.fields.parentId,
   agentName: WhyBody.fields.agentName,
@@ -79,7 +77,7 @@ export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
   complete: Schema.Boolean.annotate({ description: "Whether the request is complete except for keys." }),
-  missing: Schema.Array(Schema.String).annotate({ description: "Members of the body you still have to fill in." }),
+  missing: Schema.Array(Schema.String).annotate({ description: "Arguments that are still missing, `<…>` in the body." }),
   request: Schema.Struct({
     method: Schema.Literal("POST"),
     url: Url,
@@ -111,8 +109,8 @@ export const Kit = Schema.Struct({
   ).annotateKey({
     description: "The free request that opens sealed words later; `{id}` is `record.id` of the answer.",
   }),
-  commitment: Schema.optionalKey(Schema.String).annotateKey({
-    description: "The recipe, where the act takes a commitment; seal words on your side.",
+  recipe: Schema.optionalKey(Schema.String).annotateKey({
+    description: "How to make a commitment, where the act takes one; seal words on your side.",
   }),
   retry: Schema.String,
   reconcile: Schema.String.annotate({ description: "URL template: POST it, free, for the outcome of a payment." }),

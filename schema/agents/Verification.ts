@@ -20,11 +20,10 @@ export const Verification = Schema.Struct({
   stone: ListedStone,
   receipt: Schema.Struct({ ...Receipt.fields, refund: Schema.optionalKey(BriefRefund) }),
   link: Schema.Struct({
-    parts: Schema.Array(Schema.String).annotate({
+    recomputed: Hex64.annotate({
       description:
-        "previousHash, sequence, commitment, witnessedAt, transaction: hashed as UTF-8 with one NUL between.",
+        "The hash of the stone's previousHash, sequence, commitment, witnessedAt and transaction, as UTF-8 with one NUL between.",
     }),
-    recomputed: Hex64,
     holds: Schema.Boolean.annotate({ description: "`recomputed` is the stone's chainHash." }),
   }),
   reveal: Schema.NullOr(
@@ -51,7 +50,7 @@ export const Verification = Schema.Struct({
   ).annotate({ description: "The transparency log, or null without one." }),
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
-  checkYourself: Schema.Struct({ chain: Url, explorer: Url, recipe: Schema.String }),
+  checkYourself: Schema.Struct({ chain: Url, explorer: Url }),
 }).annotate({
   identifier: "Verification",
   description: "A stone with its link and its revealed words recomputed by the server.",

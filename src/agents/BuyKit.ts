@@ -29,15 +29,22 @@ const refuse = (code: string, message: string, issues: ToolRefusal["issues"] = [
 const choose = (offers: ReadonlyArray<Offer>, { action }: KitQuery) =>
   Effect.fromNullishOr(offers.find(({ act }) => act.name === action)).pipe(Effect.orDie)
 
-/** The contract calls the spirit in a path `familiarId`; callers of the tool say `spirit`. */
-const spelled = ({ parameter }: Offer, query: KitQuery): Values =>
-  Object.fromEntries(
+/** Names of the contract that all tools call otherwise. */
+const renamed: Values = { familiarId: "spirit", intentionCommitment: "commitment" }
+
+const asked = (name: string) => renamed[name] ?? name
+
+/** The arguments under the contract's names for this act. */
+const spelled = ({ body, parameter }: Offer, query: KitQuery): Values => {
+  const own = [...(parameter === undefined ? [] : [parameter]), ...body].map(({ name }) => name)
+  return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
       typeof value !== "string" || name === "action" || name === "payer"
         ? []
-        : [[name === "spirit" && parameter?.name === "familiarId" ? "familiarId" : name, value] as const],
+        : [[own.find((one) => asked(one) === name) ?? name, value] as const],
     ),
   )
+}
 
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
@@ -64,8 +71,6 @@ const openings = (publicUrl: string): Readonly<Record<string, Kit["afterwards"]>
     ...Object.fromEntries(Object.values(candleActs).map(({ sale }) => [sale.name, unseal])),
   }
 }
-
-const asked = (name: string) => (name === "familiarId" ? "spirit" : name)
 
 /** Issues of arguments that the act does not take, and of its path. */
 const misfits = ({ body, parameter, query }: Offer, values: Values): ToolRefusal["issues"] => {
@@ -103,7 +108,15 @@ const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): Reado
 
 /** A refusal of the act keeps its code; any other error is a fault of the server. */
 const refusalOf = (error: unknown) =>
-  isRefusal(error) ? Effect.fail(refuse(error.code, error.message, error.issues)) : Effect.die(error)
+  isRefusal(error)
+    ? Effect.fail(
+        refuse(
+          error.code,
+          error.message,
+          error.issues?.map(({ message, path }) => ({ path: asked(path), message })),
+        ),
+      )
+    : Effect.die(error)
 
 export const buyKit = Effect.gen(function* () {
   const offers = yield* Offers
@@ -155,7 +168,7 @@ export const buyKit = Effect.gen(function* () {
     )
 
     const url = `${publicUrl}${filled(path, values, pick(offer.query, values))}`
-    const template = { ...given, ...Object.fromEntries(missing.map(({ name }) => [name, `<${name}>`])) }
+    const template = { ...given, ...Object.fromEntries(missing.map(({ name }) => [name, `<${asked(name)}>`])) }
     const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
     const challenge = challengeOf(setting.terms, saleOf(act, url, values), "payment_required")
     const opening = openings(publicUrl)[act.name]
@@ -163,7 +176,7 @@ export const buyKit = Effect.gen(function* () {
       ok: true,
       action: act.name,
       complete: missing.length === 0,
-      missing: missing.map(({ name }) => name),
+      missing: missing.map(({ name }) => asked(name)),
       request: {
         method: "POST",
         url,
@@ -173,15 +186,17 @@ export const buyKit = Effect.gen(function* () {
           "PAYMENT-SIGNATURE": Words.paymentSignature,
         },
         body,
-        members: offer.body.filter(({ name }) => given[name] === undefined),
+        members: offer.body
+          .filter(({ name }) => given[name] === undefined)
+          .map((member) => ({ ...member, name: asked(member.name) })),
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
       challenge,
       ...toSign(challenge, query.payer, yield* Clock.currentTimeMillis),
       outcomes: Words.outcomes,
       ...(opening === undefined || !seals(given, missing) ? {} : { afterwards: opening }),
-      ...(offer.body.some(({ name }) => isSealing(name)) ? { commitment: recipe } : {}),
-      retry: Words.retry,
+      ...(offer.body.some(({ name }) => isSealing(name)) ? { recipe } : {}),
+      retry: Words.repeat,
       reconcile: Words.reconcileUrl(publicUrl),
     }
     return kit

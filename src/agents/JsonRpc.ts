@@ -1,7 +1,7 @@
 /** JSON-RPC 2.0 as MCP narrows it: one message, an id that is never null, an answer for every request. */
 import { Schema } from "effect"
 
-const Id = Schema.Union([Schema.String, Schema.Int])
+const Id = Schema.Union([Schema.String, Schema.Finite])
 export type Id = typeof Id.Type
 
 const Params = Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
@@ -16,6 +16,22 @@ export const OneWayMessage = Schema.Union([
   Schema.Struct({ jsonrpc: version, id: Id, result: Schema.Json }),
   Schema.Struct({ jsonrpc: version, id: Id, error: Schema.Json }),
 ])
+
+const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+const isMember = ([, value]: readonly [string, Schema.Json]) => value !== null
+
+const present = (json: Schema.JsonObject): Schema.JsonObject => Object.fromEntries(Object.entries(json).filter(isMember))
+
+/** A message without the members that some clients write as null: params, its members, and arguments of a tool. */
+export const withoutNulls = (message: Schema.Json): Schema.Json => {
+  if (!isObject(message)) return message
+  const { error, params, ...rest } = message
+  const kept = isObject(params) ? present(params) : params
+  const sent = isObject(kept) && isObject(kept["arguments"]) ? { ...kept, arguments: present(kept["arguments"]) } : kept
+  return { ...rest, ...present({ error: error ?? null, params: sent ?? null }) }
+}
 
 export interface RpcError {
   readonly code: number

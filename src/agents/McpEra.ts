@@ -12,6 +12,12 @@ export const versions = [stateless, handshake] as const
 
 export type Era = (typeof versions)[number]
 
+/** Revisions that clients in use send after a handshake that answered `2025-06-18`. All are served like it. */
+const handshaken: ReadonlySet<string> = new Set([handshake, "2024-11-05", "2025-03-26", "2025-11-25"])
+
+/** Whether a version header may follow a handshake; no header may, too. */
+export const isHandshaken = (version: string | undefined) => version === undefined || handshaken.has(version.trim())
+
 export const metaKeys = {
   version: "io.modelcontextprotocol/protocolVersion",
   capabilities: "io.modelcontextprotocol/clientCapabilities",

@@ -9,9 +9,9 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { codes, failed, type Reply, Request, OneWayMessage } from "./JsonRpc.ts"
+import { codes, failed, type Reply, Request, OneWayMessage, withoutNulls } from "./JsonRpc.ts"
 import { Mcp } from "./Mcp.ts"
-import { envelopeFault, eraOf, eraOfHeaders, handshake, stateless, versions } from "./McpEra.ts"
+import { envelopeFault, eraOf, eraOfHeaders, handshake, isHandshaken, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
 
 export const requests: Policy = {
@@ -26,8 +26,14 @@ const isSilent = Schema.is(OneWayMessage)
 const answer = (reply: Reply, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(reply, { status, headers: { "cache-control": "no-store", ...headers } })
 
-/** How reading a body fails, in HTTP's own numbers. */
-const unread = { too_large: 413, unsupported_media_type: 415, bad_request: 400 } as const
+/** How reading a body fails, in HTTP's own numbers and JSON-RPC's. */
+const unread = {
+  too_large: [413, codes.request],
+  unsupported_media_type: [415, codes.request],
+  bad_request: [400, codes.parse],
+} as const
+
+const notJson = "The body is not JSON in UTF-8. Send one JSON-RPC 2.0 message."
 
 /**
  * Requests that need neither database nor limiter. A client of both eras takes a 429 of its first request for a server of
@@ -54,23 +60,23 @@ const refuse = (
   more: Record<string, string> = {},
 ) => answer(failed(eraOfHeaders(headers) === stateless ? undefined : null, code, message), status, more)
 
-const unsupported = (headers: Headers) => {
-  const version = headers["mcp-protocol-version"]
-  return version === undefined || version === handshake
+const unsupported = (headers: Headers) =>
+  isHandshaken(headers["mcp-protocol-version"])
     ? undefined
     : refuse(headers, 400, `Unsupported MCP-Protocol-Version. Send ${versions.join(" or ")}.`)
-}
+
+/** Without its length Node would send chunks, which some clients read as a stream. */
+const accepted = HttpServerResponse.empty({ status: 202, headers: { "content-length": "0" } })
 
 /** An answer to a message that asks for nothing. */
 const heard = (headers: Headers, message: Schema.Json | undefined) => {
-  if (message === undefined)
-    return refuse(headers, 400, "The body is not JSON. Send one JSON-RPC 2.0 message.", codes.parse)
+  if (message === undefined) return refuse(headers, 400, notJson, codes.parse)
   if (Array.isArray(message)) return refuse(headers, 400, "MCP has no batches: send one message for each POST")
   const isNew = isSilent(message) && eraOf(message, headers) === stateless
   if (!isSilent(message) || (isNew && !("method" in message))) {
     return refuse(headers, 400, "Not a JSON-RPC 2.0 message. Send jsonrpc, method, params as an object, and an id.")
   }
-  return (isNew ? undefined : unsupported(headers)) ?? HttpServerResponse.empty({ status: 202 })
+  return (isNew ? undefined : unsupported(headers)) ?? accepted
 }
 
 export const layer = Layer.unwrap(
@@ -121,14 +127,17 @@ export const layer = Layer.unwrap(
           const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
           return refuse(headers, 406, expected)
         }
-        const message = Option.getOrUndefined(parse(yield* body.text(http)))
+        const message = Option.getOrUndefined(Option.map(parse(yield* body.text(http)), withoutNulls))
         const request = isRequest(message) ? message : undefined
         const second = isReadFirst && !isFree(request?.method) ? yield* limited(http, request) : undefined
         if (second !== undefined) return second
         return request === undefined ? heard(headers, message) : yield* answered(headers, request)
       },
       (effect, { headers }) =>
-        Effect.catch(effect, ({ code, message }) => Effect.succeed(refuse(headers, unread[code], message))),
+        Effect.catch(effect, ({ code, message }) => {
+          const [status, number] = unread[code]
+          return Effect.succeed(refuse(headers, status, code === "bad_request" ? notJson : message, number))
+        }),
     )
 
     return Layer.merge(Routes.post(paths[0], post), Routes.post(paths[1], post))

@@ -23,9 +23,14 @@ const united = (choices: ReadonlyArray<Schema.Json>): Schema.JsonObject => {
   return plain.length === choices.length ? { type: plain.flat().flatMap((type) => type ?? []) } : { anyOf: choices }
 }
 
+const isOfObjects = ({ type }: Schema.JsonObject) => type === "object" || listOf(type).includes("object")
+
+const propertiesOf = (json: Schema.JsonObject): Schema.JsonObject => (isObject(json["properties"]) ? json["properties"] : {})
+
+/** Clients of two large vendors refuse a server whose schemas of objects have no `properties`. */
 const within = (json: Schema.JsonObject, each: (part: Schema.Json) => Schema.Json): Schema.JsonObject => ({
-  ...(isObject(json["properties"])
-    ? { properties: Object.fromEntries(Object.entries(json["properties"]).map(([name, one]) => [name, each(one)])) }
+  ...(isOfObjects(json) || isObject(json["properties"])
+    ? { properties: Object.fromEntries(Object.entries(propertiesOf(json)).map(([name, one]) => [name, each(one)])) }
     : {}),
   ...(json["items"] === undefined ? {} : { items: each(json["items"]) }),
   ...(json["prefixItems"] === undefined ? {} : { items: each(listOf(json["prefixItems"])[0] ?? {}) }),
@@ -60,7 +65,11 @@ const documentOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore"): S
     Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema,
   )
 
-const asObject = (json: Schema.Json): Schema.JsonObject => ({ ...(isObject(json) ? json : {}), type: "object" })
+const asObject = (json: Schema.Json): Schema.JsonObject => ({
+  properties: {},
+  ...(isObject(json) ? json : {}),
+  type: "object",
+})
 
 export const inputSchema = (schema: Schema.Top): Schema.JsonObject => asObject(asked(documentOf(schema, "error")))
 

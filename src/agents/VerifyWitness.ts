@@ -1,7 +1,6 @@
 /** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
-import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { type ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import {
@@ -59,7 +58,7 @@ export const verifyWitness = Effect.gen(function* () {
         verified: holds(check) && reveal?.holds !== false,
         stone,
         receipt: paid,
-        link: { parts: chainLinkText(stone).split("\u0000"), recomputed: check.computed, holds: check.hashes },
+        link: { recomputed: check.computed, holds: check.hashes },
         reveal,
         predecessor: { ...anchor, holds: check.follows },
         head,
@@ -69,7 +68,6 @@ export const verifyWitness = Effect.gen(function* () {
         checkYourself: {
           chain: `${publicUrl}/api/witness/chain?from=${stone.sequence}&limit=1`,
           explorer: paid.explorerUrl,
-          recipe: stone.verify.recipe,
         },
       }
       return verification

@@ -60,9 +60,12 @@ export const compressed = HttpRouter.middleware(
 /** A year, the maximum lifetime in caches (RFC 9111 §5.2.2). */
 const forEver = "public, max-age=31536000, immutable"
 
-/** A 404 for a person is a page; for a program, or below `/api/`, it stays the JSON refusal. */
+/** Paths of programs: some probe them with the headers of a browser, and read JSON alone. */
+const isForPrograms = /^\/(?:api|mcp|\.well-known)\//u
+
+/** A 404 for a person is a page; for a program it stays the JSON refusal. */
 const lost = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest) =>
-  !request.url.startsWith("/api/") &&
+  !isForPrograms.test(request.url) &&
   preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
     ? Pages.notFound(frame, request, "No page has this address. It may have been cut short.")
     : HttpServerResponse.empty({ status: 404 })

@@ -48,7 +48,7 @@ export const visit = async (mcpUrl: string, key: `0x${string}`) => {
   const spirit = altars.find(({ today }) => today.state === "free")?.spirit
   const words = "The heron will return by May."
   const sealed = seal(words)
-  const prayer = await buy({ action: "offerPrayer", spirit, agentName: "Wren", intentionCommitment: sealed.commitment })
+  const prayer = await buy({ action: "offerPrayer", spirit, agentName: "Wren", commitment: sealed.commitment })
   const light = await buy({ action: "lightDay", spirit, dedication: "For the bees" })
   const stone = await buy({ action: "setWitnessStone", commitment: sealed.commitment })
   const url = stone.afterwards?.url.replace("{id}", stone.record.id) ?? ""

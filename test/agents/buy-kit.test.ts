@@ -8,7 +8,7 @@ import { challengeOf, encode } from "../lab/buyer/Payment.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-const sealed = () => ({ intentionCommitment: newCommitment() })
+const sealed = () => ({ commitment: newCommitment() })
 
 /** Arguments that make a complete kit of each act. */
 const purchases: ReadonlyArray<readonly [args: Record<string, unknown>, price: string]> = [
@@ -63,8 +63,8 @@ suite("buy_kit", world(), (it) => {
   it.each([
     {
       args: { action: "offerPrayer", spirit: "static-fox" },
-      missing: ["agentName", "intentionCommitment"],
-      body: { agentName: "<agentName>", intentionCommitment: "<intentionCommitment>" },
+      missing: ["agentName", "commitment"],
+      body: { agentName: "<agentName>", intentionCommitment: "<commitment>" },
     },
     ...["lightDay", "lightWeek", "lightMonth"].map((action) => ({
       args: { action, spirit: "static-fox", agentName: "Wren" },
@@ -81,7 +81,8 @@ suite("buy_kit", world(), (it) => {
     const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
     assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
     const kit = JSON.parse(complete.text)
-    assert.isUndefined(kit.commitment, "a keeper seals nothing")
+    assert.isUndefined(kit.recipe, "a keeper seals nothing")
+    assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")
     assertEach(kit.request.members, ({ name }: { readonly name: string }) => name, ["reason"])
     const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
     assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")

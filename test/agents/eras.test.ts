@@ -139,6 +139,13 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
     ["an unknown method", { method: "resources/list" }, 404, -32601],
     ["a handshake", { method: "initialize" }, 404, -32601],
     ["a ping", { method: "ping" }, 404, -32601],
+    ["members that are null", { method: "tools/list", params: { cursor: null } }, 200, undefined],
+    [
+      "arguments that are null",
+      { method: "tools/call", params: { name: "spirits", arguments: { spirit: null } } },
+      200,
+      undefined,
+    ],
     ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
   ] satisfies ReadonlyArray<readonly [string, Sent, number, number | undefined]>) {
     it(`${what0} is answered as 2026-07-28 says`, function* () {

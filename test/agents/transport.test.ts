@@ -11,7 +11,7 @@ const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp"
     ask(`${url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
-      body: typeof body === "string" ? body : JSON.stringify(body),
+      body: typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
     }),
   )
 
@@ -47,18 +47,22 @@ suite("POST /mcp", world(), (it) => {
       assert.isNull(answer.headers.get("mcp-session-id"))
       assert.deepEqual(JSON.parse(answer.text), { jsonrpc: "2.0", id: 1, result: {} })
     }
-    const named = yield* send({ ...ping, id: "a" })
-    assert.deepEqual(JSON.parse(named.text), { jsonrpc: "2.0", id: "a", result: {} })
+    for (const id of ["a", "", 0, -1, 1.5, 2 ** 53]) {
+      const named = yield* send({ ...ping, id })
+      assert.deepEqual(JSON.parse(named.text), { jsonrpc: "2.0", id, result: {} })
+    }
   })
 
   it("accepts notifications and responses without a body", function* () {
     for (const body of [
       { jsonrpc: "2.0", method: "notifications/initialized" },
       { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
+      { jsonrpc: "2.0", method: "notifications/initialized", params: null },
       { jsonrpc: "2.0", id: 7, result: {} },
     ]) {
       const answer = yield* send(body)
       assert.deepStrictEqual([answer.status, answer.text], [202, ""])
+      assert.strictEqual(answer.headers.get("content-length"), "0")
     }
   })
 
@@ -73,18 +77,22 @@ suite("POST /mcp", world(), (it) => {
     const { error } = replyOf(yield* send(initialize({})))
     assert.strictEqual(error?.code, -32602)
     assert.strictEqual((yield* send(ping, { "mcp-protocol-version": "2025-06-18" })).status, 200)
-    refuses(yield* send(ping, { "mcp-protocol-version": "2024-11-05" }), 400, -32600, /2025-06-18/u)
-    refuses(yield* send(ping, { "mcp-protocol-version": "" }), 400, -32600, /2025-06-18/u)
+    for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+      for (const message of [ping, { ...ping, method: "tools/list", params: null }])
+        assert.property(replyOf(yield* send(message, { "mcp-protocol-version": version })), "result", version)
+    for (const version of ["", "nonsense", "2025-06-19", "2025"])
+      refuses(yield* send(ping, { "mcp-protocol-version": version }), 400, -32600, /2025-06-18/u)
   })
 
   it("refuses batches, broken messages and other media types", function* () {
     refuses(yield* send([ping]), 400, -32600, /no batches/u)
     refuses(yield* send([]), 400, -32600, /no batches/u)
     refuses(yield* send("{"), 400, -32700, /not JSON/u)
+    const latin = { "content-type": "application/json; charset=iso-8859-1" }
+    refuses(yield* send(new Blob([Uint8Array.of(0x22, 0xe9, 0x22)]), latin), 400, -32700, /UTF-8/u)
     refuses(yield* send(""), 400, -32700, /not JSON/u)
     for (const wrong of [
       { ...ping, id: null },
-      { ...ping, id: 1.5 },
       { ...ping, jsonrpc: "1.0" },
       { ...ping, params: [] },
       1,
@@ -111,6 +119,39 @@ suite("POST /mcp", world(), (it) => {
     }
     const { error } = replyOf(yield* send({ ...ping, method: "resources/list" }))
     assert.strictEqual(error?.code, -32601)
+  })
+
+  it("reads a member that is null as absent", function* () {
+    for (const [method, params] of [
+      ["ping", null],
+      ["tools/list", null],
+      ["tools/list", { cursor: null, _meta: null }],
+      ["tools/call", { name: "field", arguments: null }],
+      ["tools/call", { name: "spirits", arguments: { spirit: null } }],
+      ["tools/call", { name: "buy_kit", arguments: { action: "setWitnessStone", commitment: null, payer: null } }],
+    ] as const) {
+      const { error, result } = replyOf(yield* send({ jsonrpc: "2.0", id: 3, method, params }))
+      assert.isUndefined(error, method)
+      assert.notStrictEqual(result.isError, true, JSON.stringify(result))
+    }
+    const required = { name: "verify_witness", arguments: { witnessId: null } }
+    const { result } = replyOf(yield* send({ jsonrpc: "2.0", id: 3, method: "tools/call", params: required }))
+    assert.isTrue(result.isError)
+  })
+
+  it("answers probes for OAuth with JSON, whatever they accept", function* ({ url }) {
+    const names = ["oauth-protected-resource", "oauth-authorization-server", "openid-configuration"]
+    const places = names.flatMap((name) => [
+      `/.well-known/${name}`,
+      `/.well-known/${name}/mcp`,
+      `/mcp/.well-known/${name}`,
+      `/api/mcp/.well-known/${name}`,
+    ])
+    for (const path of [...places, "/mcp/", "/mcp/sse"])
+      for (const accept of ["text/html", "text/html,application/xhtml+xml,*/*;q=0.8", "*/*"]) {
+        const answer = yield* ask(`${url}${path}`, { headers: { accept } })
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "not_found"], `${path} ${accept}`)
+      }
   })
 
   it("on a local server admits pages of this machine, and tells other pages before they send", function* ({ url }) {
