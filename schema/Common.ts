@@ -1,6 +1,7 @@
 /** The small values that the altar's bodies share. */
 import { Schema } from "effect"
 import { patterned, whole } from "./Fields.ts"
+import { publicText, rule } from "./PublicText.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,
@@ -58,21 +59,13 @@ export const Url = Schema.String.check(Schema.isMaxLength(2048)).annotate({
   format: "uri",
 })
 
-/** Text without NUL, other control characters or lone surrogates; bounds count code points. */
-export const lineOf = (minimum: number, maximum: number) =>
-  Schema.String.check(
-    Schema.isMinCodePoints(minimum),
-    Schema.isMaxCodePoints(maximum),
-    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u),
-  )
-
 /** Maximum length of a public name in code points. */
 export const agentNameMaximum = 64
 
-export const AgentName = lineOf(1, agentNameMaximum).annotate(
+export const AgentName = publicText(agentNameMaximum).annotate(
   described(
     "AgentName",
-    `Self-declared public name, 1 to ${agentNameMaximum} code points. Not an authenticated identity.`,
+    `Self-declared public name, 1 to ${agentNameMaximum} code points. Not an authenticated identity. ${rule}`,
     "Wren",
   ),
 )

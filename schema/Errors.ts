@@ -7,7 +7,7 @@ export const Issue = Schema.Struct({
   path: sentence("commitment", 200, anyText).annotate({
     description: "The place, as a JSON pointer without the leading slash; empty for the whole.",
   }),
-  message: sentence("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
+  message: sentence("Must be a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
 }).annotate({ identifier: "Issue", description: "One fault of a request." })
 export type Issue = typeof Issue.Type
 

@@ -59,7 +59,7 @@ export const whole = (of: {
   const { description, maximum = Number.MAX_SAFE_INTEGER, minimum = 1 } = of
   const range = { minimum, maximum, ...(of.default === undefined ? {} : { default: of.default }) }
   const digits = Schema.isPattern(/^[0-9]+$/u, {
-    message: "Expected decimal digits only",
+    message: "Must be decimal digits only",
     toJsonSchema: () => ({ pattern: "^[0-9]+$", ...range }),
   })
   return Schema.String.check(digits)

@@ -27,7 +27,7 @@ const known = {
   kind: WitnessBody.fields.kind,
   dedication: CandleBody.fields.dedication,
   parentId: CandleBody.fields.parentId,
-  agentName: WhyBody.fields.agentName,
+  agentName: WhyBody.fields.agentName.annotateKey({ description: "A public name, self-declared." }),
   reason: WhyBody.fields.reason,
   payer: Schema.optionalKey(Address).annotateKey({
     description: "Your wallet's address, for which the typed data is made.",
@@ -77,7 +77,9 @@ export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
   complete: Schema.Boolean.annotate({ description: "Whether the request is complete except for keys." }),
-  missing: Schema.Array(Schema.String).annotate({ description: "Arguments that are still missing, `<…>` in the body." }),
+  missing: Schema.Array(Schema.String).annotate({
+    description: "Arguments that are still missing, `<…>` in the body.",
+  }),
   request: Schema.Struct({
     method: Schema.Literal("POST"),
     url: Url,

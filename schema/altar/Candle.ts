@@ -7,7 +7,6 @@ import {
   Address,
   AgentName,
   AtomicAmount,
-  lineOf,
   listMaximum,
   PriceUsd,
   Timestamp,
@@ -22,14 +21,15 @@ import { hiddenBy } from "./Hidden.ts"
 import { shownSalt } from "./Reveal.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
+import { publicText } from "../PublicText.ts"
 import { at, envelope } from "../Refusal.ts"
 
 /** Maximum length of a dedication in code points. */
 export const dedicationMaximum = 40
 
-export const Dedication = lineOf(1, dedicationMaximum).annotate({
+export const Dedication = publicText(dedicationMaximum).annotate({
   identifier: "Dedication",
-  description: `Public words on the candle, 1 to ${dedicationMaximum} code points; no links, addresses or wallets.`,
+  description: `Public words on the candle, 1 to ${dedicationMaximum} code points, under the rule of AgentName; no links, addresses or wallets.`,
   examples: ["For Grandma, who kept bees"],
 })
 

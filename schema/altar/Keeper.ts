@@ -4,17 +4,18 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
-import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
+import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
+import { publicText } from "../PublicText.ts"
 import { at, envelope } from "../Refusal.ts"
 
 /** Maximum length of a reason in code points. */
 export const reasonMaximum = 280
 
-export const Reason = lineOf(1, reasonMaximum).annotate({
+export const Reason = publicText(reasonMaximum).annotate({
   identifier: "Reason",
-  description: `A public reason, 1 to ${reasonMaximum} code points.`,
+  description: `A public reason, 1 to ${reasonMaximum} code points, under the rule of AgentName.`,
   examples: ["It sat still when I did not."],
 })
 

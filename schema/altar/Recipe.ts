@@ -31,7 +31,7 @@ export const isSealable = (words: string): boolean => {
 
 export const sealIssue = (path: string, words: string) => ({
   path,
-  message: `Expected 1 to ${wordsMaximum} code points after normalization, got ${normalizedLength(words)}`,
+  message: `Must be 1 to ${wordsMaximum} code points after normalization, not ${normalizedLength(words)}`,
 })
 
 /** Returns the text that is hashed as UTF-8: salt, NUL, normalized words. */

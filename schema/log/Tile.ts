@@ -55,7 +55,7 @@ export const parsePath = (path: string): Resource | Malformed => {
     path === (kind === "entries" ? bundlePath({ index, width }) : tilePath({ level: Number(kind), index, width })) &&
     (partial === undefined || (width > 0 && width < fullWidth)) &&
     (kind === "entries" || Number(kind) <= maxLevel)
-  if (!isSpelled) return new Malformed("Expected a path as tlog-tiles writes it, like tile/0/x001/067.p/8.")
+  if (!isSpelled) return new Malformed("Must be a path as tlog-tiles writes it, like tile/0/x001/067.p/8.")
   return kind === "entries" ? { kind, index, width } : { kind: "tile", level: Number(kind), index, width }
 }
 

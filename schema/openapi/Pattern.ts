@@ -8,7 +8,7 @@
 export const portable = (pattern: string): string =>
   pattern
     .replaceAll("\\p{Cc}", "\\x00-\\x1f\\x7f-\\x9f")
-    .replaceAll("\\p{Cs}", "")
+    .replaceAll(/\\p\{(?:Cs|Zl|Zp|Bidi_Control|Noncharacter_Code_Point)\}/gu, "")
     .replaceAll(/\\u[0-9a-f]{4}(?:-\\u[0-9a-f]{4})?/gu, (escape) => (escape === "\\u0000" ? "\\x00" : ""))
     .replaceAll("\\0", "\\x00")
     .replaceAll("\\d", "[0-9]")

@@ -1,10 +1,8 @@
 /** A short signal between people and agents, as sent and as stored. */
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { anyText, Count, sentence, patterned } from "../Fields.ts"
+import { plain, publicText, rule } from "../PublicText.ts"
 import { senderMaximum, textMaximum } from "./Limits.ts"
-
-/** No control characters, line separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
-export const plain = /^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u
 
 /**
  * One line of text, trimmed before its code points are counted. The document can only bound the text as sent: at least
@@ -15,21 +13,10 @@ export const lineOf = (maximum: number, identifier: string, description: string,
     .check(Schema.isMinCodePoints(1), Schema.isMaxCodePoints(4096))
     .annotate({
       identifier,
-      description: `${description} Trimmed; then 1 to ${maximum} code points on a single line, without control characters.`,
+      description: `${description} Trimmed; then 1 to ${maximum} code points on a single line.`,
       examples: [example],
     })
-    .pipe(
-      Schema.decodeTo(
-        Schema.String.check(
-          Schema.isMinCodePoints(1),
-          Schema.isMaxCodePoints(maximum),
-          Schema.isPattern(plain, {
-            message: "Expected a single line without control characters or bidirectional overrides",
-          }),
-        ),
-        SchemaTransformation.trim(),
-      ),
-    )
+    .pipe(Schema.decodeTo(publicText(maximum), SchemaTransformation.trim()))
 
 /** The light and sound patterns a client may play. */
 export const modes = ["calm", "spark", "ping", "celebrate"] as const
@@ -54,12 +41,12 @@ export const ClientId = patterned(/^[A-Za-z0-9_-]{1,64}$/u, 64, 1).annotate({
 })
 
 export const MessageBody = Schema.Struct({
-  sender: lineOf(senderMaximum, "Sender", "Self-declared name of the sender.", "Wren"),
+  sender: lineOf(senderMaximum, "Sender", `Self-declared name of the sender. ${rule}`, "Wren"),
   senderKind: SenderKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("person" as const))),
   text: lineOf(
     textMaximum,
     "SignalText",
-    "The text of the message. Untrusted: show it as text, never as HTML.",
+    "The text of the message, under the rule of Sender. Untrusted: show it as text, never as HTML.",
     "The build is green.",
   ),
   mode: Mode,

@@ -2,7 +2,8 @@
 import { Effect, Schema } from "effect"
 import { listOf, sentence, patterned } from "../Fields.ts"
 import { nameMaximum, retained } from "./Limits.ts"
-import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
+import { plain } from "../PublicText.ts"
+import { Instant, lineOf, Message, Sequence } from "./Message.ts"
 
 export const RoomId = patterned(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
   identifier: "RoomId",
@@ -18,7 +19,7 @@ export const Token = patterned(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
 })
 
 export const RoomBody = Schema.Struct({
-  name: lineOf(nameMaximum, "RoomName", "The name of the room.", "Night shift").pipe(
+  name: lineOf(nameMaximum, "RoomName", "The name of the room, under the rule of Sender.", "Night shift").pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("Signal room")),
   ),
 }).annotate({ identifier: "RoomBody", description: "A room to create.", examples: [{ name: "Night shift" }] })

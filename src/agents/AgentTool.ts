@@ -1,7 +1,7 @@
 /** A tool as a value: its entry in `tools/list` and its call. */
 import { Effect, Schema } from "effect"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
-import { issuesOf } from "../platform/Issues.ts"
+import { issuesOf, listed } from "../platform/Issues.ts"
 import { inputSchema, outputSchema } from "./ToolSchema.ts"
 
 /** A refusal that a model can act on: a code, a sentence, and the faulty arguments. */
@@ -45,10 +45,9 @@ export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out
       decode(args).pipe(
         Effect.mapError((error) => {
           const issues = issuesOf(error)
-          const where = issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
           return new ToolRefusal({
             code: "bad_arguments",
-            message: `The arguments of ${name} do not fit: ${where}. Correct them and call the tool again. Nothing was charged.`,
+            message: `The arguments of ${name} do not fit: ${listed(issues)}. Correct them and call the tool again. Nothing was charged.`,
             issues,
           })
         }),

@@ -9,6 +9,7 @@ import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
 import { PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
+import { listed } from "../platform/Issues.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
 import { Availability } from "../payments/Availability.ts"
@@ -148,10 +149,9 @@ export const buyKit = Effect.gen(function* () {
     const values = spelled(offer, query)
     const issues = misfits(offer, values)
     if (issues.length > 0) {
-      const where = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
       return yield* refuse(
         "bad_arguments",
-        `The arguments do not fit ${query.action}: ${where}. Correct them and call the tool again. Nothing was charged.`,
+        `The arguments do not fit ${query.action}: ${listed(issues)}. Correct them and call the tool again. Nothing was charged.`,
         issues,
       )
     }

@@ -22,7 +22,8 @@ const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
 
 const isMember = ([, value]: readonly [string, Schema.Json]) => value !== null
 
-const present = (json: Schema.JsonObject): Schema.JsonObject => Object.fromEntries(Object.entries(json).filter(isMember))
+const present = (json: Schema.JsonObject): Schema.JsonObject =>
+  Object.fromEntries(Object.entries(json).filter(isMember))
 
 /** A message without the members that some clients write as null: params, its members, and arguments of a tool. */
 export const withoutNulls = (message: Schema.Json): Schema.Json => {

@@ -25,7 +25,8 @@ const united = (choices: ReadonlyArray<Schema.Json>): Schema.JsonObject => {
 
 const isOfObjects = ({ type }: Schema.JsonObject) => type === "object" || listOf(type).includes("object")
 
-const propertiesOf = (json: Schema.JsonObject): Schema.JsonObject => (isObject(json["properties"]) ? json["properties"] : {})
+const propertiesOf = (json: Schema.JsonObject): Schema.JsonObject =>
+  isObject(json["properties"]) ? json["properties"] : {}
 
 /** Clients of two large vendors refuse a server whose schemas of objects have no `properties`. */
 const within = (json: Schema.JsonObject, each: (part: Schema.Json) => Schema.Json): Schema.JsonObject => ({

@@ -29,7 +29,8 @@ export const retry =
   "Same purchase, same key: after any lost answer repeat the same URL and body with the same Idempotency-Key, and you never pay twice. On 202 POST the reconcile URL until it answers 200 or 402, and never sign a second payment. Only after 402 payment_failed make a new attempt, with a new key."
 
 /** The retry rule in short, for tools whose instructions have it in full. */
-export const repeat = "After a lost answer repeat this request with the same key. After 202 POST `reconcile`; never sign again."
+export const repeat =
+  "After a lost answer repeat this request with the same key. After 202 POST `reconcile`; never sign again."
 
 export const outcomes = [
   {

@@ -38,12 +38,12 @@ export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, 
     const bytes = yield* Effect.mapError(bytesOf(request), ({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? tooLarge()
-        : wrong("The body could not be read."),
+        : wrong("The body could not be read"),
     )
     if (bytes.byteLength === 0) return ""
     if (type === undefined ? isTypeRequired : !isJson(type)) return yield* Effect.fail(unsupported())
     return yield* Effect.fromResult(
-      Result.try({ try: () => utf8.decode(bytes), catch: () => wrong("The body is not UTF-8.") }),
+      Result.try({ try: () => utf8.decode(bytes), catch: () => wrong("The body must be UTF-8") }),
     )
   })
 
@@ -52,7 +52,7 @@ export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, 
     const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error", errors: "all" })
     return Effect.fnUntraced(function* (request: Request) {
       const json = yield* Effect.mapError(parse((yield* text(request)) || empty), () =>
-        wrong("The body is not valid JSON."),
+        wrong("The body must be valid JSON"),
       )
       return yield* Effect.mapError(decode(json), (error) => malformed(issuesOf(error)))
     })

@@ -11,7 +11,11 @@ type Response = HttpServerResponse.HttpServerResponse
 interface Service {
   /** A path parameter names nothing. */
   readonly unknown: (endpoint: HttpApiEndpoint.Top) => Response
-  readonly malformed: (issues: ReadonlyArray<Issue>, part: HttpApiError.HttpApiSchemaError["kind"]) => Response
+  readonly malformed: (
+    issues: ReadonlyArray<Issue>,
+    part: HttpApiError.HttpApiSchemaError["kind"],
+    request: HttpServerRequest.HttpServerRequest,
+  ) => Response
   /** The endpoint takes no query; these are the names in it. */
   readonly undeclared: (names: ReadonlyArray<string>) => Response
 }
@@ -34,7 +38,7 @@ export const refusedBy =
         // The server's own response violates the contract, which is a bug.
         if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
         return Effect.succeed(
-          error.kind === "Params" ? unknown(endpoint) : malformed(issuesOf(error.cause), error.kind),
+          error.kind === "Params" ? unknown(endpoint) : malformed(issuesOf(error.cause), error.kind, request),
         )
       })
     })

@@ -43,12 +43,12 @@ export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRe
   const body =
     request.body === "" && act.bodyOptional
       ? {}
-      : yield* decode(request.body).pipe(Effect.mapError(() => badRequest("", "The body is not valid JSON.")))
-  if (!isObject(body)) return yield* badRequest("", "Expected a JSON object")
+      : yield* decode(request.body).pipe(Effect.mapError(() => badRequest("", "The body must be valid JSON")))
+  if (!isObject(body)) return yield* badRequest("", "Must be a JSON object")
   const repeated = Object.keys(request.parameters).filter((name) => name in body)
   if (repeated.length > 0) {
     return yield* new BadRequest({
-      issues: repeated.map((path) => ({ path, message: "Belongs in the URL, not in the body" })),
+      issues: repeated.map((path) => ({ path, message: "Must be in the URL, not in the body" })),
     })
   }
   return body

@@ -7,15 +7,12 @@ import { RoomBadRequest, RoomNotFound, RoomTooLarge, RoomUnauthorized } from "..
 import { Token } from "../../schema/room/Room.ts"
 import * as Body from "../http/Body.ts"
 import { refusedBy } from "../http/Requests.ts"
+import { listed } from "../platform/Issues.ts"
 import { refuseRoom } from "./Refusals.ts"
 
-/** The issues as one sentence. */
 export const malformed = (issues: ReadonlyArray<Issue>) =>
   RoomBadRequest.because(
-    `${issues
-      .slice(0, 3)
-      .map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
-      .join("; ")}. Correct this and send the request again.`,
+    `${listed(issues.slice(0, 3)).replace(/^Must /u, "The body must ")}. Correct this and send the request again.`,
   )
 
 export const body = Body.reader<RoomBadRequest | RoomTooLarge>({

@@ -12,16 +12,24 @@ export interface ErrorFormat {
   readonly methodNotAllowed: (allow: string) => Response
   readonly tooLarge: () => Response
   readonly unsupportedMediaType: () => Response
+  /** The body has a `Content-Encoding`. */
+  readonly encoded: () => Response
   readonly internal: (requestId: string) => Response
   /** 503 with `Retry-After`. */
   readonly unavailable: () => Response
 }
+
+const encoded = "The body has a Content-Encoding. Send it as it is, without that header."
+
+/** The encoding that a body may have (RFC 9110 §12.5.3). */
+const plain = { "accept-encoding": "identity" }
 
 export const altar: ErrorFormat = {
   notFound: () => refuse(new NotFound({})),
   methodNotAllowed: (allow) => refuse(new MethodNotAllowed({}), { allow }),
   tooLarge: () => refuse(new TooLarge({})),
   unsupportedMediaType: () => refuse(new UnsupportedMediaType({})),
+  encoded: () => refuse(new UnsupportedMediaType({ message: `${encoded} This request charged nothing.` }), plain),
   internal: (requestId) => refuse(new Internal({ requestId })),
   unavailable: () => refuse(new NotNow({})),
 }
@@ -32,6 +40,7 @@ export const room: ErrorFormat = {
   tooLarge: () => refuseRoom(new Room.RoomTooLarge({})),
   unsupportedMediaType: () =>
     refuseRoom(Room.RoomBadRequest.because("Send the body as Content-Type: application/json.")),
+  encoded: () => refuseRoom(Room.RoomBadRequest.because(encoded), plain),
   internal: () => refuseRoom(new Room.RoomInternal({})),
   unavailable: () => refuseRoom(new Room.RoomUnavailable({})),
 }

@@ -183,6 +183,13 @@ const roomHeadersOf = ({ status }: Response) => (status >= 400 ? headers.roomRef
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
 
+/** Whether the request has a body in an encoding. Read as it is, compressed bytes could pass for another body. */
+const isEncoded = ({ headers }: HttpServerRequest.HttpServerRequest) => {
+  const encoding = headers["content-encoding"]
+  if (encoding === undefined || ["", "identity"].includes(encoding.trim().toLowerCase())) return false
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
+}
+
 /** The one middleware around all routes, those of a contract and the others. */
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   HttpRouter.middleware(
@@ -225,6 +232,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             const isRefused = ErrorFormats.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
+          if (isEncoded(request)) return Effect.succeed(finished(request, isRoom, shapeOf(request).encoded()))
           return Effect.matchCauseEffect(urls.answer(request) ?? httpEffect, {
             onSuccess: (response) =>
               Effect.succeed(

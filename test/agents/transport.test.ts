@@ -91,12 +91,7 @@ suite("POST /mcp", world(), (it) => {
     const latin = { "content-type": "application/json; charset=iso-8859-1" }
     refuses(yield* send(new Blob([Uint8Array.of(0x22, 0xe9, 0x22)]), latin), 400, -32700, /UTF-8/u)
     refuses(yield* send(""), 400, -32700, /not JSON/u)
-    for (const wrong of [
-      { ...ping, id: null },
-      { ...ping, jsonrpc: "1.0" },
-      { ...ping, params: [] },
-      1,
-    ]) {
+    for (const wrong of [{ ...ping, id: null }, { ...ping, jsonrpc: "1.0" }, { ...ping, params: [] }, 1]) {
       refuses(yield* send(wrong), 400, -32600, /JSON-RPC/u)
     }
     refuses(yield* send(ping, { "content-type": "text/plain" }), 415, -32600, /application\/json/u)

@@ -5,10 +5,11 @@ import { SqlClient } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
 import { SpiritId, SpiritNotFound } from "../../schema/altar/Spirit.ts"
-import { lineOf, Timestamp, Url, Uuid } from "../../schema/Common.ts"
+import { Timestamp, Url, Uuid } from "../../schema/Common.ts"
 import { settledAct } from "../../schema/payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
 import { paid } from "../../schema/payments/Sale.ts"
+import { publicText } from "../../schema/PublicText.ts"
 import { at, envelope } from "../../schema/Refusal.ts"
 import { paidActs, ActTexts } from "../../src/altar/Acts.ts"
 import { actText } from "../../src/altar/ActText.ts"
@@ -25,7 +26,7 @@ import { part } from "../../src/platform/SqlPart.ts"
 
 const BellBody = Schema.Struct({
   tone: Schema.Literals(["low", "high"]).annotate({ description: "How it sounds.", examples: ["low"] }),
-  inscription: Schema.optionalKey(lineOf(1, 40).annotate({ description: "Cast into the bell, in public." })),
+  inscription: Schema.optionalKey(publicText(40).annotate({ description: "Cast into the bell, in public." })),
 }).annotate({ identifier: "BellBody", description: "How a bell is rung.", examples: [{ tone: "low" }] })
 
 const Bell = Schema.Struct({
@@ -33,7 +34,7 @@ const Bell = Schema.Struct({
   permalink: Url,
   spirit: SpiritId,
   tone: BellBody.fields.tone,
-  inscription: Schema.NullOr(lineOf(1, 40)),
+  inscription: Schema.NullOr(publicText(40)),
   rungAt: Timestamp,
 }).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
 

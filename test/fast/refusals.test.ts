@@ -13,6 +13,8 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { WitnessBody } from "../../schema/altar/Witness.ts"
+import { MessageBody } from "../../schema/room/Message.ts"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
 import { malformed } from "../../src/room/Requests.ts"
@@ -110,6 +112,31 @@ effect.each(rows)("a request with %s is refused before any service is asked", fu
   assert.deepStrictEqual({ ok, status, code, at }, { ok: false, ...answer })
 })
 
+const strict = { onExcessProperty: "error", errors: "all" } as const
+
+effect("a refusal names each member and what it must be, never a type of ours", function* () {
+  const cases: ReadonlyArray<readonly [Schema.Decoder<unknown>, unknown, RegExp]> = [
+    [RoomBody, [], /^The body must be a JSON object\. /u],
+    [RoomBody, { name: 1 }, /^name: Must be a string\. /u],
+    [RoomBody, { name: "" }, /^name: Must be a string with at least 1 code points\. /u],
+    [RoomBody, { colour: 1 }, /^colour: Must be left out/u],
+    [MessageBody, {}, /^sender: Must be present; text: Must be present; mode: Must be present\. /u],
+    [
+      MessageBody,
+      { sender: "a", text: "b", mode: "loud" },
+      /^mode: Must be "calm" or "spark" or "ping" or "celebrate"\. /u,
+    ],
+    [WitnessBody, { commitment: "0".repeat(64), spirit: "cat" }, /^spirit: Must be one of the 24 values/u],
+    [WitnessBody, { commitment: "x" }, /^commitment: Must be a string matching the RegExp /u],
+  ]
+  for (const [schema, body, says] of cases) {
+    const { message } = malformed(issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(schema, strict)(body)))).error
+    assert.match(message, says)
+    assert.notMatch(message, /\.\.|Expected|Room|Sender|SignalText|Commitment/u)
+  }
+  assert.notMatch(malformed([{ path: "", message: "The body must be valid JSON." }]).error.message, /\.\./u)
+})
+
 effect("a refusal never repeats words from the request", function* () {
   const secret = "the words nobody may see".repeat(300)
   for (const init of [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]) {
@@ -118,8 +145,6 @@ effect("a refusal never repeats words from the request", function* () {
     assert.notInclude(text, "nobody may see")
   }
 })
-
-const strict = { onExcessProperty: "error", errors: "all" } as const
 
 describe("the message about a wrong body", () => {
   effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
