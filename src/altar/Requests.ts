@@ -25,7 +25,9 @@ export const layer = Layer.succeed(
         : refuse(new BadRequest({ issues })),
     undeclared: (names) =>
       refuse(
-        new BadRequest({ issues: names.map((path) => ({ path, message: "Must be left out: this path takes no query parameters" })) }),
+        new BadRequest({
+          issues: names.map((path) => ({ path, message: "Must be left out: this path takes no query parameters" })),
+        }),
       ),
   }),
 )

@@ -33,7 +33,7 @@ const reasonOf = (error: SqlError.SqlError) => {
   return typeof code === "string" ? `${message} (${code})` : message
 }
 
-/** What our statements rely on, whatever the defaults of role and database. PgBouncer passes all of these. */
+/** Settings that our statements rely on, whatever the defaults of role and database. PgBouncer passes all of these. */
 const startupParameters = {
   datestyle: "ISO, MDY",
   intervalstyle: "postgres",
@@ -109,8 +109,8 @@ const messageOf = ({ reason }: SqlError.SqlError): string =>
     : ""
 
 /**
- * What a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). It advises no grant on a table: some are
- * closed to servers on purpose.
+ * Names the privilege that a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). It advises no grant
+ * on a table: some are closed to servers on purpose.
  */
 export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string | undefined => {
   const refused = errorsIn(cause).find((error) => codeOf(error) === "42501")

@@ -1,4 +1,4 @@
-/** A body with a `Content-Encoding` is refused everywhere before it is read: what was sent is never taken for something else. */
+/** A body with a `Content-Encoding` is refused everywhere before it is read, so it is never taken for another body. */
 import { gzipSync } from "node:zlib"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { newRoom } from "../lab/server/Rooms.ts"

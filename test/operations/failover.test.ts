@@ -1,4 +1,4 @@
-/** A role whose defaults change: what a failover does to sessions, and settings that the server cannot work with. */
+/** A database role whose defaults change, as in a failover, or are of no use to the server. */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
