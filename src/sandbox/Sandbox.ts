@@ -99,7 +99,7 @@ const defaultGift = "10000000"
 
 const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
 
-/** `GET /sandbox`, the faucet, and an explorer's view of a transaction; none exists outside the sandbox. */
+/** `GET /sandbox`, the faucet, and a transaction as JSON; none exists outside the sandbox. */
 export const routes = Layer.mergeAll(
   HttpRouter.add(
     "GET",

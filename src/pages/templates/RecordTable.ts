@@ -53,6 +53,12 @@ const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): Readonly
   ["Refunded in", code(transaction)],
 ]
 
+/** The sandbox's chain has no explorer; its own address answers JSON. */
+const transactionOf = (explorerUrl: string, transaction: string): Html =>
+  explorerUrl.includes("/sandbox/transactions/")
+    ? code(transaction)
+    : html`<a href="${explorerUrl}" rel="external noreferrer">${code(transaction)}</a>`
+
 export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
     return recordTable([
@@ -65,7 +71,7 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
   return recordTable([
     ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
     ["Settled", localMoment(receipt.settledAt)],
-    ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
+    ["Transaction", transactionOf(receipt.explorerUrl, receipt.transaction)],
     ["From", html`<a href="/v2/wallets/${receipt.payer}">${code(receipt.payer)}</a>`],
     ["To", code(receipt.payTo)],
     ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),

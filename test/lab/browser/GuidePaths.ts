@@ -58,8 +58,6 @@ export const guidePaths = Effect.gen(function* () {
   }
   const { acts } = yield* read
   const kinds = new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
-  const paid = acts
-    .slice(0, 1)
-    .flatMap(({ receipt }) => [`/sandbox/transactions/${receipt.transaction}`, `/v2/mine?wallet=${receipt.payer}`])
+  const paid = acts.slice(0, 1).map(({ receipt }) => `/v2/mine?wallet=${receipt.payer}`)
   return [...guided, ...kinds.values(), ...paid]
 })
