@@ -103,7 +103,7 @@ export const layer = Layer.unwrap(
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
       Routes.get(paths.markdown, asMarkdown.respond),
-      Routes.get(paths.robots, cachedResponse(robots(publicUrl), plain).respond),
+      Routes.get(paths.robots, cachedResponse(robots, plain).respond),
       Routes.get(paths.security, security),
     )
   }),

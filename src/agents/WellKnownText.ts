@@ -17,11 +17,9 @@ export const securityText = (publicUrl: string, contact: string, now: DateTime.D
 }
 
 /** Allows crawling of everything public except rooms and the purchases of a wallet. */
-export const robots = (publicUrl: string) => `User-agent: *
+export const robots = `User-agent: *
 Allow: /
 Disallow: /api/rooms
 Disallow: /sandbox
 Disallow: /v2/mine?
-
-Sitemap: ${publicUrl}/sitemap.xml
 `

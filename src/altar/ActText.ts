@@ -1,6 +1,5 @@
 /** An act's texts for readers, and the places where an operator can hide them. */
 import type { Schema } from "effect"
-import type { Statement } from "effect/sql"
 
 /** The members of a record as texts; an absent one is empty. */
 export type RecordTexts<Name extends string = string> = Readonly<Record<Name, string>>
@@ -28,13 +27,9 @@ export interface ActText<Name extends string = string> {
   readonly sentence: (said: RecordTexts<Name>) => string
   /** A label for every member, so that none is forgotten. */
   readonly labels: { readonly [One in Name]: Label<Name> }
-  /** The text beside the act's picture where it is shared; a stone's drawing has its own line. */
-  readonly card: (said: RecordTexts<Name>) => { readonly title: string; readonly line?: string }
   /** The answer to the buyer, from the record itself. */
   readonly answer?: (record: RecordTexts<Name>) => string
   readonly hideable: HideableFields<Name>
-  /** A query in brackets for the ids of the newest acts on a spirit's altar at a time, RFC 3339. */
-  readonly onAltar?: (spirit: string, limit: number, now: string) => Statement.Fragment
 }
 
 /** Members that a page's head and receipt show. */

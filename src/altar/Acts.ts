@@ -109,11 +109,6 @@ export interface ActPage {
   readonly next: string | null
 }
 
-interface Altar {
-  readonly spirit: string
-  readonly limit: number
-}
-
 interface Page extends ActFilter {
   readonly limit: number
   /** The id of an act; the page holds older ones. */
@@ -135,8 +130,6 @@ export class Acts extends Context.Service<
     list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage>
     /** Days of the last 30 with acts, oldest first, over the newest 100,000 acts at most. */
     days(filter: ActFilter): Effect.Effect<ReadonlyArray<ActDay>>
-    /** JSON texts of the acts on a spirit's altar, newest first: candles and lights while they burn, others always. */
-    onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts with this payer, transaction or name, newest first. */
     leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** The acts whose public texts have these words, newest first. Hidden texts are not searched. */
@@ -241,23 +234,7 @@ export class Acts extends Context.Service<
           .map(({ act, match }) => ({ act: act.text, excerpt: excerptOf(match) }))
       })
 
-      const lying = ({ limit, spirit }: Altar, now: string) =>
-        owners
-          .flatMap(({ onAltar }) => (onAltar === undefined ? [] : [onAltar(spirit, limit, now)]))
-          .reduce((one, other) => part`${one} UNION ALL ${other}`)
-
-      const altar = yield* CachedReads.make({
-        nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
-        // Each table finds its ids by an index; the outer query reads the acts by id.
-        statement: (altar, now) =>
-          rowsWhere(sql`WHERE a.id IN (${lying(altar, now)})
-            ORDER BY a.settled_at DESC, a.id DESC LIMIT ${altar.limit}::int`),
-        make: textsOf,
-      })
-
-      const onAltar = (spirit: string, limit: number) => altar({ spirit, limit })
-
-      return Acts.of({ get, list, days, leftBy, saying, onAltar })
+      return Acts.of({ get, list, days, leftBy, saying })
     }),
   )
 }

@@ -36,17 +36,7 @@ const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { outputFiles } = await bundle({
     absWorkingDir: root,
-    entryPoints: [
-      "src/main.ts",
-      { in: "src/pages/sharing/Worker.ts", out: "renderer" },
-      { in: "src/payments/verify/SigningKeyWorker.ts", out: "signing-keys" },
-      { in: "node_modules/@resvg/resvg-wasm/index_bg.wasm", out: "resvg" },
-      ...["400", "600"].map((weight) => ({
-        in: `src/pages/sharing/type/vollkorn-${weight}.ttf`,
-        out: `book-${weight}`,
-      })),
-    ],
-    loader: { ".wasm": "copy", ".ttf": "copy" },
+    entryPoints: ["src/main.ts", { in: "src/payments/verify/SigningKeyWorker.ts", out: "signing-keys" }],
     outdir,
     bundle: true,
     format: "esm",

@@ -15,8 +15,6 @@ import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
-import * as Certificates from "./sharing/Certificates.ts"
-import * as Sharing from "./sharing/Http.ts"
 import * as StaticPages from "./StaticPages.ts"
 import type { Surroundings } from "./templates/Layout.ts"
 
@@ -93,14 +91,9 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are rendered on request, under the same rules. */
-const rendered = Layer.mergeAll(
-  Guide.layer,
-  ActPages.layer,
-  Feed.layer,
-  Permalinks.layer,
-  Certificates.layer,
-  StaticPages.layer,
-).pipe(Layer.provide([guarded, compressed]))
+const rendered = Layer.mergeAll(Guide.layer, ActPages.layer, Feed.layer, Permalinks.layer, StaticPages.layer).pipe(
+  Layer.provide([guarded, compressed]),
+)
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {
@@ -111,4 +104,4 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed, Frame.layer]))
 
-export const layer = Layer.mergeAll(pages, rendered, home, Sharing.layer).pipe(Layer.provide(Frame.layer))
+export const layer = Layer.mergeAll(pages, rendered, home).pipe(Layer.provide(Frame.layer))

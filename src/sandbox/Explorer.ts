@@ -18,7 +18,7 @@ export const layer = HttpRouter.add(
         .catch(() => null),
     )
     return receipt === null
-      ? refuse(404, new NotFound({}))
+      ? refuse(new NotFound({}))
       : jsonText(JSON.stringify({ ok: true, receipt }, (_, value) => (typeof value === "bigint" ? `${value}` : value)))
   }),
 )

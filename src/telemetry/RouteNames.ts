@@ -14,7 +14,6 @@ const files = new Set([
   "/verify",
   "/privacy",
   "/acts.atom",
-  "/sitemap.xml",
   "/site.webmanifest",
 ])
 

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs"
 import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
 import { spirits } from "../../src/altar/Spirits.ts"
-import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
@@ -18,10 +17,10 @@ const meta = (text: string, name: string) =>
 suite("the pages", sandbox(), (it) => {
   it("answer with a page, the record, or neither, as requested", function* ({ url }) {
     const { kept, stone } = yield* createActs
-    for (const [path, api, type] of [
-      [`/acts/${kept.id}`, `/api/acts/${kept.id}`, "Action"],
-      [`/acts/${stone.id}`, `/api/acts/${stone.id}`, "Action"],
-      [`/witness/${stone.id}`, `/api/witness/${stone.id}`, "DigitalDocument"],
+    for (const [path, api] of [
+      [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
+      [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
+      [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
     ] as const) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
       assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
@@ -32,9 +31,6 @@ suite("the pages", sandbox(), (it) => {
       const drawn = yield* ask(picture, {})
       assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
       assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
-      const [, data = "{}"] = /<script type="application\/ld\+json">([^]*?)<\/script>/u.exec(page.text) ?? []
-      const [described] = JSON.parse(data)["@graph"]
-      assert.deepStrictEqual([described["@type"], described.url.slice(-36)], [type, path.slice(-36)])
 
       const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
       const known = yield* ask(`${url}${api}`)
@@ -51,9 +47,7 @@ suite("the pages", sandbox(), (it) => {
     const { receipt } = JSON.parse(JSON.stringify(json["act"]))
     const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
     assert.strictEqual((yield* ask(transaction)).json["ok"], true)
-    const { text } = yield* ask(transaction, { headers: { accept: "text/html" } })
-    assert.include(text, "0.01 USDC (play money)")
-    assert.include(text.toLowerCase(), receipt.payer.toLowerCase())
+    assert.notInclude((yield* ask(`${url}/acts/${kept.id}`, { headers: { accept: "text/html" } })).text, transaction)
   })
 
   it("answer in the requested form that nothing is there", function* ({ url }) {
@@ -193,7 +187,6 @@ describe("content negotiation", () => {
       ["text/html;q=0, */*", "json"],
       ["text/html;q=0, application/json;q=0", undefined],
       ["image/avif, image/*", undefined],
-      ["application/ld+json", undefined],
     ]
     for (const [accept, kind] of asked) {
       const found = preferred(accept, [kinds.html, kinds.json])
@@ -211,13 +204,12 @@ describe("the templates of pages", () => {
     )
   })
 
-  plain("show the USDC that the server names, and a picture for every shareable act", () => {
+  plain("show the USDC that the server names, and a picture for every spirit and for stones", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Object.keys(usdc).map((network) => [network, usdcOn(network)])),
       Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),
     )
-    const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
-    for (const name of ["guide", "catalog", ...spirits.map(({ id }) => id), ...items]) {
+    for (const name of ["guide", "stones", ...spirits.map(({ id }) => id)]) {
       assert.isTrue(existsSync(new URL(`../../src/web/art/previews/${name}.png`, import.meta.url)), name)
     }
   })

@@ -51,9 +51,7 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
     `/api/acts/${stone}`,
     "/api/acts",
     "/acts.atom",
-    "/v2/spirits/moss-hare/acts.atom",
     `/witness/${stone}`,
-    `/witness/${stone}/certificate`,
     "/v2/witness",
   ],
   candle: [

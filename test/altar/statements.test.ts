@@ -24,7 +24,6 @@ const reads: Readonly<Record<string, Effect.Effect<unknown, unknown, Reads>>> = 
   field: Effect.flatMap(FieldGuide, (guide) => guide.field),
   candles: Effect.flatMap(CandleWall, (wall) => wall.list({ spirit: "moss-hare", limit: 20, before: id })),
   acts: Effect.flatMap(Acts, (acts) => acts.list(20, id)),
-  "the acts of an altar": Effect.flatMap(Acts, (acts) => acts.onAltar("moss-hare", 50)),
   "one act": Effect.flatMap(Acts, (acts) => acts.get(id)),
   elements: Effect.flatMap(Catalogs, (catalogs) => catalogs.get("elements")),
   publications: Effect.flatMap(PublicationChain, (publications) => publications.segment(1, 100)),

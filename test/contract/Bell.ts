@@ -20,7 +20,6 @@ import { now } from "../../src/platform/Time.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Routes from "../../src/server/Routes.ts"
 import type * as Server from "../../src/server/Server.ts"
-import { part } from "../../src/platform/SqlPart.ts"
 
 // The content of schema/altar/Bell.ts.
 
@@ -76,9 +75,7 @@ const ringing = actText(Bell, {
     inscription: null,
     rungAt: ["Rung", "time"],
   },
-  card: ({ spirit, tone }) => ({ title: `A bell of ${spirit}`, line: `Rung once, ${tone}` }),
   hideable: { table: "bells", texts: { inscription: "inscription" } },
-  onAltar: (spirit, limit) => part`(SELECT id FROM bells WHERE spirit = ${spirit}::text LIMIT ${limit}::int)`,
 })
 
 const bells = Effect.gen(function* () {

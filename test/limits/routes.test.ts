@@ -1,7 +1,7 @@
 /** Routes with a limit of their own by address take exactly its number a minute, and say how long to wait. */
 import { Effect } from "effect"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, bought, layer as world, newCommitment, newKey, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, post } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -48,13 +48,6 @@ const rows: ReadonlyArray<Row> = [
       ["/api/mcp", post(ping)],
     ],
   },
-  {
-    quota: 60,
-    what: "new pictures",
-    status: 404,
-    says: /60 .*per minute/u,
-    of: () => [[`/acts/${crypto.randomUUID()}/preview.png`]],
-  },
 ]
 
 suite("one address may send", world({}, undefined, { trustedProxies: loopback }), (it) => {
@@ -76,14 +69,5 @@ suite("one address may send", world({}, undefined, { trustedProxies: loopback })
       const wait = Number(answer.headers.get("retry-after"))
       assert.isTrue(wait >= 1 && wait <= 60, String(wait))
     }
-  })
-
-  it("any number of requests for a picture that is drawn", function* ({ url }) {
-    const { record } = yield* bought("/api/witness", { commitment: newCommitment() })
-    const headers = from(newAddress())
-    const look = (act: string) => Effect.map(ask(`${url}/acts/${act}/preview.png`, { headers }), ({ status }) => status)
-    assert.strictEqual(yield* look(record.id), 200)
-    for (let asked = 1; asked <= 60; asked++) yield* look(crypto.randomUUID())
-    assert.deepStrictEqual([yield* look(crypto.randomUUID()), yield* look(record.id)], [429, 200])
   })
 })

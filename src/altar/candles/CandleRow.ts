@@ -7,7 +7,6 @@ import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
 /** The text of a candle or a light of any duration. */
@@ -29,17 +28,12 @@ export const lighting = actText(Candle, {
     litUntil: ["Burns until", "time"],
     unsealUrl: null,
   },
-  card: ({ kind, litUntil, rung, spirit }) => ({
-    title: `${kind === "light" ? "A light" : "A candle"} with ${spirit}`,
-    line: `For ${rung}, until ${litUntil}`,
-  }),
   hideable: {
     table: "candles",
     name: "agent_name",
     texts: { dedication: "dedication" },
     words: { table: "candle_unseals", id: "candle_id", text: "words" },
   },
-  onAltar: (spirit, limit, now) => burning(now).burningOn(spirit, limit),
 })
 
 const Text = Schema.NullOr(Schema.String)

@@ -48,10 +48,5 @@ export const burning = (now: string) => {
           ORDER BY c.place) FILTER (WHERE c.place <= ${newest}::int) AS candles
       FROM (SELECT *, row_number() OVER (PARTITION BY spirit ORDER BY lit_at DESC, id DESC) AS place FROM ${lit} b) c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id GROUP BY c.spirit)`,
-    /** Ids of the newest lit candles of a spirit and of the newest lights that burn on them. */
-    burningOn: (spirit: string, limit: number) => part`
-      (SELECT id FROM ${lit} c WHERE c.spirit = ${spirit}::text ORDER BY lit_at DESC, id DESC LIMIT ${limit}::int)
-      UNION ALL (SELECT l.id FROM ${lit} c JOIN candles l ON l.parent_id = c.id AND l.lit_until > ${now}::timestamptz
-        WHERE c.spirit = ${spirit}::text ORDER BY l.lit_at DESC, l.id DESC LIMIT ${limit}::int)`,
   }
 }

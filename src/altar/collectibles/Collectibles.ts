@@ -9,7 +9,6 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
 export const collecting = actText(Collectible, {
@@ -28,12 +27,7 @@ export const collecting = actText(Collectible, {
     collectedAt: ["Collected", "time"],
     publication: null,
   },
-  card: ({ edition, name, spirit }) => ({
-    title: name,
-    line: spirit === "" ? `Number ${edition}` : `Number ${edition}, for ${spirit}`,
-  }),
   hideable: { table: "collectibles", name: "agent_name", texts: { reason: "reason" } },
-  onAltar: newestOn,
 })
 
 export const poolOf = (elementId: string) => `edition:${elementId}`

@@ -31,6 +31,3 @@ export const keepers = part`keepers k`
 export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at`
 
 export const count = part`(SELECT count(*) FROM keepers)`
-
-/** The id of the act by which a spirit is kept. */
-export const keepingOf = (spirit: string) => part`(SELECT id FROM keepers WHERE spirit = ${spirit}::text)`

@@ -7,7 +7,6 @@ import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { keepingOf } from "./KeeperSql.ts"
 
 export const keeping = actText(Keeper, {
   sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
@@ -18,9 +17,7 @@ export const keeping = actText(Keeper, {
     reason: null,
     keptAt: ["Kept since", "time"],
   },
-  card: ({ spirit }) => ({ title: `The first keeper of ${spirit}`, line: "On record for good" }),
   hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
-  onAltar: keepingOf,
 })
 
 export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(

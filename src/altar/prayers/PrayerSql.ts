@@ -25,7 +25,3 @@ export const ofDay = (day: string) => part`(SELECT * FROM prayers WHERE day = ${
 export const columns = part`p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at`
 
 export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
-
-/** Ids of the newest prayers with a spirit; a day has one, so newest is by day. */
-export const newestOn = (spirit: string, limit: number) =>
-  part`(SELECT id FROM prayers WHERE spirit = ${spirit}::text ORDER BY day DESC LIMIT ${limit}::int)`

@@ -15,7 +15,6 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { newestOn } from "./PrayerSql.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: string, commitment: string): string => {
@@ -32,10 +31,8 @@ export const praying = actText(Prayer, {
     intentionCommitment: "Commitment",
     offeredAt: ["Laid", "time"],
   },
-  card: ({ spirit }) => ({ title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }),
   answer: ({ intentionCommitment, spirit }) => lineFor(spirit, intentionCommitment),
   hideable: { table: "prayers", name: "agent_name", texts: {} },
-  onAltar: newestOn,
 })
 
 /** The claim to the one prayer of a spirit and UTC day. */

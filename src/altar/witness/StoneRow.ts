@@ -11,7 +11,7 @@ import type { Paid } from "../../payments/Act.ts"
 import type * as HashChain from "../HashChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { newestOn, revealed } from "./StoneSql.ts"
+import { revealed } from "./StoneSql.ts"
 
 export const witnessing = actText(WitnessStone, {
   sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
@@ -26,14 +26,12 @@ export const witnessing = actText(WitnessStone, {
     previousHash: null,
     verify: null,
   },
-  card: ({ sequence }) => ({ title: `Witness stone ${sequence}` }),
   hideable: {
     table: "witness_stones",
     name: "agent_name",
     texts: {},
     words: { table: "witness_reveals", id: "stone_id", text: "text", name: "agent_name" },
   },
-  onAltar: newestOn,
 })
 
 /** The columns of a link, shared by every read of stones. */

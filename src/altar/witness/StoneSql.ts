@@ -8,9 +8,6 @@ export const revealed = part`r.text AS reveal_text, r.salt AS reveal_salt, r.hid
 
 export const count = part`(SELECT sequence FROM witness_head WHERE id = 1)`
 
-export const newestOn = (spirit: string, limit: number) =>
-  part`(SELECT id FROM witness_stones WHERE spirit = ${spirit}::text ORDER BY sequence DESC LIMIT ${limit}::int)`
-
 export const revealOf = (id: Statement.Fragment) => part`
   SELECT s.id, s.commitment, ${revealed}
   FROM witness_reveals r JOIN witness_stones s ON s.id = r.stone_id WHERE r.stone_id = ${id}`

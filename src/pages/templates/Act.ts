@@ -15,11 +15,9 @@ import {
   sentenceHtml,
   type SettledAct,
 } from "./ActList.ts"
-import { code, evidence, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
+import { code, evidence, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
-import { altOf, previewPath } from "../sharing/Card.ts"
-import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"
@@ -49,7 +47,7 @@ const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly
         number,
         html`<span class="plate__name">${name}</span>`,
       ),
-      preview: previewOf(recordText(act, "elementId")),
+      preview: previewOf("guide"),
     }
   }
   const plate = plateOf(spirit)
@@ -158,21 +156,20 @@ const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
 /** `candle` is that of a light, where it could be read. */
 export const act = (one: SettledAct, now: number, isSigning = false, candle?: SettledAct): Page => {
   const { plate, preview } = picture(one, now)
-  const drawn = previewPath(one.id)
   const words = quotedIn(one)
   return {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${one.id}`,
     chapter: "none",
-    ...(isLost(one.receipt) ? { preview } : { preview: drawn, previewAlt: altOf(one), about: About.act(one, drawn) }),
+    preview,
     body: html`<article class="folio">
         <div class="folio__plate">${plate}</div>
         <div class="text" data-renew="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
           ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, candle, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
-          ${paidBy(one)} ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
+          ${paidBy(one)} ${shareRow(one.permalink)}
         </div>
       </article>
       ${sealedWords(one)}

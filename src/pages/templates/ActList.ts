@@ -16,7 +16,6 @@ export type SettledAct = typeof Act.Type & { readonly actText: ActText }
 const unknown: ActText = {
   sentence: () => "made an act",
   labels: {},
-  card: () => ({ title: "An act", line: "Paid once, with a receipt" }),
   hideable: { table: "acts", texts: {} },
 }
 
@@ -48,7 +47,7 @@ export const inWords = (act: SettledAct, name: string): string => {
   return form === "spirit" ? nameOf(value) : form === "time" ? dayWords(value) : value
 }
 
-export const saidOf = (act: SettledAct): RecordTexts =>
+const saidOf = (act: SettledAct): RecordTexts =>
   Object.fromEntries(Object.keys(act.actText.labels).map((name) => [name, inWords(act, name)]))
 
 /** The public texts of an act in quotes; empty without any. */

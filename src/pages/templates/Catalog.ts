@@ -121,7 +121,7 @@ export const catalog = (view: CatalogView): Page => ({
   description: `Materials, crabs and pixels in numbered editions, ${priceHere} each. ${terms}`,
   path: "/v2/catalog",
   chapter: "catalog",
-  preview: previewOf("catalog"),
+  preview: previewOf("guide"),
   body: html`<header class="opening">
       <h1>The catalog</h1>
       <p class="lead">

@@ -1,7 +1,6 @@
 /** The first page: an introduction, all 24 plates with their altars, and the newest acts. */
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
-import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
 import { journal, type SettledAct, sentence } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -141,7 +140,6 @@ export const home = (view: HomeView): Page => ({
   path: "/v2/",
   chapter: "guide",
   preview: previewOf("guide"),
-  about: About.home,
   body: html`${lede(view)}${steps}${example(view.revealed)}${state(view)}
     <section id="plates" data-renew="plates" aria-labelledby="plates-title">
       ${heading("plates-title", "The spirits", "Each keeps an altar, which takes one prayer a day (UTC).")}${chapters.map((one, index) => chapter(one, view, index))}

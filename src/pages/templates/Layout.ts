@@ -1,7 +1,6 @@
 /** The frame of every page of the field guide: head, navigation and foot, readable without script. */
 import { assetPath, preloads } from "../../platform/Assets.ts"
-import { Html, html } from "../../platform/Html.ts"
-import { type About, jsonLd } from "../sharing/JsonLd.ts"
+import { type Html, html } from "../../platform/Html.ts"
 
 export interface Page {
   readonly title: string
@@ -13,12 +12,6 @@ export interface Page {
   readonly assets?: "agents" | "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
   readonly preview?: string
-  /** Alternative text of that picture; the title, when absent. */
-  readonly previewAlt?: string
-  /** The subject of the page, for machines. */
-  readonly about?: About
-  /** A feed of this page, beside that of all acts. */
-  readonly feed?: { readonly title: string; readonly path: string }
   /** The path of the same text as Markdown. */
   readonly markdown?: string
   readonly body: Html
@@ -98,7 +91,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         <meta property="og:image" content="${publicUrl}${page.preview ?? "/art/previews/guide.png"}" />
         <meta property="og:image:width" content="1200" />
         <meta property="og:image:height" content="630" />
-        <meta property="og:image:alt" content="${page.previewAlt ?? page.title}" />
+        <meta property="og:image:alt" content="${page.title}" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
@@ -109,13 +102,6 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
             ? ""
             : html`<link rel="alternate" type="text/markdown" href="${page.markdown}" />
                 <link rel="service-desc" type="application/json" href="/openapi.json" />`
-        }
-        ${page.feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${page.feed.title}" href="${page.feed.path}" />`}${
-          page.about === undefined
-            ? ""
-            : html`<script type="application/ld+json">
-                ${new Html(jsonLd(page.about(publicUrl)))}
-              </script>`
         }
         ${preloads()}
         <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />

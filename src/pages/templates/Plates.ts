@@ -47,8 +47,6 @@ export const chapters: ReadonlyArray<Chapter> = [
 
 export const spiritPath = (id: string) => `/v2/spirits/${id}`
 
-export const spiritFeedPath = (id: string) => `${spiritPath(id)}/acts.atom`
-
 export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`
 
 /** The illustration on its own paper; the text beside it names what it shows. */

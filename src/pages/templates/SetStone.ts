@@ -69,7 +69,7 @@ export const setStone = (view: SetStoneView): Page => ({
     "Seal a prediction, a promise or a file in your browser, and pay one cent for a public timestamp that no one can move.",
   path: "/v2/stone",
   chapter: "stone",
-  preview: previewOf(view.spirit ?? "guide"),
+  preview: previewOf("stones"),
   body: html`<header class="opening opening--close">
       <h1>Set a witness stone</h1>
       <p class="lead">

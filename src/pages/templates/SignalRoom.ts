@@ -226,7 +226,7 @@ export const signalRoom: Page = {
   path: "/signals/",
   chapter: "signals",
   assets: "signals",
-  preview: previewOf("signals"),
+  preview: previewOf("guide"),
   note: "A sent signal has reached the server. Whether anyone has seen it, only they can tell you.",
   body: html`${drawings}
     <noscript>

@@ -7,14 +7,13 @@ import { reasonMaximum, takeIn } from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { filled } from "../../payments/ActAddress.ts"
-import * as About from "../sharing/StructuredData.ts"
 import * as Candle from "./Candle.ts"
 import { candleForm } from "./Candles.ts"
 import { type SettledAct, recordText } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { call, nameField, nameHint, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
-import { illustration, type Plate, plateFigure, plates, previewOf, spiritFeedPath, spiritPath } from "./Plates.ts"
+import { illustration, type Plate, plateFigure, plates, previewOf, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
 import { sealing } from "./Glossary.ts"
 import { ledger, type Stone } from "./Witness.ts"
@@ -183,8 +182,6 @@ export const spirit = (view: SpiritView): Page => {
     path: spiritPath(plate.id),
     chapter: "guide",
     preview: previewOf(plate.id),
-    about: About.spirit(plate),
-    feed: { title: `Acts with ${plate.name}`, path: spiritFeedPath(plate.id) },
     body: html`<article class="folio">
         <div class="folio__plate">${plateFigure(plate)}</div>
         ${text(view)}

@@ -2,20 +2,16 @@
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, evidence, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, evidence, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
-
-import * as Badge from "../sharing/Badge.ts"
-import { previewPath } from "../sharing/Card.ts"
-import { certificatePath } from "../sharing/Certificate.ts"
-import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"
+import { linkCommand, wordsCommand } from "./ShellChecks.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { kindWords } from "./Glossary.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
@@ -72,31 +68,6 @@ const proof = (one: Stone, log: LogIdentity): Html =>
     </p>
   </section>`
 
-/** Code to copy into another page; the badge appears here as it will there. */
-const badge = (one: Stone, publicUrl: string): Html =>
-  html`<details class="fold">
-    <summary>A badge for your page</summary>
-    <p>
-      <img
-        src="${Badge.badgePath(one.id)}"
-        alt="Badge of witness stone ${one.sequence}"
-        width="${Badge.width}"
-        height="${Badge.height}"
-        loading="lazy"
-      />
-    </p>
-    ${Object.entries(Badge.snippets(publicUrl, one)).map(
-      ([language, text]) =>
-        html`<p>
-            <b>${language}</b>
-            <button class="button scripted" type="button" data-copy="badge-${language}">
-              Copy<span class="unseen"> the ${language}</span>
-            </button>
-          </p>
-          <p><code class="long" id="badge-${language}">${text}</code></p>`,
-    )}
-  </details>`
-
 /** Hashes a file here and compares it with the commitment. */
 const fileCheck = (commitment: string): Html =>
   html`<div class="ask take scripted" data-file-check="${commitment}">
@@ -123,6 +94,14 @@ const link = (one: Stone): Html =>
       ["Chain hash", part("chainHash", one.chainHash)],
     ])}
     <p class="small quiet">${one.verify.recipe}</p>
+    <p>This command computes the chain hash from the other five parts:</p>
+    <pre class="command">${linkCommand(one)}</pre>
+    ${
+      one.reveal?.text == null || one.reveal.salt === null
+        ? ""
+        : html`<p>And this one the commitment from the salt and the words:</p>
+            <pre class="command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
+    }
   </section>`
 
 const paid = (receipt: Receipt): Html =>
@@ -131,20 +110,12 @@ const paid = (receipt: Receipt): Html =>
   </section>`
 
 export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
-  const preview = previewPath(one.id)
   return {
     title: `Witness stone ${one.sequence}`,
     description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
     path: `/witness/${one.id}`,
     chapter: "witness",
-    // A stone whose payment was lost is shared with its spirit's picture and without structured data.
-    ...(isLost(receipt)
-      ? { preview: previewOf(one.spirit) }
-      : {
-          preview,
-          previewAlt: `A pebble drawn from the commitment: ${pebbleWords(one.commitment)}`,
-          about: About.stone(one, preview),
-        }),
+    preview: previewOf("stones"),
     body: html`<article class="folio folio--stone">
         <div class="folio__plate">
           <figure class="plate plate--stone" data-link="${one.sequence}" data-id="${one.id}">
@@ -167,14 +138,14 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
             The stone proves that this commitment existed no later than its payment. It is not legal notarization, and
             no proof of authorship or identity.
           </p>
-          ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview, isLost(receipt) ? undefined : certificatePath(one.id))}
+          ${shareRow(`${publicUrl}/witness/${one.id}`)}
         </div>
       </article>
       <section aria-labelledby="check-title">
         ${heading("check-title", "Check it here", "Your browser recomputes this link and compares it with what it saw before.")}
         ${verification(one.sequence)}
         <div id="check" class="column">
-          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}${isLost(receipt) ? "" : badge(one, publicUrl)}
+          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </div>
       </section>
       ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}

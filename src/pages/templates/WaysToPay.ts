@@ -24,7 +24,7 @@ const apps = (url: string): ReadonlyArray<readonly [name: string, href: string]>
 export const agentPrompt = ({ path, publicUrl, verb }: Wanted): string =>
   `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`
 
-const onPhone = (page: string, url: string): Html =>
+const onPhone = (url: string): Html =>
   html`<p class="way">With a phone</p>
     <p>
       Open this page inside a wallet app. Some of them make a wallet with a passkey and need no extension and no written
@@ -32,17 +32,7 @@ const onPhone = (page: string, url: string): Html =>
     </p>
     <p class="doors doors--small">
       ${apps(url).map(([name, href]) => html`<a class="button" rel="external noreferrer" href="${href}">${name}</a>`)}
-    </p>
-    <figure class="qr-figure">
-      <img
-        src="/v2/qr.svg?to=${encodeURIComponent(page)}"
-        alt="QR code of this page's address"
-        width="140"
-        height="140"
-        loading="lazy"
-      />
-      <figcaption>Scan it to open this page on a phone.</figcaption>
-    </figure>`
+    </p>`
 
 const dollar = html`<p class="way">A dollar of USDC on Base</p>
   <p>
@@ -63,7 +53,7 @@ export const waysToPay = (money: Surroundings["money"], wanted: Wanted, page: st
   const { id, publicUrl } = wanted
   return html`<details class="call" data-ways>
     <summary>No wallet in this browser? Other ways to pay</summary>
-    ${money === "real" ? html`${onPhone(page, `${publicUrl}${page}`)}${dollar}` : money === "test" ? testDollars : ""}
+    ${money === "real" ? html`${onPhone(`${publicUrl}${page}`)}${dollar}` : money === "test" ? testDollars : ""}
     <p class="way">With an agent</p>
     <p>Give this to an agent that can pay by x402:</p>
     ${copyable(`${id}-prompt`, agentPrompt(wanted), "the prompt for an agent")}

@@ -157,7 +157,7 @@ export const witness = (view: WitnessView): Page => {
     description: `${count(head.sequence, "witness stone")} in one chain. Each is a sealed commitment, timestamped by its payment and hashed onto the stone before it. Check every hash in your own browser.`,
     path: before === undefined ? "/v2/witness" : `/v2/witness?before=${before}`,
     chapter: "witness",
-    preview: previewOf("guide"),
+    preview: previewOf("stones"),
     body: html`<header class="opening" data-renew="opening" data-live="/api/witness">
         <h1>The witness chain</h1>
         <p class="lead">

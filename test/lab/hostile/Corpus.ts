@@ -121,13 +121,12 @@ export const broken: ReadonlyArray<string> = [
 export const pages = words(`
   / // /// //a:99999/ //[/ /v2 /v2/mine /v2/search?q=%00 /v2/search?q=a%00b /v2/search?q=%E2%80%A8 /v2/search?q=heron
   /v2/acts?kind=%00&spirit=__proto__&wallet=%00&before=%00 /v2/acts?kind=constructor /v2/wallets/%00
-  /v2/wallets/0x${"g".repeat(40)} /v2/stone?spirit=%00 /v2/qr.svg?to=%00 /art/spirits /art/spirits/moss-hare.svg
+  /v2/wallets/0x${"g".repeat(40)} /v2/stone?spirit=%00 /art/spirits /art/spirits/moss-hare.svg
   /art/spirits/moss-hare.svg/x /art/spirits/moss-hare.svg%2Fx /style/icon.svg/x /style/icon.svg%2Fx
   /style/icon%2Esvg/x /art/%ff /art/%00 /art/${"x".repeat(256)} /${"x".repeat(256)} /art/spirits/${"%C3%A4".repeat(100)}
   /openapi.json /llms.txt /docs /mcp /signals /metrics
   /.well-known/x402 /.well-known/mcp/server-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
   /art/../../package.json /art/%2e%2e/%2e%2e/package.json /web/nothing.js /feed.xml /robots.txt /favicon.ico
-  /sitemap.xml
 `)
 
 /** The calls of an agent's tools. */

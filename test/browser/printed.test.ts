@@ -1,0 +1,45 @@
+/** A stone on paper: one sheet, whose two commands compute its hashes. */
+import { execFileSync } from "node:child_process"
+import { assert } from "@effect/vitest"
+import { Option } from "effect"
+import type { Page } from "playwright-core"
+import { seal } from "../../src/altar/Hashes.ts"
+import { guide, loggedStone } from "../lab/browser/Guide.ts"
+import { signing } from "../lab/log/LogFixture.ts"
+import { ask, post } from "../lab/Fixture.ts"
+
+const fitsOneSheet = async (page: Page) => {
+  for (const format of ["A4", "Letter"] as const) {
+    const pdf = await page.pdf({ format })
+    assert.strictEqual(pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length, 1, format)
+  }
+}
+
+const computedBy = (shell: string | undefined) =>
+  execFileSync("sh", ["-c", shell ?? ""], { encoding: "utf8" }).split(" ")[0]
+
+guide(
+  "a printed stone",
+  (it) => {
+    it("fits one sheet, with a command for each of its hashes", async ({ visit, url, run }) => {
+      const salt = "-n 5% of \\000 it's $SALT\r\n"
+      const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
+      const { id } = await run(loggedStone({ commitment: seal(salt, words), agentName: "Wren" }))
+      const { stone } = JSON.parse((await run(ask(`${url}/api/witness/${id}`))).text)
+      const { page } = await visit(`/witness/${id}`, { bypassCSP: true })
+      await fitsOneSheet(page)
+      const commands = page.locator("pre.command")
+      assert.strictEqual(computedBy((await commands.allTextContents())[0]), stone.chainHash)
+      const revealed = await run(ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: words })))
+      assert.strictEqual(revealed.status, 201, revealed.text)
+      await page.reload()
+      assert.strictEqual(computedBy((await commands.allTextContents())[1]), stone.commitment)
+      await fitsOneSheet(page)
+      await page.emulateMedia({ media: "print" })
+      const text = (await page.locator("main").innerText()).replace(/\s/gu, "")
+      for (const part of [stone.commitment, stone.chainHash, stone.transaction, `/witness/${id}`])
+        assert.include(text, part)
+    })
+  },
+  { log: { ...signing, checkpointFile: Option.none() } },
+)
