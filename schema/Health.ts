@@ -71,7 +71,6 @@ export const Health = Schema.Struct({
     }),
   }),
   log: Schema.optionalKey(Log),
-  actLog: Schema.optionalKey(Log).annotateKey({ description: "The log over all acts." }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
 }).annotate({
   identifier: "Health",
@@ -134,7 +133,6 @@ export const Readiness = Schema.Struct({
   }),
   settlement,
   log: Schema.optionalKey(Log),
-  actLog: Schema.optionalKey(Log).annotateKey({ description: "The log over all acts." }),
 }).annotate({
   identifier: "Readiness",
   description: "Whether this server should get requests. A part that was not checked or did not answer is `unknown`.",

@@ -1,4 +1,4 @@
-/** The status of both transparency logs and the proof of one entry. The logs are files below `/log/` and `/log/acts/`. */
+/** The status of the transparency log and the proof of one stone. The log is files below `/log/`. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
@@ -9,7 +9,6 @@ import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "../altar/BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "../altar/Requests.ts"
 import { WitnessNotFound } from "../altar/Witness.ts"
-import { ActNotFound } from "../payments/Act.ts"
 
 const origin = "altar.example/log"
 const root = "RQkg425aKZaTFaEW6nyEJWplnO3gKn+hDoZj8+u99tY="
@@ -66,22 +65,10 @@ export const LogStatus = Schema.Struct(status).annotate({
   examples,
 })
 
-export const ActLogStatus = Schema.Struct(status).annotate({
-  identifier: "ActLogStatus",
-  description: "The transparency log over all acts, with an origin and a key of its own.",
-  examples,
-})
-
 export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
   identifier: "StoneProof",
   description:
     "A `.tlog-proof` file (C2SP tlog-proof): index of the stone, its inclusion proof, and the signed checkpoint it leads to. With the stone and the log's verifier key it is checked offline, for ever.",
-})
-
-export const ActProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
-  identifier: "ActProof",
-  description:
-    "A `.tlog-proof` file (C2SP tlog-proof) of an act in the log over all acts. The entry is made of the act's receipt, so with it and the log's verifier key it is checked offline, for ever.",
 })
 
 export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
@@ -148,40 +135,13 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-export const readActLog = HttpApiEndpoint.get("readActLog", "/api/acts/log", {
-  success: HttpApiSchema.WithHeaders(ActLogStatus, revalidated),
-  error: [NotFound, NotReady, Halted],
-}).annotateMerge(
-  described(
-    "The transparency log over all acts",
-    "Origin, verifier key and newest checkpoint of the Merkle log over all settled acts. 404 where this server has no log.",
-  ),
-)
-
-export const readActProof = HttpApiEndpoint.get("readActProof", "/api/acts/:actId/proof", {
-  params: { actId: Uuid },
-  success: ActProof.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
-  error: [NotFound, ActNotFound, NotReady, Halted, BrokenChain],
-})
-  .annotateMerge(
-    described(
-      "The proof of one act",
-      "A `.tlog-proof` file that proves offline that the log over all acts has this act. 409 `proof_not_ready` until a checkpoint covers it, whose time is in `Retry-After`. 404 `not_found` where this server has no log.",
-    ),
-  )
-  .annotate(Unknown, () => new ActNotFound({}))
-
-const logGroup: Group<
-  "log",
-  typeof readLog | typeof readStoneProof | typeof readActLog | typeof readActProof,
-  AltarRequests
-> = HttpApiGroup.make("log")
-  .add(readLog, readStoneProof, readActLog, readActProof)
+const logGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarRequests> = HttpApiGroup.make("log")
+  .add(readLog, readStoneProof)
   .middleware(AltarRequests)
   .annotateMerge(
     OpenApi.annotations({
       title: "Log",
-      description: "The transparency logs over the stones and over all acts, and proofs out of them.",
+      description: "The transparency log over the stones, and proofs out of it.",
     }),
   )
 

@@ -120,13 +120,8 @@ export const parsePolicy = (text: string): Policy | Malformed => {
     : { logs, urls, witnesses, quorum: quorum.name, isMet: quorum.isMet }
 }
 
-const only = (logs: ReadonlyArray<string>) => (logs.length === 1 ? logs[0] : undefined)
-
-/** An altar's log over all acts stands beside its log over the stones, and its name says so. */
-const isOfActs = (vkey: string) => /^[^+]+\/acts\+/u.test(vkey)
-
-/** The only log of a policy, except for a log over all acts beside it. */
-export const onlyLogOf = ({ logs }: Policy) => only(logs) ?? only(logs.filter((vkey) => !isOfActs(vkey)))
+/** The only log of a policy. */
+export const onlyLogOf = ({ logs }: Policy) => (logs.length === 1 ? logs[0] : undefined)
 
 /** The log of a policy at this URL, or else its only one. An altar's log lies below its own URL. */
 export const logAt = (policy: Policy, url: string) => {
@@ -137,6 +132,4 @@ export const logAt = (policy: Policy, url: string) => {
 
 /** The log of a policy with this name, or else its only one. */
 export const logNamed = (policy: Policy, origin: string) =>
-  only(policy.logs.filter((vkey) => vkey.startsWith(`${origin}+`))) ?? onlyLogOf(policy)
-
-export const actsLogOf = ({ logs }: Policy) => only(logs.filter(isOfActs))
+  policy.logs.find((vkey) => vkey.startsWith(`${origin}+`)) ?? onlyLogOf(policy)

@@ -180,9 +180,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     schema: { type: "object" },
   },
   WitnessStone: stone,
-  KeyStatement: { notBefore: settledAt, replaces: null },
   // The example's log has one stone, so none before it can hold the statement of a key.
-  ReceiptFile: { permalink: stonePermalink, record: stoneRecord, actLog: undefined, authorization: undefined },
+  ReceiptFile: { permalink: stonePermalink, record: stoneRecord },
   ListedStone: { ...stone, permalink: stonePermalink },
   ChainEntry: link,
   ChainSegment: { anchor: genesis, head, next: null },

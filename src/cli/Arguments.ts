@@ -2,7 +2,7 @@
 
 /** Options without a value. */
 export const switches: ReadonlySet<string> = new Set(
-  ["acts", "check", "fresh", "help", "insecure", "json", "log", "reveal", "version"].map((name) => `--${name}`),
+  ["check", "fresh", "help", "insecure", "json", "log", "reveal", "version"].map((name) => `--${name}`),
 )
 
 /** Only help and version have names of one letter; anything else with one dash is a word. */

@@ -31,7 +31,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("log", "The transparency log: its key and its state", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
-    await late("receipts", "Signed receipts of a server: their key and its authorization", () =>
+    await late("receipts", "Signed receipts of a server: their key", () =>
       import("./operator/Receipts.ts").then(({ receipts }) => receipts),
     ),
     await late("openapi", "Write schema/openapi.json from the contract", () =>

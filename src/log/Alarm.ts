@@ -14,6 +14,6 @@ export const stopped = (
   reason: StopReason,
 ): Effect.Effect<never, LogStopped | SqlError.SqlError> =>
   store.stop(reason).pipe(
-    Effect.tap((isFirst) => (isFirst ? log("log stopped", { log: `${store.kind.noun}s`, reason }) : Effect.void)),
+    Effect.tap((isFirst) => (isFirst ? log("log stopped", { reason }) : Effect.void)),
     Effect.andThen(Effect.fail(new LogStopped({ reason }))),
   )

@@ -22,8 +22,6 @@ export interface Found {
 export class Entries extends Context.Service<
   Entries,
   {
-    /** Gives many entries of earlier versions the next positions. */
-    readonly place: Effect.Effect<void, SqlError.SqlError>
     /** At most `limit` entries from `from` on, without a gap, and the number of all. */
     segment(
       from: number,

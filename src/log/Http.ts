@@ -1,15 +1,13 @@
-/** Serves a log as files (C2SP tlog-tiles). A file below a path never changes, so it may be cached for ever. */
+/** Serves the log as files (C2SP tlog-tiles). A file below a path never changes, so it may be cached for ever. */
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { fullWidth, parsePath } from "../../schema/log/Tile.ts"
+import { parsePath } from "../../schema/log/Tile.ts"
 import { cachedResponse } from "../http/CachedResponse.ts"
-import { ActsLog } from "./ActsLog.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
-/** The paths of the logs below the public URL. */
+/** The path of the log below the public URL. */
 export const prefix = "/log/"
-export const actsPrefix = "/log/acts/"
 
 const forAnyOrigin = { "access-control-allow-origin": "*" }
 
@@ -31,59 +29,53 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
 /** Partial tiles, and those of the upper levels. */
 const moreTiles = 1024
 
-/** The files of one log. */
-const filesOf = (prefix: `/${string}/`, log: PublishedLog["Service"]) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      /**
-       * Files that were proved by a signed checkpoint. No later checkpoint contradicts it, so they are served from memory
-       * without a query. `Rereading` finds rows that changed since.
-       */
-      const proved = <Place, E>(
-        read: (place: Place) => Effect.Effect<Uint8Array, E>,
-        capacity: number,
-        isCompressible: boolean,
-      ) =>
-        Cache.makeWith(
-          (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
-          { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
-        )
-      // With its compressed variants a bundle of stones has at most 120 KB, and a tile 8 KB.
-      const mostBundles = Math.ceil(log.entriesInMemory / fullWidth)
-      const bundles = yield* proved(log.bundle, mostBundles, true)
-      const tiles = yield* proved(log.tile, mostBundles + moreTiles, false)
+/** Bundles of 256 entries in memory. With its compressed variants a bundle has at most 120 KB, and a tile 8 KB. */
+const mostBundles = 160
 
-      /** The file at a path below the prefix. Any other spelling is not found. */
-      const find = Effect.fnUntraced(function* (path: string) {
-        if (path === "checkpoint") {
-          const { note } = yield* log.checkpoint
-          return cachedResponse(note, {
-            contentType: "text/plain; charset=utf-8",
-            headers: forAnyOrigin,
-            isCompressible: false,
-          })
-        }
-        const file = parsePath(path)
-        if (file instanceof Malformed) return undefined
-        return yield* file.kind === "entries" ? Cache.get(bundles, file) : Cache.get(tiles, file)
-      })
-
-      return HttpRouter.add("GET", `${prefix}*`, (request) =>
-        find(request.url.slice(prefix.length)).pipe(
-          Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
-          Effect.catchTags({
-            NotPublished: () => Effect.succeed(notThere),
-            LogStopped: () => Effect.succeed(withheld),
-            ChainBroken: () => Effect.succeed(withheld),
-          }),
-        ),
-      )
-    }),
-  )
-
-/** The files of both logs. */
+/** The files of the log. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    return Layer.merge(filesOf(prefix, yield* PublishedLog), filesOf(actsPrefix, (yield* ActsLog).log))
+    const log = yield* PublishedLog
+    /**
+     * Files that were proved by a signed checkpoint. No later checkpoint contradicts it, so they are served from memory
+     * without a query. `Rereading` finds rows that changed since.
+     */
+    const proved = <Place, E>(
+      read: (place: Place) => Effect.Effect<Uint8Array, E>,
+      capacity: number,
+      isCompressible: boolean,
+    ) =>
+      Cache.makeWith(
+        (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
+        { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
+      )
+    const bundles = yield* proved(log.bundle, mostBundles, true)
+    const tiles = yield* proved(log.tile, mostBundles + moreTiles, false)
+
+    /** The file at a path below the prefix. Any other spelling is not found. */
+    const find = Effect.fnUntraced(function* (path: string) {
+      if (path === "checkpoint") {
+        const { note } = yield* log.checkpoint
+        return cachedResponse(note, {
+          contentType: "text/plain; charset=utf-8",
+          headers: forAnyOrigin,
+          isCompressible: false,
+        })
+      }
+      const file = parsePath(path)
+      if (file instanceof Malformed) return undefined
+      return yield* file.kind === "entries" ? Cache.get(bundles, file) : Cache.get(tiles, file)
+    })
+
+    return HttpRouter.add("GET", `${prefix}*`, (request) =>
+      find(request.url.slice(prefix.length)).pipe(
+        Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
+        Effect.catchTags({
+          NotPublished: () => Effect.succeed(notThere),
+          LogStopped: () => Effect.succeed(withheld),
+          ChainBroken: () => Effect.succeed(withheld),
+        }),
+      ),
+    )
   }),
 )

@@ -26,7 +26,6 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
     Effect.gen(function* () {
       const store = yield* LogStore
       const entries = yield* Entries
-      const { noun } = store.kind
       const grown = yield* Signal.make
 
       /** The fault of the tree or of the entries to append, if there is one. */
@@ -37,31 +36,30 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         const edge = edgeOf(size, read)
         if (edge === undefined || !equal(rootOf(edge), head.root)) {
           return Option.some<StopReason>(
-            `the tiles of the ${size} ${noun}s of the log do not have the root it was built with`,
+            `the tiles of the ${size} stones of the log do not have the root it was built with`,
           )
         }
         const known = found.find(({ sequence }) => sequence === size)
         const leaf = size === 0 ? undefined : leafAt(size - 1, read)
         if (size > 0 && (known === undefined || leaf === undefined || !equal(leafOf(known.bytes), leaf))) {
-          return Option.some<StopReason>(`${noun} ${size} is not the one that the log holds`)
+          return Option.some<StopReason>(`stone ${size} is not the one that the log holds`)
         }
         const leaves = found.filter(({ sequence }) => sequence > size).map(({ bytes }) => leafOf(bytes))
         const grown = append(edge, size, leaves)
         const root = rootOf(grown.edge)
         return (yield* store.extend(size, grown.growths, { size: size + leaves.length, root }))
           ? Option.none()
-          : Option.some<StopReason>(`the tiles behind ${noun} ${size} are not as the log left them`)
+          : Option.some<StopReason>(`the tiles behind stone ${size} are not as the log left them`)
       })
 
       const integrate = Effect.gen(function* () {
         const before = yield* store.head
         if (Option.isSome(before.stopped)) return yield* new LogStopped({ reason: before.stopped.value.reason })
         const { size } = before
-        yield* entries.place
         // Reads the last entry of the tree again: it must be unchanged, and the new entries must follow it.
         const { count, entries: found } = yield* entries.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
         if (count < size) {
-          return yield* stopped(store, `the log holds ${size} ${noun}s, but there are only ${count}`)
+          return yield* stopped(store, `the log holds ${size} stones, but there are only ${count}`)
         }
         const added = found.length - (size === 0 ? 0 : 1)
         if (count === size) return 0

@@ -1,11 +1,10 @@
-/** The tables of a log. Each step is one statement, since a server may die between any two. */
+/** The tables of the log. Each step is one statement, since a server may die between any two. */
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
 import { transaction } from "../platform/Sql.ts"
 import type { Found } from "./Entries.ts"
-import { type LogKind, stones } from "./LogKind.ts"
 import {
   checkpointsOf,
   extendedOf,
@@ -26,25 +25,21 @@ import { type Growth, tileBytes } from "./Tree.ts"
 const topLevel = 6
 
 export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogStore", {
-  make: Effect.fnUntraced(function* (kind: LogKind) {
+  make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const ownHead = sql.literal(`id = ${kind.head}`)
-    const [checkpointTable, tileTable] = [sql.literal(kind.checkpoints), sql.literal(kind.tiles)]
     const headColumns = sql.literal(
       "size, root, stopped_reason, stopped_at, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest",
     )
-    const running = sql`EXISTS (SELECT 1 FROM log_head WHERE ${ownHead} AND stopped_reason IS NULL)`
-    const newestOne = sql`SELECT size, root, note, published_at FROM ${checkpointTable} ORDER BY size DESC LIMIT 1`
+    const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
+    const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
     const pathColumns = sql.literal("c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes")
     const tilesAbove = (leaf: Statement.Fragment) => sql`
       CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
-      LEFT JOIN ${tileTable} t ON t.level = l.level
+      LEFT JOIN log_tiles t ON t.level = l.level
         AND t.index IN ((${leaf}) >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`
 
     return {
-      kind,
-
-      head: Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE ${ownHead}`), ([row]) =>
+      head: Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1`), ([row]) =>
         row === undefined ? Effect.die("the log has no head") : Effect.succeed(headOf(row)),
       ),
 
@@ -53,7 +48,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
       lockHead: Effect.map(
         headsOf(sql`
           SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
-          FROM log_head WHERE ${ownHead} FOR UPDATE SKIP LOCKED`),
+          FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`),
         ([row]) => Option.map(Option.fromUndefinedOr(row), headOf),
       ),
 
@@ -62,7 +57,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         const rows = yield* tileRowsOf(sql`
           SELECT t.level::int AS level, t.index, t.hashes
           FROM json_to_recordset(${asked}::json) AS p(level smallint, index bigint)
-          JOIN ${tileTable} t ON t.level = p.level AND t.index = p.index`)
+          JOIN log_tiles t ON t.level = p.level AND t.index = p.index`)
         return readerOf(rows)
       }),
 
@@ -80,8 +75,8 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
             SELECT level, index, start, decode(hashes, 'hex') AS hashes
             FROM json_to_recordset(${grown}::json) AS g(level smallint, index bigint, start int, hashes text)
           ), grown AS (
-            INSERT INTO ${tileTable} AS t (level, index, hashes) SELECT level, index, hashes FROM growths g
-            WHERE start = 0 OR EXISTS (SELECT 1 FROM ${tileTable} o WHERE o.level = g.level AND o.index = g.index)
+            INSERT INTO log_tiles AS t (level, index, hashes) SELECT level, index, hashes FROM growths g
+            WHERE start = 0 OR EXISTS (SELECT 1 FROM log_tiles o WHERE o.level = g.level AND o.index = g.index)
             ON CONFLICT (level, index) DO UPDATE SET hashes = t.hashes || excluded.hashes
             WHERE octet_length(t.hashes) = (
               SELECT g.start * 32 FROM growths g WHERE g.level = t.level AND g.index = t.index
@@ -89,7 +84,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
             RETURNING t.level
           ), moved AS (
             UPDATE log_head SET size = ${size}::bigint, root = ${root}::bytea
-            WHERE ${ownHead} AND size = ${from}::bigint RETURNING id
+            WHERE id = 1 AND size = ${from}::bigint RETURNING id
           )
           SELECT (SELECT count(*) FROM grown) AS tiles,
             (SELECT count(*) FROM moved) AS heads`)
@@ -103,28 +98,28 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         Effect.map(
           sql`
             UPDATE log_head SET rests_until = now() + make_interval(secs => ${seconds})
-            WHERE ${ownHead} AND rests_until <= now() RETURNING id`,
+            WHERE id = 1 AND rests_until <= now() RETURNING id`,
           (taken) => taken.length > 0,
         ),
 
       /** Publishes a checkpoint of a size the tree has. An existing one stays, and a stopped log publishes nothing. */
       publish: ({ root, size }: TreeHead, note: string) =>
         Effect.asVoid(sql`
-          INSERT INTO ${checkpointTable} (size, root, note)
+          INSERT INTO log_checkpoints (size, root, note)
           SELECT ${size}::bigint, ${root}::bytea, ${note}::text FROM log_head
-          WHERE ${ownHead} AND size >= ${size}::bigint AND stopped_reason IS NULL
+          WHERE id = 1 AND size >= ${size}::bigint AND stopped_reason IS NULL
           ON CONFLICT (size) DO NOTHING`),
 
       /** Adds signatures to a published checkpoint while its note is unchanged. */
       cosign: (size: number, before: string, note: string) =>
         Effect.asVoid(sql`
-          UPDATE ${checkpointTable} SET note = ${note}::text
+          UPDATE log_checkpoints SET note = ${note}::text
           WHERE size = ${size}::bigint AND note = ${before}::text AND ${running}`),
 
       /** Renews the date of the checkpoint that is still the newest state of the log. A stopped log renews nothing. */
       confirm: (size: number) =>
         Effect.asVoid(sql`
-          UPDATE ${checkpointTable} SET published_at = now() WHERE size = ${size}::bigint AND ${running}`),
+          UPDATE log_checkpoints SET published_at = now() WHERE size = ${size}::bigint AND ${running}`),
 
       /**
        * The newest checkpoint with the tiles above a leaf and those of the tree's right edge, in one round trip: all
@@ -160,18 +155,16 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         Effect.map(
           sql`
             UPDATE log_head SET stopped_reason = ${reason}::text, stopped_at = now()
-            WHERE ${ownHead} AND stopped_reason IS NULL RETURNING id`,
+            WHERE id = 1 AND stopped_reason IS NULL RETURNING id`,
           (stopped) => stopped.length > 0,
         ),
 
       /** Clears the reason after an operator has fixed its cause. Remaining faults stop the log again. */
-      resume: Effect.asVoid(sql`UPDATE log_head SET stopped_reason = NULL, stopped_at = NULL WHERE ${ownHead}`),
+      resume: Effect.asVoid(sql`UPDATE log_head SET stopped_reason = NULL, stopped_at = NULL WHERE id = 1`),
 
       atOnce: yield* transaction,
     }
   }),
 }) {
-  static readonly layerOf = (kind: LogKind) => Layer.effect(LogStore, LogStore.make(kind))
-  /** The log of the stones. */
-  static readonly layer = LogStore.layerOf(stones)
+  static readonly layer = Layer.effect(LogStore, LogStore.make)
 }

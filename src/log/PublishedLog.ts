@@ -16,13 +16,6 @@ import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 /** The newest checkpoint does not cover it, or not yet. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
 
-/** Entries whose tiles and bundles stay in memory where no other number is set. */
-const entriesInMemory = 40_960
-
-export interface Publishing extends Signing {
-  readonly entriesInMemory?: number
-}
-
 export interface LogIdentity {
   readonly origin: string
   /** The verifier key, `name+hash+base64`. */
@@ -40,11 +33,10 @@ export interface EntryProofFile {
 }
 
 export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
-  make: ({ entriesInMemory: kept = entriesInMemory, origin, signer }: Publishing) =>
+  make: ({ origin, signer }: Signing) =>
     Effect.gen(function* () {
       const store = yield* LogStore
       const entries = yield* Entries
-      const { noun } = store.kind
       const witnesses = yield* Witnesses
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const hashOf = TileMemo.make()
@@ -58,7 +50,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
         if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
-          return yield* stopped(store, `the checkpoint of ${size} ${noun}s is not as signed`)
+          return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
         yield* Ref.set(genuine, published.value)
         return published.value
       })
@@ -77,7 +69,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
         const { read } = found.value
         if (!isSound(published, leaf, read, hashOf)) {
-          return yield* stopped(store, `the tiles above ${noun} ${leaf + 1} are not those of the published checkpoint`)
+          return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
         }
         return { published, read }
       })
@@ -102,10 +94,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const { entries: found } = yield* entries.segment(from + 1, width)
           const leaves = concat(...found.map(({ bytes }) => leafOf(bytes)))
           if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-            return yield* stopped(
-              store,
-              `${noun}s from ${from + 1} to ${from + width} are not those that the log holds`,
-            )
+            return yield* stopped(store, `stones from ${from + 1} to ${from + width} are not those that the log holds`)
           }
           return bundleBytes(found.map(({ bytes }) => bytes))
         },
@@ -126,7 +115,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const leaf = leafAt(index, read)
           const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
           if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(bytes))) {
-            return yield* stopped(store, `${noun} ${sequence} is not the one that the log holds`)
+            return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
           }
           const { note } = published
           const exact = hashes.map((hash) => concat(hash))
@@ -154,8 +143,6 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         proof,
         /** The log's witnesses: signers under a checkpoint's note, and their policy. */
         witnesses,
-        /** Entries whose tiles and bundles stay in memory. */
-        entriesInMemory: kept,
       }
     }),
 }) {
@@ -169,8 +156,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
     bundle: () => Effect.fail(new NotPublished({})),
     proof: () => Effect.fail(new NotPublished({})),
     witnesses: noWitnesses,
-    entriesInMemory,
   })
 
-  static readonly layer = (config: Publishing) => Layer.effect(PublishedLog, PublishedLog.make(config))
+  static readonly layer = (config: Signing) => Layer.effect(PublishedLog, PublishedLog.make(config))
 }

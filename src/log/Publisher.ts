@@ -45,7 +45,6 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
     Effect.gen(function* () {
       const store = yield* LogStore
       const lastSigned = yield* LastSigned
-      const { noun } = store.kind
 
       const witnesses = yield* Witnesses
       const confirmation = yield* Confirmation
@@ -68,19 +67,19 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const edge = edgeOf(tree.size, read)
         if (edge === undefined || !equal(rootOf(edge), tree.root)) {
           return Option.some<StopReason>(
-            `the tiles of the ${tree.size} ${noun}s of the log do not have the root it was built with`,
+            `the tiles of the ${tree.size} stones of the log do not have the root it was built with`,
           )
         }
         for (const [what, before] of signed) {
           if (before.size > tree.size) {
             return Option.some<StopReason>(
-              `${what} covers ${before.size} ${noun}s, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
+              `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
             )
           }
           const proof = proofOf(rangesOf(before.size, tree.size), read)
           if (proof === undefined || !extendsTree(before, tree, proof)) {
             return Option.some<StopReason>(
-              `the first ${before.size} ${noun}s of the log are not those that ${what} covers`,
+              `the first ${before.size} stones of the log are not those that ${what} covers`,
             )
           }
         }

@@ -1,5 +1,5 @@
 /** Keys of logs and receipts (Ed25519), in the text form of Go's note package. */
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes, sign } from "node:crypto"
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
 import { type Bytes, concat, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { type Checkpoint, checkpointText } from "../../schema/log/Checkpoint.ts"
@@ -26,8 +26,6 @@ export interface Signer {
   readonly vkey: string
   /** The checkpoint as a note with the log's one signature; the same bytes each time. */
   readonly note: (checkpoint: Checkpoint) => string
-  /** The signer of another log of the same operator, by a key of its own that follows from this one. */
-  readonly derived: (name: string, purpose: string) => Signer
 }
 
 const { ed25519 } = keyTypes
@@ -67,7 +65,6 @@ const signerOf = (name: string, seed: Uint8Array): Signer => {
       const bytes = Uint8Array.from(sign(null, utf8(signed), key))
       return noteText({ text: signed, signatures: [{ name, id, bytes }] })
     },
-    derived: (other, purpose) => signerOf(other, new Uint8Array(hkdfSync("sha256", seed, "", purpose, 32))),
   }
 }
 

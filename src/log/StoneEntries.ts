@@ -11,7 +11,6 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const chain = yield* WitnessChain
     return Entries.of({
-      place: Effect.void,
       segment: Effect.fnUntraced(function* (from, limit) {
         const { head, links } = yield* chain.segment(from, limit)
         const entries = links.map((link) => ({ sequence: link.sequence, bytes: entryOf(link) }))

@@ -3,10 +3,7 @@ import { Schema } from "effect"
 
 const { Number, String } = Schema
 
-/** The word for an entry: that of the log. */
-const Noun = Schema.Literals(["stone", "act"])
-
-const beginning = ["the first ", Number, " ", Noun, "s of the log are not those that "] as const
+const beginning = ["the first ", Number, " stones of the log are not those that "] as const
 
 /** Signed stones are missing from this database, according to one of the records kept elsewhere. */
 const backup = Schema.Union([
@@ -14,9 +11,7 @@ const backup = Schema.Union([
     String,
     " covers ",
     Number,
-    " ",
-    Noun,
-    "s, but this database has ",
+    " stones, but this database has ",
     Number,
     " in its log: a backup was restored, or this is another database",
   ]),
@@ -27,26 +22,20 @@ const backup = Schema.Union([
 
 const checkpoints = Schema.Union([
   Schema.TemplateLiteral([...beginning, "the published checkpoint covers"]),
-  Schema.TemplateLiteral(["the checkpoint of ", Number, " ", Noun, "s is not as signed"]),
+  Schema.TemplateLiteral(["the checkpoint of ", Number, " stones is not as signed"]),
   Schema.Literal("the published checkpoint is not as this server's key would sign it"),
 ])
 
 const tiles = Schema.Union([
-  Schema.TemplateLiteral(["the tiles above ", Noun, " ", Number, " are not those of the published checkpoint"]),
-  Schema.TemplateLiteral([
-    "the tiles of the ",
-    Number,
-    " ",
-    Noun,
-    "s of the log do not have the root it was built with",
-  ]),
-  Schema.TemplateLiteral(["the tiles behind ", Noun, " ", Number, " are not as the log left them"]),
+  Schema.TemplateLiteral(["the tiles above stone ", Number, " are not those of the published checkpoint"]),
+  Schema.TemplateLiteral(["the tiles of the ", Number, " stones of the log do not have the root it was built with"]),
+  Schema.TemplateLiteral(["the tiles behind stone ", Number, " are not as the log left them"]),
 ])
 
 const entries = Schema.Union([
-  Schema.TemplateLiteral(["the log holds ", Number, " ", Noun, "s, but there are only ", Number]),
-  Schema.TemplateLiteral([Noun, "s from ", Number, " to ", Number, " are not those that the log holds"]),
-  Schema.TemplateLiteral([Noun, " ", Number, " is not the one that the log holds"]),
+  Schema.TemplateLiteral(["the log holds ", Number, " stones, but there are only ", Number]),
+  Schema.TemplateLiteral(["stones from ", Number, " to ", Number, " are not those that the log holds"]),
+  Schema.TemplateLiteral(["stone ", Number, " is not the one that the log holds"]),
   Schema.TemplateLiteral(["the chain is broken: ", String]),
 ])
 

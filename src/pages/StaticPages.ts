@@ -2,7 +2,6 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { cachedResponse } from "../http/CachedResponse.ts"
-import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { verifierKeyOf } from "../log/Signer.ts"
 import { keyId, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
@@ -24,7 +23,7 @@ export const layer = HttpRouter.use((router) =>
     const manual = verifyingPage(frame.publicUrl, operator)
     const checking = checker({
       keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
-      logs: [yield* PublishedLog, (yield* ActsLog).log].flatMap(({ identity }) => Option.toArray(identity)),
+      logs: Option.toArray((yield* PublishedLog).identity),
     })
     for (const shown of [termsPage(operator), privacyPage(operator), manual, checking]) {
       yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(frame, request, shown))

@@ -12,9 +12,6 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import { claimOf, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./decision/Decision.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
-import { ReceiptKeys } from "./receipts/ReceiptKeys.ts"
-import { withOffer } from "./receipts/SignedOffer.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
 
 /** URLs carry parameters, so the cache needs a limit. */
@@ -77,8 +74,6 @@ const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>
 export const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
   const unclaimed = yield* UnmatchedPayments
-  const publicUrl = yield* PublicUrl
-  const key = (yield* ReceiptKeys)?.offers
   const refunds = yield* Refunds
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready"
@@ -93,8 +88,7 @@ export const make = Effect.gen(function* () {
     const name = `${act.name} ${request.url}`
     const known = offers.get(name)
     if (known !== undefined) return yield* known
-    const plain = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
-    const challenge = key === undefined ? plain : withOffer(publicUrl, key, plain)
+    const challenge = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
     const offer = new PaymentRequired({ challenge })
     if (offers.size < offersKept) offers.set(name, offer)
     return yield* offer

@@ -53,7 +53,6 @@ export const messages = {
     "payment not made": "Nothing. The wallets of these payments are refused for an hour.",
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",
-    "receipt authorization unproven": "`reason` says what a reader would miss. Correct `RECEIPT_AUTHORIZATIONS`.",
     "reconciliation failed": "Read the cause: node, database or gas.",
     "resubmission failed": "Read the cause: node, facilitator, database or gas.",
     "room cleanup failed": "Check the database.",

@@ -24,9 +24,6 @@ import networks from "../../migrations/0027_networks.ts"
 import refunds from "../../migrations/0030_refunds.ts"
 import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
-import actLog from "../../migrations/0033_act_log.ts"
-import actPositions from "../../migrations/0034_act_positions.ts"
-import placedActs from "../../migrations/0035_placed_acts.ts"
 import words from "../../migrations/0036_words.ts"
 import transfers from "../../migrations/0037_transfers.ts"
 import { log as report } from "./LogMessages.ts"
@@ -59,9 +56,6 @@ export const all: Readonly<Record<string, Migration>> = {
   "0030_refunds": refunds,
   "0031_checkpoint_rate": checkpointRate,
   "0032_act_filters": actFilters,
-  "0033_act_log": actLog,
-  "0034_act_positions": actPositions,
-  "0035_placed_acts": placedActs,
   "0036_words": words,
   "0037_transfers": transfers,
 }

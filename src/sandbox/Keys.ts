@@ -2,7 +2,6 @@
 import { Effect, FileSystem, Option, Path, Redacted } from "effect"
 import type { LogConfig } from "../log/Log.ts"
 import { fromText, generate, originOf, plainFrom } from "../log/Signer.ts"
-import { log } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 
 /** The text of a key in the data folder, which is made under this name when there is none. */
@@ -33,6 +32,6 @@ export const logOf = Effect.fn("Keys.logOf")(function* (publicUrl: string) {
     signer,
     origin: signer.name,
     checkpointFile: Option.some(path.join(folder, "log-checkpoint")),
-    publishSeconds: Option.getOrElse(yield* log.publishSeconds, () => 1),
+    publishSeconds: 1,
   } satisfies LogConfig
 })

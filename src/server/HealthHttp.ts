@@ -7,7 +7,6 @@ import type { Health, LogHealth, Readiness } from "../../schema/Health.ts"
 import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
-import { ActsLog } from "../log/ActsLog.ts"
 import { Confirmation } from "../log/Confirmation.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
@@ -50,38 +49,22 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const reveals = yield* Reveals
     const published = yield* PublishedLog
     const confirmation = yield* Confirmation
-    const acts = yield* ActsLog
     const availability = yield* Availability
     const databaseClock = yield* DatabaseClock
     const enabled = terms._tag === "Ready"
 
-    /** The state of a log; none if this server has no log. */
-    const logState = Effect.fnUntraced(function* (
-      shown: PublishedLog["Service"],
-      waits: Confirmation["Service"]["waitsFor"],
-    ) {
-      if (Option.isNone(shown.identity)) return Option.none<LogHealth>()
-      const stopped = yield* found(shown.stopped)
-      const waitsFor = Option.getOrNull(yield* waits)
+    /** The state of the log; nothing if this server has none. */
+    const log = Effect.gen(function* () {
+      if (Option.isNone(published.identity)) return {}
+      const stopped = yield* found(published.stopped)
+      const waitsFor = Option.getOrNull(yield* confirmation.waitsFor)
       const state = waitsFor === null ? "running" : "waiting"
-      return Option.some(
-        Result.match(stopped, {
+      return {
+        log: Result.match(stopped, {
           onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
           onSuccess: (reason): LogHealth =>
             Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
         }),
-      )
-    })
-
-    const log = Effect.gen(function* () {
-      const { log: overActs, waitsFor } = acts
-      const [stones, other] = yield* Effect.all(
-        [logState(published, confirmation.waitsFor), logState(overActs, waitsFor)],
-        { concurrency: 2 },
-      )
-      return {
-        ...Option.match(stones, { onNone: () => ({}), onSome: (state) => ({ log: state }) }),
-        ...Option.match(other, { onNone: () => ({}), onSome: (state) => ({ actLog: state }) }),
       }
     })
 

@@ -1,4 +1,4 @@
-/** The API of both logs: identity and state, and the proof of one entry. */
+/** The API of the log: its identity and state, and the proof of one stone. */
 import { DateTime, Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -7,33 +7,34 @@ import { NotFound } from "../../schema/Errors.ts"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { LogHalted, type LogStatus, ProofNotReady } from "../../schema/log/LogApi.ts"
-import { ActNotFound } from "../../schema/payments/Act.ts"
 import { brokenIn } from "../altar/Answers.ts"
-import { ActsLog } from "../log/ActsLog.ts"
 import { Confirmation } from "../log/Confirmation.ts"
 import * as Files from "../log/Http.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
-/** The reads of one log; `noun` names an entry, and `url` is where its files are. */
-const readsOf = ({ log, waitsFor }: Omit<ActsLog["Service"], "total">, noun: "stone" | "act", url: string) => {
-  const state = Effect.gen(function* () {
-    if (Option.isSome(yield* log.stopped)) return "stopped"
-    return Option.isSome(yield* waitsFor) ? "waiting" : "running"
-  })
+export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
+  Effect.gen(function* () {
+    const log = yield* PublishedLog
+    const { waitsFor } = yield* Confirmation
+    const url = `${yield* PublicUrl}${Files.prefix}`
 
-  /** An entry that is not covered will be by the next checkpoint, unless the log is stopped. */
-  const notYet = Effect.gen(function* () {
-    if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
-    return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
-  })
+    const state = Effect.gen(function* () {
+      if (Option.isSome(yield* log.stopped)) return "stopped"
+      return Option.isSome(yield* waitsFor) ? "waiting" : "running"
+    })
 
-  const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
+    /** A stone that is not covered will be by the next checkpoint, unless the log is stopped. */
+    const notYet = Effect.gen(function* () {
+      if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
+      return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
+    })
 
-  const errors = { NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) }
+    const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
 
-  return {
-    status: Effect.gen(function* () {
+    const errors = { NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) }
+
+    const status = Effect.gen(function* () {
       const { origin, vkey } = yield* identity
       const { at, note, root, size } = yield* log.checkpoint
       const body: typeof LogStatus.Type = {
@@ -48,9 +49,9 @@ const readsOf = ({ log, waitsFor }: Omit<ActsLog["Service"], "total">, noun: "st
         checkpoint: note,
       }
       return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
-    }).pipe(Effect.catchTags(errors)),
+    }).pipe(Effect.catchTags(errors))
 
-    proof: (id: string) =>
+    const proofOf = (id: string) =>
       Effect.gen(function* () {
         yield* identity
         const { isFinal, sequence, text } = yield* log.proof(id)
@@ -60,29 +61,19 @@ const readsOf = ({ log, waitsFor }: Omit<ActsLog["Service"], "total">, noun: "st
             // The bytes change with each checkpoint. A proof signed by the quorum needs no later one. A cache may show
             // any other proof for five seconds, and never a stale one.
             "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5, must-revalidate",
-            "content-disposition": `attachment; filename="${noun}-${sequence}.tlog-proof"`,
+            "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
           },
         })
-      }).pipe(Effect.catchTags({ ...errors, ChainBroken: brokenIn(noun) })),
-  }
-}
-
-export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
-  Effect.gen(function* () {
-    const log = yield* PublishedLog
-    const { waitsFor } = yield* Confirmation
-    const publicUrl = yield* PublicUrl
-    const stones = readsOf({ log, waitsFor }, "stone", `${publicUrl}${Files.prefix}`)
-    const acts = readsOf(yield* ActsLog, "act", `${publicUrl}${Files.actsPrefix}`)
+      }).pipe(
+        Effect.catchTags({
+          ...errors,
+          ChainBroken: brokenIn("stone"),
+          EntryUnknown: () => Effect.fail(new WitnessNotFound({})),
+        }),
+      )
 
     return handlers
-      .handle("readLog", () => stones.status)
-      .handleRaw("readStoneProof", ({ params }) =>
-        Effect.catchTag(stones.proof(params.witnessId), "EntryUnknown", () => Effect.fail(new WitnessNotFound({}))),
-      )
-      .handle("readActLog", () => acts.status)
-      .handleRaw("readActProof", ({ params }) =>
-        Effect.catchTag(acts.proof(params.actId), "EntryUnknown", () => Effect.fail(new ActNotFound({}))),
-      )
+      .handle("readLog", () => status)
+      .handleRaw("readStoneProof", ({ params }) => proofOf(params.witnessId))
   }),
 )

@@ -12,7 +12,6 @@ import * as Limits from "../limits/Limits.ts"
 import * as Log from "../log/Log.ts"
 import * as Payments from "../payments/Payments.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
-import { checked, withAuthorizations } from "./ReceiptAuthorizations.ts"
 import * as Database from "../platform/Database.ts"
 import * as Listener from "../http/Listener.ts"
 import { Operator } from "../platform/Operator.ts"
@@ -37,10 +36,9 @@ export const services = (config: ServerConfig, { acts }: Site = altar) =>
     Payments.layer(config.payments, Listener.grace),
     RoomStore.layer(config.rooms),
     Layer.unwrap(Effect.map(config.makeLog ?? Effect.succeed(config.log), Log.layer)),
-    checked(config.payments),
   ).pipe(
     Layer.provideMerge(Altar.layer(acts)),
-    Layer.provideMerge(Layer.effect(ReceiptKeys, withAuthorizations(config))),
+    Layer.provideMerge(Layer.succeed(ReceiptKeys, config.receipts)),
     Layer.provideMerge(Limits.layer(config)),
     Layer.provideMerge(Payments.terms(config.payments)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),

@@ -2,7 +2,6 @@
 import { performance } from "node:perf_hooks"
 import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
-import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
 import { AttemptCounts } from "../payments/store/AttemptCounts.ts"
@@ -56,8 +55,6 @@ const logs = {
   checkpointAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
   running: gauge("altar.log.running", "1 while a log runs, 0 while it is stopped."),
 }
-
-const gaugesOf = (log: "stones" | "acts") => Record.map(logs, (one) => Metric.withAttributes(one, { log }))
 
 const processes = {
   memory: gauge("process.memory.usage", "Resident memory of this server.", "By"),
@@ -113,7 +110,6 @@ export const layer = Layer.effectDiscard(
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
-    const acts = yield* ActsLog
     let lastBalance: bigint | undefined
     const minedStands = secondsStill()
     let busy = performance.eventLoopUtilization()
@@ -130,26 +126,20 @@ export const layer = Layer.effectDiscard(
       return { ...seen, balance: etherOf(balanceWei), waiting, unminedAge: yield* minedStands(mined, waiting > 0) }
     })
 
-    const askLog = (log: PublishedLog["Service"], total: Effect.Effect<number>) => {
-      const coverStands = secondsStill()
-      return Effect.gen(function* () {
-        if (Option.isNone(log.identity)) return {}
-        const running = bit(Option.isNone(yield* log.stopped))
-        const sequence = yield* total
-        // Before the first checkpoint nothing is covered, which is no fault of the chain.
-        const published = yield* Effect.catchTag(
-          Effect.asSome(log.checkpoint),
-          "NotPublished",
-          () => Effect.succeedNone,
-        )
-        const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
-        const uncoveredAge = yield* coverStands(size, sequence > size)
-        const found = { running, lag: Math.max(0, sequence - size), uncoveredAge }
-        if (Option.isNone(published)) return found
-        const age = (yield* Clock.currentTimeMillis) - published.value.at.getTime()
-        return { ...found, checkpointAge: age / 1000 }
-      }).pipe(Effect.catchTag("LogStopped", () => Effect.succeed({ running: 0 })))
-    }
+    const coverStands = secondsStill()
+    const askLog = Effect.gen(function* () {
+      if (Option.isNone(log.identity)) return {}
+      const running = bit(Option.isNone(yield* log.stopped))
+      const { sequence } = yield* Effect.orDie(chain.head)
+      // Before the first checkpoint nothing is covered, which is no fault of the chain.
+      const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)
+      const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
+      const uncoveredAge = yield* coverStands(size, sequence > size)
+      const found = { running, lag: Math.max(0, sequence - size), uncoveredAge }
+      if (Option.isNone(published)) return found
+      const age = (yield* Clock.currentTimeMillis) - published.value.at.getTime()
+      return { ...found, checkpointAge: age / 1000 }
+    }).pipe(Effect.catchTag("LogStopped", () => Effect.succeed({ running: 0 })))
 
     const askChains = chain.head.pipe(
       Effect.map(({ sequence }) => ({ head: sequence, whole: 1 })),
@@ -182,8 +172,7 @@ export const layer = Layer.effectDiscard(
         ),
         showing(nodes, askNode, { up: 0 }),
         showing(chains, askChains),
-        showing(gaugesOf("stones"), askLog(log, Effect.orDie(Effect.map(chain.head, ({ sequence }) => sequence)))),
-        showing(gaugesOf("acts"), askLog(acts.log, Effect.orDie(acts.total))),
+        showing(logs, askLog),
         showing(processes, askProcess),
       ],
       { concurrency: "unbounded", discard: true },

@@ -2,7 +2,6 @@
  * The auditor: whether all payments, chains and logs of an altar still hold, from the chain's logs, the card processor's books,
  * SQL and the public API alone. It shares no line with what it checks.
  */
-import { auditActsLog } from "./ActsLog.ts"
 import { auditAnswers } from "./Answers.ts"
 import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
 import { auditChains } from "./Chains.ts"
@@ -56,7 +55,6 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const chains = await auditChains(servers, ledger, found)
   log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
   const view = await auditLog(servers, chains.stones, ledger, found)
-  await auditActsLog(servers, ledger, found)
   log(view === undefined ? "there is no log" : "the log is read")
   const known = { chain, chains, charges, ledger, log: view }
   if (answersFile !== null) await auditAnswers(answersFile, servers, known, found)

@@ -41,8 +41,7 @@ export interface RefundRow {
 export interface Ledger {
   readonly attempts: ReadonlyArray<Attempt>
   readonly refunds: ReadonlyArray<RefundRow>
-  /** With its position in the log over all acts, decimal. */
-  readonly acts: ReadonlyArray<{ readonly id: string; readonly act: string; readonly position: string | null }>
+  readonly acts: ReadonlyArray<{ readonly id: string; readonly act: string }>
   /** The rows of the tables of acts: whose each is, and what makes it the only one of its kind. */
   readonly records: ReadonlyArray<{ readonly table: string; readonly id: string; readonly place: string }>
   readonly claims: ReadonlyArray<{ readonly name: string; readonly attempt: string }>
@@ -53,8 +52,6 @@ export interface Ledger {
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
-  readonly actCheckpoints: Ledger["checkpoints"]
-  readonly actLogHead: Ledger["logHead"]
   /** Acts of which an operator hides something. */
   readonly hidden: ReadonlySet<string>
 }
@@ -80,7 +77,7 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
           FROM payment_attempts`,
         refunds: await tx<RefundRow[]>`SELECT payment, transaction, attempt, shown::json AS shown FROM payment_refunds`,
         acts: await tx<Ledger["acts"][number][]>`
-          SELECT id, act, log_sequence AS position FROM acts ORDER BY log_sequence, id`,
+          SELECT id, act FROM acts ORDER BY settled_at, id`,
         records: await tx<Ledger["records"][number][]>`
           SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
           UNION ALL SELECT 'keepers', id, spirit FROM keepers
@@ -98,8 +95,6 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
           UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`,
         checkpoints: await checkpointsIn("log_checkpoints"),
         logHead: await headOf(1),
-        actCheckpoints: await checkpointsIn("log_act_checkpoints"),
-        actLogHead: await headOf(2),
         hidden: new Set(hidden.map(({ subject }) => subject)),
       }
     })

@@ -19,8 +19,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     const stones = manyBundles * fullWidth
     held.say(`Laying, integrating and publishing ${stones} stones`)
     await Effect.runPromise(Effect.provide(Effect.andThen(lay(stones), cover), servicesOf(databases.ours)))
-    const more = { LOG_ENTRIES_IN_MEMORY: String(stones) }
-    const server = await serve("../src/start.js", { DATABASE_URL: databases.ours, ...logOn, ...more })
+    const server = await serve("../src/start.js", { DATABASE_URL: databases.ours, ...logOn })
     const inTurns = (count: number) => {
       let next = 0
       return (): Shot => {

@@ -20,7 +20,7 @@ const key = Result.getOrThrow(generate(origin))
 export const signer = Result.getOrThrow(fromText(key))
 
 /** The environment of a server with this log. */
-export const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin, LOG_PUBLISH_SECONDS: "1" }
+export const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin }
 
 /** Lays stones as settling does; some of their ids. */
 export const lay = Effect.fnUntraced(function* (count: number) {

@@ -78,7 +78,6 @@ export const harness = async (options: HarnessOptions) => {
           TRUSTED_PROXIES: "127.0.0.1",
           LOG_KEY: logKey,
           LOG_ORIGIN: "webtessera.fixture.log",
-          LOG_PUBLISH_SECONDS: "1",
           LOG_CHECKPOINT_FILE: join(folder, `checkpoint-${index}`),
           LOG_LEVEL: "Warn",
         },

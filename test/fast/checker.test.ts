@@ -26,7 +26,7 @@ const statesOf = async (
 
 describe("a dropped file", () => {
   it("is recognised as a receipt, a proof, or another kind", async () => {
-    const { file } = await madeReceiptFile()
+    const { file } = madeReceiptFile()
     const receipt = JSON.stringify(file)
     const cases: ReadonlyArray<readonly [what: string, text: string, expected: object]> = [
       ["a receipt file", receipt, { kind: "receipt", act: file.act, kid: "did:web:altar.example#receipts-1" }],
@@ -61,7 +61,7 @@ describe("a dropped file", () => {
   })
 
   it("needs an entry in one of four forms, and the page names the missing one", async () => {
-    const { file } = await madeReceiptFile()
+    const { file } = madeReceiptFile()
     const { id: _, payer: __, permalink: ___, ...stone } = file.record
     for (const text of [file.record, { stone: file.record }, file].map((one) => JSON.stringify(one)))
       assert.deepStrictEqual(await loggedIn("stone", text, undefined), { stone })

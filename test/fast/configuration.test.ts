@@ -139,8 +139,6 @@ describe("the keys of receipts", () => {
     assert.isUndefined((yield* read({})).receipts)
     const both = (yield* read({ RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
     assert.deepStrictEqual([both?.current?.name, both?.retired.map(({ name }) => name)], ["receipts-2", ["receipts-1"]])
-    assert.isUndefined(both?.offers)
-    assert.strictEqual((yield* read({ RECEIPT_KEY: current, OFFER_KEY: old })).receipts?.offers?.name, "receipts-1")
     const stopped = (yield* read({ RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
     assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
   })
@@ -154,7 +152,6 @@ describe("the keys of receipts", () => {
       "a retired key with another id",
       { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old).replace(/[0-9a-f]{8}/u, "deadbeef") },
     ],
-    ["the key of receipts for offers", { RECEIPT_KEY: current, OFFER_KEY: current }],
     ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
   ])("reject %s, and quote none", function* ([, env]) {
     const said = yield* refusal(env)
@@ -226,8 +223,8 @@ describe(".env.example", () => {
   })
 
   effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
-    // Database, data folder and the log's pace are named where it is put together.
-    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
+    // Database and data folder are named where it is put together.
+    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 

@@ -1,32 +1,14 @@
-/** A receipt file is believed in what its signature and hashes cover alone, and a server starts only with authorizations that hold. */
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import { Effect, Result } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+/** A receipt file is believed in what its signature and hashes cover alone. */
+import { Result } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
-import { type Statement, statementData } from "../../schema/payments/KeyStatement.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
-import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText } from "../../src/log/Signer.ts"
 import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
-import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
-import {
-  host,
-  key,
-  keyTextOf,
-  linkOf,
-  log,
-  madeReceiptFile,
-  other,
-  payTo,
-  signer,
-  wallet,
-} from "../lab/buyer/ReceiptFiles.ts"
-import { assert, describe, effect, it, valuesOf } from "../lab/Suites.ts"
-import { newFolder } from "../lab/Folders.ts"
+import { host, key, keyTextOf, log, madeReceiptFile, other, payTo, signer } from "../lab/buyer/ReceiptFiles.ts"
+import { assert, describe, it } from "../lab/Suites.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
 
@@ -48,54 +30,40 @@ const broken = rejected("broken")
 const foreign = rejected("open")
 
 const did = "did:web:altar.example"
-const stranger = privateKeyToAccount(generatePrivateKey())
-
-/** A statement that this account signed. */
-const signedBy = async (change: Partial<Statement> = {}, account = wallet) => {
-  const { signed } = await madeReceiptFile()
-  const statement = { ...signed.statement, ...change }
-  return { statement, signature: await account.signTypedData(statementData(statement)), type: "key" } as const
-}
-
 describe("a receipt file", () => {
   it("verifies completely offline, and says what it does not cover", async () => {
-    const { file } = await madeReceiptFile()
+    const { file } = madeReceiptFile()
     const { ok, states } = await stateOf(file)
     assert.isTrue(ok)
-    const held = ["signature", "claims", "record", "stone", "log", "words", "key", "key's stone"]
-    assert.deepStrictEqual(states, { ...Object.fromEntries(held.map((name) => [name, "holds"])), payment: "open" })
-  })
-
-  it("needs no server and no named key where the paid account authorized one", async () => {
-    const { file } = await madeReceiptFile()
-    const by = { payTo, log: { vkey: log.vkey } }
-    assert.isTrue((await stateOf(file, by)).ok)
-    const { authorization: _, ...without } = file
-    await foreign("no authorization", without, "signature", by)
-    await broken("another account", file, "signature", { ...by, payTo: `0x${"11".repeat(20)}` })
+    const held = ["signature", "claims", "record", "stone", "log", "words"]
+    assert.deepStrictEqual(states, {
+      ...Object.fromEntries(held.map((name) => [name, "holds"])),
+      key: "open",
+      payment: "open",
+    })
   })
 
   it("proves less with fewer parts, and is still valid", async () => {
-    const { file } = await madeReceiptFile()
-    const { authorization: _, log: __, ...less } = file
+    const { file } = madeReceiptFile()
+    const { log: _, ...less } = file
     const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
     assert.isTrue(ok)
     assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
   })
 
   it("of a hidden record still proves its place in the log, and accuses no revealed words", async () => {
-    const { file } = await madeReceiptFile()
+    const { file, proofOfFirst } = madeReceiptFile()
     const { ok, states } = await stateOf({ ...file, record: null })
     assert.isTrue(ok)
     assert.deepInclude(states, { record: "open", stone: "open", log: "holds", words: "open" })
-    await broken("another stone's proof", { ...file, record: null, log: file.authorization.proof }, "log")
+    await broken("another stone's proof", { ...file, record: null, log: proofOfFirst }, "log")
     for (const permalink of [`${host}/witness/${"0".repeat(36)}`, "https://["])
       await broken(permalink, { ...file, record: null, permalink }, "claims")
   })
 
   it("without the proof that its reader asked for is rejected", async () => {
-    const { file } = await madeReceiptFile()
-    const { authorization: _, log: __, ...less } = file
+    const { file } = madeReceiptFile()
+    const { log: _, ...less } = file
     assert.isTrue((await stateOf(less, { key })).ok)
     await broken("no proof", less, "log")
     await broken("no proof and no record", { ...less, record: null }, "log")
@@ -108,7 +76,7 @@ describe("a receipt file", () => {
   })
 
   it("has one reading, and may be laid out anew", async () => {
-    const { file } = await madeReceiptFile()
+    const { file } = madeReceiptFile()
     const text = JSON.stringify(file)
     assert.isTrue((await stateOf(JSON.stringify(file, null, 2))).ok)
     const twice = text.replace('"record":{', '"record":{"payer":"0x1111111111111111111111111111111111111111",')
@@ -117,14 +85,14 @@ describe("a receipt file", () => {
   })
 
   it("is checked with a key whose id and type are right", async () => {
-    const { file } = await madeReceiptFile()
+    const { file } = madeReceiptFile()
     const [name = "", id = "", bytes = ""] = key.split(/\+(?=[0-9a-f]{8}\+)|(?<=\+[0-9a-f]{8})\+/u)
     assert.strictEqual(`${name}+${id}+${bytes}`, key)
     await foreign("a mistyped id", file, "signature", { key: `${name}+00000000+${bytes}` })
   })
 
   it("is rejected after any forgery", async () => {
-    const { claims, file } = await madeReceiptFile()
+    const { claims, file, proofOfFirst } = madeReceiptFile()
     assert.isTrue((await stateOf(file)).ok)
     const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
       ...file,
@@ -135,7 +103,6 @@ describe("a receipt file", () => {
     const head = { alg: "EdDSA", kid: `${did}#receipts-1`, typ: "x402-receipt+jws" }
     const withHead = (value: object) => ({ ...file, receipt: `${part(value)}.${payload}.${signature}` })
     await broken("another key of the same name", signed({}, other), "signature")
-    await broken("an offer", signed({}, signer, "x402-offer+jws"), "signature")
     await broken("alg none", withHead({ ...head, alg: "none" }), "signature")
     await broken("an embedded key", withHead({ ...head, jwk: {} }), "signature")
     await broken("no signature", { ...file, receipt: `${header}.${payload}.` }, "signature")
@@ -162,66 +129,10 @@ describe("a receipt file", () => {
     await broken("null", "null", "signature")
     await broken("other words", { ...file, reveal: { ...file.reveal, text: "The heron will not return." } }, "words")
     await broken("words without salt", { ...file, reveal: { ...file.reveal, salt: null } }, "words")
-    await broken("a proof of another stone", { ...file, log: file.authorization.proof }, "log")
+    await broken("a proof of another stone", { ...file, log: proofOfFirst }, "log")
     await broken("another log", file, "log", {
       key,
       log: { vkey: Result.getOrThrow(fromText(keyTextOf("altar.example/log"))).vkey },
     })
-  })
-
-  it("contains an authorization that the paid account signed for this key, before this act", async () => {
-    const { claims, file, first, signed } = await madeReceiptFile()
-    const { authorization } = file
-    const by = async (change: Partial<Statement>, account = wallet) => {
-      const fresh = await signedBy(change, account)
-      const commitment = await authorizationHash(fresh)
-      const stone = linkOf(first.previousHash, 1, commitment, first.witnessedAt)
-      return { ...file, authorization: { ...authorization, ...fresh, stone: { ...authorization.stone, ...stone } } }
-    }
-    await broken("a stranger's signature", await by({}, stranger), "key")
-    await broken("a stranger's statement", await by({ payTo: `eip155:8453:${stranger.address}` }, stranger), "key")
-    await broken("another chain", await by({ payTo: `eip155:1:${payTo}` }), "key")
-    await broken("another key", await by({ jwk: { ...signed.statement.jwk, x: "A".repeat(43) } }), "key")
-    await broken("another host", await by({ did: "did:web:other.example" }), "key")
-    await broken("a later start", await by({ notBefore: "2026-11-22T00:00:00.000Z" }), "key")
-    const stone = { ...authorization.stone, commitment: "ab".repeat(32) }
-    await broken("another stone", { ...file, authorization: { ...authorization, stone } }, "key's stone")
-    const early = jwsOf(host, signer, "x402-receipt+jws", { ...claims, issuedAt: claims.issuedAt - 200_000 })
-    await broken("a receipt before it", { ...file, receipt: early }, "key's stone")
-    const contract = { ...file, authorization: { ...authorization, type: "contract" } }
-    const { states } = await stateOf(contract)
-    assert.strictEqual(states["key"], "open", "a contract's signature needs a node")
-    assert.isFalse((await stateOf(contract, { payTo, log: { vkey: log.vkey } })).ok, "nothing trusts its key")
-  })
-})
-
-const started = Effect.fnUntraced(function* (text: string) {
-  const authorizationsFile = join(newFolder(), "authorizations.json")
-  yield* Effect.promise(() => writeFile(authorizationsFile, text))
-  const receipts = { current: signer, retired: [], authorizationsFile }
-  return yield* withAuthorizations({ payments: [], publicUrl: host, receipts })
-}, Effect.scoped)
-
-describe("a file of authorizations", () => {
-  const stone = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-  const stated = async (change?: Partial<Statement>, by = wallet) => ({ ...(await signedBy(change, by)), stone })
-  const jwk = { kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const
-
-  effect("is accepted when each statement is signed by its account", function* () {
-    const read = yield* started(JSON.stringify([yield* Effect.promise(() => stated())]))
-    assert.deepStrictEqual(valuesOf(read?.authorizations ?? [], "stone"), [stone])
-  })
-
-  effect.each<readonly [what: string, made: () => Promise<object>, says: RegExp]>([
-    ["a statement for another host", () => stated({ did: "did:web:other.example" }), /other\.example.*PUBLIC_URL/u],
-    ["an unknown key", () => stated({ kid: `${did}#receipts-9` }), /receipts-9 is neither in RECEIPT_KEY/u],
-    ["another key under the name", () => stated({ jwk }), /neither in RECEIPT_KEY/u],
-    ["another wallet's signature", () => stated({}, stranger), /is not signed by/u],
-    ["no stone", () => signedBy(), /JSON list/u],
-    ["a member too many", async () => ({ ...(await stated()), more: 1 }), /JSON list/u],
-  ])("is rejected with %s", function* ([, made, says]) {
-    const { message } = yield* Effect.flip(started(JSON.stringify([yield* Effect.promise(made)])))
-    assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)
-    assert.match(message, says)
   })
 })

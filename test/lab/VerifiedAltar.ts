@@ -29,7 +29,6 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     payTo,
     log: vkey !== undefined,
     vkey: Option.fromNullishOr(vkey),
-    actsVkey: Option.none(),
     origin: Option.none(),
     policy: Option.none(),
     seen: Option.fromNullishOr(seen),

@@ -40,7 +40,7 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     ].join("\n")
     write("served", `log ${vkey}\nquorum none\n`)
     write("policy", policy)
-    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
+    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
     const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
     const env = { ...(yield* direct), ...log, ...files }
     const server = yield* ServerProcess.make(env)

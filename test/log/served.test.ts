@@ -8,7 +8,6 @@ import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { ActsLog } from "../../src/log/ActsLog.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -44,12 +43,9 @@ const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1
 
 /** The log's routes alone, asked as a browser would, on a server that has no file in memory yet. */
 const asking = Effect.map(Effect.context<PublishedLog>(), (context) => {
-  const { handler } = HttpRouter.toWebHandler(
-    Http.layer.pipe(Layer.provide([Layer.succeedContext(context), ActsLog.none])),
-    {
-      disableLogger: true,
-    },
-  )
+  const { handler } = HttpRouter.toWebHandler(Http.layer.pipe(Layer.provide(Layer.succeedContext(context))), {
+    disableLogger: true,
+  })
   return (path: string, init: RequestInit = {}, references: Context.Context<never> = Context.empty()) =>
     Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init), references))
 })
@@ -127,21 +123,6 @@ suite("the published log", served, (it) => {
     assert.match(reason, /^the chain is broken: witness stone 7 /u)
     yield* change(seventh.commitment)
     yield* resume
-  })
-
-  it("keeps the files of as many entries in memory as are set, and reads others again", function* () {
-    const log = yield* PublishedLog
-    const paths = ["tile/entries/000", "tile/entries/001"]
-    for (const [entriesInMemory, isRead] of [
-      [512, false],
-      [256, true],
-    ] as const) {
-      const ask = yield* Effect.provideService(asking, PublishedLog, { ...log, entriesInMemory })
-      const { context, sent } = counting()
-      for (const path of paths) yield* ask(path)
-      for (const path of paths) yield* ask(path, {}, context)
-      assert.strictEqual(sent.statements > 0, isRead, String(entriesInMemory))
-    }
   })
 
   it("proves each covered stone to the shipped verifier, and no other", function* () {

@@ -1,18 +1,12 @@
 /** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
-import { randomBytes, randomUUID } from "node:crypto"
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { randomBytes } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { statementData } from "../../schema/payments/KeyStatement.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
-import { host, keys, statementOf } from "../lab/buyer/ReceiptFiles.ts"
-import { payTo } from "../lab/buyer/Refunds.ts"
-import { newFolder } from "../lab/Folders.ts"
 import { direct } from "../lab/server/Environment.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
 import { apart, assert, suite } from "../lab/Suites.ts"
@@ -36,16 +30,6 @@ const fails = (says: RegExp, ...of: Parameters<typeof checked>) =>
     assert.match(message, says)
   })
 
-/** A receipt key that the paid wallet authorized, without the stone that its file names. */
-const authorized = Effect.gen(function* () {
-  const { network } = yield* LocalChain
-  const statement = statementOf(`${network}:${payTo.address}`, null)
-  const signature = yield* Effect.promise(() => payTo.signTypedData(statementData(statement)))
-  const file = join(newFolder(), "authorizations.json")
-  writeFileSync(file, JSON.stringify([{ statement, signature, type: "key", stone: randomUUID() }]))
-  return { PUBLIC_URL: host, RECEIPT_KEY: Redacted.value(keys), RECEIPT_AUTHORIZATIONS: file }
-})
-
 apart("serve --check", stage, (it) => {
   it("fails for a paused token and for a blocked PAY_TO, and names the cause", function* () {
     const { payTo } = yield* LocalChain
@@ -55,15 +39,6 @@ apart("serve --check", stage, (it) => {
     yield* order(["unpause"])
     yield* order(["blacklist", payTo])
     yield* fails(/blocked PAY_TO/u)
-  })
-
-  it("fails for an authorization without its stone, of which a start warns", function* () {
-    const settings = yield* authorized
-    yield* fails(/receipts-1 is not set here, or seals something else/u, "receipts", settings)
-    const server = yield* serving({ ...(yield* direct), ...settings })
-    yield* server.says("receipt authorization unproven")
-    const broken = { ...settings, RECEIPT_AUTHORIZATIONS: "/nowhere.json" }
-    yield* fails(/nowhere.json cannot be read/u, "receipts", broken)
   })
 })
 

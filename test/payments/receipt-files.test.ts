@@ -1,6 +1,4 @@
 /** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
-import { writeFile } from "node:fs/promises"
-import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +7,6 @@ import { refundExample } from "../../schema/payments/Refund.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
-import { ofActs } from "../../src/log/Log.ts"
 import { jwsOf } from "../../src/payments/receipts/Jws.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { checked } from "../lab/buyer/CheckedReceipt.ts"
@@ -19,7 +16,6 @@ import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, post } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
-import { newFolder } from "../lab/Folders.ts"
 
 const receipts = { current: ofReceipts, retired: [] }
 const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
@@ -53,9 +49,7 @@ suite(
     it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
-      const answer = yield* ask(stone.file).pipe(
-        until("no checkpoint", ({ json }) => "log" in json && "actLog" in json),
-      )
+      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
       assert.isTrue(isFile(answer.json), answer.text)
       assert.deepStrictEqual(answer.json["record"], stone.record)
       assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
@@ -65,7 +59,6 @@ suite(
         record: "holds",
         stone: "holds",
         log: "holds",
-        "acts' log": "open",
         words: "holds",
         key: "open",
         payment: "open",
@@ -112,39 +105,6 @@ suite(
       const asJson = yield* checked(other, { key: Option.some(key), json: true })
       assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
       assert.match(String((yield* checked(text, {})).ended), /--key/u)
-    })
-
-    it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
-      const one = yield* bought("/api/acquire/moss-hare", { agentName: "Wren" })
-      const other = yield* bought("/api/acquire/static-fox", {})
-      const covered = (file: string) => ask(file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
-      const [{ json, text }, second] = [yield* covered(one.file), yield* covered(other.file)]
-      const actLog = { vkey: ofActs(logConfig).signer.vkey }
-      const trust = { key, actLog }
-      assert.deepInclude(yield* states(text, trust), { ok: "true", "acts' log": "holds" })
-      const proof = String(json["actLog"])
-      const otherPermalink = String(json["permalink"]).replace(one.id, other.id)
-      for (const [name, forged, broken] of [
-        ["permalink", { permalink: otherPermalink }, "acts' log"],
-        ["receipt", { receipt: second.json["receipt"] }, "acts' log"],
-        ["proof", { actLog: second.json["actLog"] }, "acts' log"],
-        ["index", { actLog: proof.replace(/^index (\d+)$/mu, (_, at) => `index ${Number(at) + 1}`) }, "acts' log"],
-        ["root", { actLog: proof.replace(/[A-Za-z0-9+/]{43}=(?=\n\n— )/u, `${"A".repeat(43)}=`) }, "acts' log"],
-        ["signature", { actLog: proof.replace(/.{9}\n$/u, "AAAAAAAA=\n") }, "acts' log"],
-      ] as const) {
-        const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
-        assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
-      }
-      const ofAnother = yield* states(text, { key, actLog: { vkey: signer.vkey } })
-      assert.deepInclude(ofAnother, { ok: "false", "acts' log": "open" })
-      const shown = yield* checked(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
-      assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
-      const policy = join(newFolder(), "policy")
-      yield* Effect.promise(() => writeFile(policy, `log ${signer.vkey}\nquorum none\n`))
-      const ofStones = { key: Option.some(key), actsVkey: Option.some(actLog.vkey), policy: Option.some(policy) }
-      assert.strictEqual((yield* checked(text, ofStones)).ended._tag, "Success", "a policy for the stones alone")
-      const { actLog: _, ...cut } = json
-      assert.deepInclude(yield* states(JSON.stringify(cut), trust), { ok: "false", "acts' log": "broken" })
     })
 
     it("is a 404 once an operator hid a text, whose guesses it would confirm, and where there is no act", function* ({

@@ -1,11 +1,8 @@
-/** Signed receipts and offers as x402's own extension and stock client read and verify them. */
+/** Signed receipts as x402's own extension and stock client read and verify them. */
 import {
   extractJWSHeader,
-  extractOffersFromPaymentRequired,
   extractReceiptFromResponse,
-  isJWSSignedOffer,
   isJWSSignedReceipt,
-  verifyOfferSignatureJWS,
   verifyReceiptSignatureJWS,
 } from "@x402/extensions/offer-receipt"
 import { Effect, Result } from "effect"
@@ -109,28 +106,5 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
       const { length } = answer.headers.get("payment-response") ?? ""
       assert.isTrue(length > 1_000 && length <= 4_096, `${path}: ${length}`)
     }
-  })
-})
-
-const withOffers = { receipts: { current: first, offers: second, retired: [] } }
-
-suite("a server with a key for offers", world({}, undefined, withOffers), (it) => {
-  it("signs offers under another key and type than receipts, as the extension verifies", function* ({ url }) {
-    const resourceUrl = `${url}/api/witness`
-    const probe = yield* ask(resourceUrl, { method: "POST" })
-    const shown = probe.headers.get("payment-required") ?? ""
-    const required = JSON.parse(Buffer.from(shown, "base64").toString())
-    const [offer] = extractOffersFromPaymentRequired(required)
-    if (offer === undefined || !isJWSSignedOffer(offer)) return assert.fail("no signed offer")
-    const verified: object = yield* Effect.promise(() => verifyOfferSignatureJWS(offer))
-    const { amount, asset, network, payTo, scheme } = required.accepts[0]
-    assert.deepEqual(verified, { version: 1, resourceUrl, scheme, network, asset, payTo, amount })
-    const header = { alg: "EdDSA", kid: `${didOf(url)}#receipts-2`, typ: "x402-offer+jws" }
-    assert.deepEqual<unknown>(extractJWSHeader(offer.signature), header)
-    assert.isAtMost(shown.length, 2_560)
-    assert.strictEqual((yield* ask(resourceUrl, { method: "POST" })).text, probe.text, "equal bytes")
-    const { answer } = yield* pay(yield* newPayer(), resourceUrl, { commitment: newCommitment() })
-    assert.strictEqual(answer.status, 201)
-    assert.strictEqual(extractJWSHeader(signedIn(answer).signature).kid, `${didOf(url)}#receipts-1`)
   })
 })

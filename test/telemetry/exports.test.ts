@@ -49,7 +49,6 @@ apart("metrics", stage, (it) => {
     const server = yield* listening({
       LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
       LOG_ORIGIN: "altar.example/log",
-      LOG_PUBLISH_SECONDS: "1",
       METRICS_PORT: String(metricsPort),
     })
     const { url } = server

@@ -34,7 +34,6 @@ apart("the log", stage, (it) => {
         TRUSTED_PROXIES: "127.0.0.1",
         LOG_KEY: Redacted.value(logKey),
         LOG_ORIGIN: "altar.example/log",
-        LOG_PUBLISH_SECONDS: "1",
         CARD_PROFILE_ID: CardProcessor.profile,
         CARD_SECRET_KEY: CardProcessor.secretKey,
         TEST_CARD_API_URL: bank.url,

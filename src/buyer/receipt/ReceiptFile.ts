@@ -1,18 +1,12 @@
 /** Reads the receipt file of an act strictly. Its members are claims until they are checked. */
-import { receiptFormat, type Statement, statementPurpose } from "../../../schema/payments/KeyStatement.ts"
 import type { Link } from "../Verify.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"
 
+/** The first member of a receipt file; another text is another format. */
+export const receiptFormat = "spirit-altar-receipt/v1"
+
 /** Maximum characters; the largest true file has a tenth of them. */
 export const fileMaximum = 300_000
-
-export interface Authorization {
-  readonly statement: Statement
-  readonly signature: string
-  readonly type: "key" | "contract"
-  readonly stone: Link
-  readonly proof: string
-}
 
 export interface ReceiptFile {
   readonly act: string
@@ -21,8 +15,6 @@ export interface ReceiptFile {
   readonly record: Members | null
   readonly reveal: { readonly text: string | null; readonly salt: string | null } | null
   readonly log: string | undefined
-  readonly actLog: string | undefined
-  readonly authorization: Authorization | undefined
 }
 
 const hash = /^[0-9a-f]{64}$/u
@@ -47,54 +39,9 @@ export const stoneIn = (text: string): Link => {
   return linkOf(anyMembers(stone, "The stone"))
 }
 
-const optionalText = (members: Members, name: string) => (name in members ? textAt(members, name) : undefined)
-
 const nullable = (members: Members, name: string) => (members[name] === null ? null : textAt(members, name))
 
-const names = ["purpose", "did", "kid", "jwk", "payTo", "log", "notBefore", "replaces"]
-
-export const statementOf = (value: Members[string]): Statement => {
-  const members = membersOf(value, "The statement", names)
-  const jwk = membersOf(members["jwk"], "The key of the statement", ["kty", "crv", "x"])
-  if (members["purpose"] !== statementPurpose || jwk["kty"] !== "OKP" || jwk["crv"] !== "Ed25519")
-    throw malformed("The statement is not of a receipt key.")
-  return {
-    purpose: statementPurpose,
-    did: textAt(members, "did"),
-    kid: textAt(members, "kid"),
-    jwk: { kty: "OKP", crv: "Ed25519", x: textAt(jwk, "x", /^[A-Za-z0-9_-]{43}$/u) },
-    payTo: textAt(members, "payTo", /^eip155:\d{1,12}:0x[0-9a-fA-F]{40}$/u),
-    log: nullable(members, "log"),
-    notBefore: textAt(members, "notBefore", /^[0-9TZ:.-]{24}$/u),
-    replaces: nullable(members, "replaces"),
-  }
-}
-
-const authorizationOf = (value: Members[string]): Authorization => {
-  const members = membersOf(value, "The authorization", ["statement", "signature", "type", "stone", "proof"])
-  const type = textAt(members, "type", /^(?:key|contract)$/u) === "contract" ? "contract" : "key"
-  const link = ["sequence", "id", "commitment", "witnessedAt", "transaction", "payer", "previousHash", "chainHash"]
-  return {
-    statement: statementOf(members["statement"] ?? null),
-    signature: textAt(members, "signature", /^0x(?:[0-9a-f]{2}){1,2048}$/u),
-    type,
-    stone: linkOf(membersOf(members["stone"], "The stone of the authorization", link)),
-    proof: textAt(members, "proof"),
-  }
-}
-
-const fileNames = [
-  "format",
-  "act",
-  "permalink",
-  "receipt",
-  "record",
-  "reveal",
-  "log?",
-  "actLog?",
-  "refund?",
-  "authorization?",
-]
+const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "log?", "refund?"]
 const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "revealedAt"]
 
 /** JSON without the white space between its tokens. */
@@ -109,7 +56,7 @@ export const readReceiptFile = (text: string): ReceiptFile => {
     throw malformed("The file names a member twice, or was written anew: download it again.")
   const file = membersOf(json, "The file", fileNames)
   if (file["format"] !== receiptFormat) throw malformed(`The file is not of the format ${receiptFormat}.`)
-  const { authorization, record, reveal } = file
+  const { record, reveal } = file
   const shown = reveal === null ? null : membersOf(reveal, "The reveal", revealNames)
   return {
     act: textAt(file, "act"),
@@ -117,8 +64,6 @@ export const readReceiptFile = (text: string): ReceiptFile => {
     receipt: textAt(file, "receipt"),
     record: record === null || record === undefined ? null : anyMembers(record, "The record"),
     reveal: shown === null ? null : { text: nullable(shown, "text"), salt: nullable(shown, "salt") },
-    log: optionalText(file, "log"),
-    actLog: optionalText(file, "actLog"),
-    authorization: authorization === undefined ? undefined : authorizationOf(authorization),
+    log: "log" in file ? textAt(file, "log") : undefined,
   }
 }

@@ -1,10 +1,8 @@
 /** Checks the receipt file of an act offline, and says of each part what was shown and what was not. */
-import { actEntryOf } from "../../../schema/log/ActEntry.ts"
-import { base64, hex } from "../../../schema/log/Bytes.ts"
+import { hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
 import { keyTypes } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
-import { accountOf } from "../../../schema/payments/KeyStatement.ts"
 import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
@@ -13,21 +11,17 @@ import { verifyEntry } from "../log/EntryProof.ts"
 import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
 import { Unproven } from "../log/Verdict.ts"
 import { leaf } from "../log/WebCrypto.ts"
-import { authorityChecks, type ContractSigned } from "./Authority.ts"
 import { checked, holds, isSound, open, type ReceiptCheck, same, unless } from "./Checks.ts"
-import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
+import { claimsOf, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
 export interface ReceiptTrust {
   /** The verifier key of the receipts, `name+hash+base64`, from a source other than the file. */
-  readonly key?: string | undefined
-  /** The address that was paid. Without `key`, the key that it authorized in the file is trusted. */
+  readonly key: string
+  /** The address that was paid. */
   readonly payTo?: string | undefined
   /** The log's key and, where required, its witnesses. */
   readonly log?: Trust | undefined
-  /** The same of the log over all acts, which has a key of its own. */
-  readonly actLog?: Trust | undefined
-  readonly isContractSigned?: ContractSigned | undefined
 }
 
 export interface ReceiptVerdict {
@@ -40,24 +34,12 @@ export interface ReceiptVerdict {
 
 const bytesOf = (text: string) => Uint8Array.from(text.match(/../gu) ?? [], (byte) => Number.parseInt(byte, 16))
 
-const base64Url = (bytes: Uint8Array) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
-
-/** The public key that must have signed: the reader's, or the one that the paid account authorized in the file. */
-const trustedKeyOf = async (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTrust) => {
+/** The public key that must have signed. */
+const publicKeyOf = async ({ kid }: OpenedJws, key: string) => {
   const name = kid.split("#")[1]
-  if (key !== undefined) {
-    const { name: trusted, publicKey } = await keyOf(key, keyTypes.ed25519)
-    if (trusted !== name) throw new Unproven("key", `The receipt names the key ${name}, not ${trusted}.`)
-    return publicKey
-  }
-  const { statement } = file.authorization ?? {}
-  if (statement === undefined || payTo === undefined)
-    throw new Unproven("key", "The file authorizes no key, so the receipt is checked with the key that you name.")
-  unless(
-    same(accountOf(statement.payTo).address, payTo),
-    `The key is authorized by ${statement.payTo}, not by ${payTo}.`,
-  )
-  return fromBase64Url(statement.jwk.x)
+  const { name: trusted, publicKey } = await keyOf(key, keyTypes.ed25519)
+  if (trusted !== name) throw new Unproven("key", `The receipt names the key ${name}, not ${trusted}.`)
+  return publicKey
 }
 
 /** Atomic USDC with at least two decimals. */
@@ -148,31 +130,6 @@ const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, 
   return [await link, await inLog]
 }
 
-/** The entry is made of the receipt in the file, so a proof of another act does not fit it. */
-const actChecks = async ({ actLog, permalink, receipt }: ReceiptFile, claims: ReceiptClaims, trust?: Trust) => {
-  if (actLog === undefined && trust === undefined) return []
-  const name = "acts' log"
-  const check = checked(name, async () => {
-    if (trust === undefined)
-      return open(name, "The proof of this act was not checked: name the key of the log over all acts.")
-    if (actLog === undefined)
-      throw new Unproven("inclusion", "The file holds no proof of this act: download it again in a few seconds.")
-    const entry = actEntryOf({
-      act: new URL(permalink).pathname.split("/").at(-1) ?? "",
-      receipt: { form: "jws", hash: await sha256(receipt) },
-      transaction: claims.transaction,
-    })
-    const verdict = await verifyEntry(actLog, { entry }, trust)
-    if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
-    const { cosignatures, index, origin, size } = verdict
-    const signed = cosignatures.map((one) => `${one.name} on ${new Date(one.seconds * 1000).toISOString()}`).join(", ")
-    const when =
-      signed === "" ? "Without cosignatures this shows no time." : `Cosigned by ${signed}: its receipt is not of later.`
-    return holds(name, `The log ${origin} holds this act at ${index + 1} in its tree of ${size}. ${when}`)
-  })
-  return [await check]
-}
-
 const wordsCheck = ({ record, reveal }: ReceiptFile) =>
   checked("words", async () => {
     const commitment = record?.["commitment"] ?? record?.["intentionCommitment"]
@@ -195,44 +152,31 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
   let known:
     | {
         readonly file: ReceiptFile
-        readonly jws: OpenedJws
-        readonly publicKey: Uint8Array
+        readonly kid: string
         readonly claims: ReceiptClaims
       }
     | undefined
   const signature = await checked("signature", async () => {
     const file = readReceiptFile(text)
     const jws = openJws(file.receipt)
-    const publicKey = await trustedKeyOf(file, jws, trust)
-    if (!(await jws.isSignedWith(publicKey)))
+    if (!(await jws.isSignedWith(await publicKeyOf(jws, trust.key))))
       throw new Unproven("signature", `The receipt is not signed with the key ${jws.kid}.`)
-    known = { file, jws, publicKey, claims: claimsOf(jws.payload) }
+    known = { file, kid: jws.kid, claims: claimsOf(jws.payload) }
     return holds("signature", `The receipt is signed with the key ${jws.kid}.`)
   })
   if (known === undefined) return { ok: false, checks: [signature] }
-  const {
-    claims,
-    file,
-    jws: { kid },
-    publicKey,
-  } = known
-  const { authorization } = file
+  const { claims, file, kid } = known
   const checks = [
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log)),
-    ...(await actChecks(file, claims, trust.actLog)),
     await wordsCheck(file),
-    ...(authorization === undefined
-      ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
-      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust)),
+    open("key", "Nothing here says why this key may sign: compare it with a copy from elsewhere."),
     open(
       "payment",
       `The transfer was not looked up on ${networkName(claims.network)}; ask a node for transaction ${claims.transaction}.`,
     ),
   ]
-  // A key that the file itself names counts only with its authorization.
-  const isTrusted = trust.key !== undefined || checks.some(({ name, state }) => name === "key" && state === "holds")
-  return { ok: isTrusted && isSound(checks), checks, claims }
+  return { ok: isSound(checks), checks, claims }
 }

@@ -2,34 +2,25 @@
 import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { helpOf, log as variables, sufficient } from "../../server/config/Table.ts"
-import { command, on, optionalText, text } from "../Define.ts"
+import { command, optionalText, text } from "../Define.ts"
 import { defaultUrl } from "../Environment.ts"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
-import { acts, type LogKind, stones } from "../../log/LogKind.ts"
 import { LogStore } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
-import { ActOrder } from "../../payments/store/ActOrder.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
-const isActs = on("acts", "The log over all acts instead of the log over the stones")
-
-/** Runs on a log of the environment's database; a missing table or setting is one line. */
-const withStore = <A, E>(isOfActs: boolean, use: Effect.Effect<A, E, LogStore | WitnessChain | ActOrder>) =>
+/** Runs on the environment's database; a missing table or setting is one line. */
+const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
   Effect.flatMap(databaseUrl, (url) =>
-    Effect.provide(
-      use,
-      Layer.mergeAll(LogStore.layerOf(isOfActs ? acts : stones), WitnessChain.layer, ActOrder.layer).pipe(
-        Layer.provide(Sql.layer(url, 1)),
-      ),
-    ),
+    Effect.provide(use, Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1)))),
   )
 
 const ageOf = (at: Date, now: number) => {
@@ -37,45 +28,40 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-/** The parts of a new log. The log over the acts ends without the log over the stones. */
-const renewal = {
-  stone: "empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key",
-  act: "empty tables log_act_tiles and log_act_checkpoints, row 2 of log_head as migration 0033 made it, no file LOG_CHECKPOINT_FILE-acts and another LOG_ACTS_ORIGIN",
+const advice: Readonly<Record<InspectionTarget, string>> = {
+  backup:
+    "Do not resume as it is: stones that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key.",
+  checkpoints:
+    "Compare log_checkpoints with a backup and with readers' copies: another program wrote to the table, or the key was changed under the same origin. Restore the rows, then resume.",
+  tiles: "Another program wrote to log_tiles: restore the rows from a backup, then resume.",
+  sources: "Another program wrote to witness_stones: restore the rows from a backup, then resume.",
 }
 
-const adviceFor = (kind: LogKind): Readonly<Record<InspectionTarget, string>> => ({
-  backup: `Do not resume as it is: ${kind.noun}s that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with ${renewal[kind.noun]}.`,
-  checkpoints: `Compare ${kind.checkpoints} with a backup and with readers' copies: another program wrote to the table, or the key was changed under the same origin. Restore the rows, then resume.`,
-  tiles: `Another program wrote to ${kind.tiles}: restore the rows from a backup, then resume.`,
-  sources: `Another program wrote to ${kind.sources}: restore the rows from a backup, then resume.`,
-})
-
 /** The advice for a stored reason, which another version of the server may have worded. */
-export const adviceOn = (reason: string, kind: LogKind = stones): string => {
+export const adviceOn = (reason: string): string => {
   const suspect = inspectionTargetOf(reason)
   return suspect === undefined
-    ? `Compare the log_ tables and ${kind.sources} with a backup before you resume (docs/operations.md).`
-    : adviceFor(kind)[suspect]
+    ? "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
+    : advice[suspect]
 }
 
 const showStatus = Effect.gen(function* () {
   const store = yield* LogStore
-  const { noun } = store.kind
   const head = yield* store.head
   const newest = yield* store.newest
-  const total = noun === "act" ? yield* (yield* ActOrder).total : (yield* (yield* WitnessChain).head).sequence
+  const total = (yield* (yield* WitnessChain).head).sequence
   const now = yield* Clock.currentTimeMillis
   const published = Option.match(newest, {
     onNone: () => "none published yet: is a server with a LOG_KEY running?",
-    onSome: ({ at, size }) => `${size} ${noun}s, signed ${ageOf(at, now)}; ${total - size} behind`,
+    onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${total - size} behind`,
   })
-  yield* Console.log(`${noun}s`.padEnd(12) + total)
-  yield* Console.log(`tree        ${head.size} ${noun}s; ${total - head.size} behind`)
+  yield* Console.log(`stones      ${total}`)
+  yield* Console.log(`tree        ${head.size} stones; ${total - head.size} behind`)
   yield* Console.log(`checkpoint  ${published}`)
   if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
   const { at, reason } = head.stopped.value
   yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
-  return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason, store.kind)}` })
+  return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
 })
 
 /** The first line of a checkpoint. */
@@ -83,14 +69,13 @@ const originIn = (note: string) => note.slice(0, note.indexOf("\n"))
 
 /** Adopts the newest checkpoint of the database as this server's own; `root` is the one that readers hold. */
 const keep = Effect.fnUntraced(function* (root: string) {
-  const { kind, newest: findNewest } = yield* LogStore
-  const newest = yield* findNewest
-  const path = Option.map(yield* variables.checkpointFile, (file) => file + kind.suffix)
+  const newest = yield* (yield* LogStore).newest
+  const path = yield* variables.checkpointFile
   if (Option.isNone(newest)) return yield* new CommandFailure({ message: "This database has published no checkpoint." })
   const own = base64(newest.value.root)
   if (root !== own) {
     return yield* new CommandFailure({
-      message: `The newest checkpoint of this database covers ${newest.value.size} ${kind.noun}s and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with${kind.noun === "act" ? " --acts" : ""} --root ${own}. Nothing was changed.`,
+      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
     })
   }
   if (Option.isNone(path)) {
@@ -103,7 +88,7 @@ const keep = Effect.fnUntraced(function* (root: string) {
     Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
   )
   yield* Console.log(
-    `${path.value} holds the checkpoint of ${newest.value.size} ${kind.noun}s. A waiting server continues now.`,
+    `${path.value} holds the checkpoint of ${newest.value.size} stones. A waiting server continues now.`,
   )
 })
 
@@ -145,16 +130,16 @@ const status = command("status", {
   description: `Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped. ${database}`,
   summary: "The log's size and state",
   examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
-  flags: { acts: isActs },
-  run: (flags) => withStore(flags.acts, showStatus),
+  flags: {},
+  run: () => withStore(showStatus),
 })
 
 const resume = command("resume", {
   description: `Resume a stopped log after the cause is fixed. Remaining faults stop it again. ${database}`,
   summary: "Resume a stopped log",
   examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
-  flags: { acts: isActs },
-  run: (flags) => withStore(flags.acts, goOn),
+  flags: {},
+  run: () => withStore(goOn),
 })
 
 const confirm = command("confirm", {
@@ -162,10 +147,9 @@ const confirm = command("confirm", {
   summary: "Confirm the newest checkpoint by hand, for a log that waits",
   examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "Show the values to compare"]],
   flags: {
-    acts: isActs,
     root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
   },
-  run: ({ acts: isOfActs, root }) => withStore(isOfActs, keep(Option.getOrElse(root, () => ""))),
+  run: ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
 })
 
 export const log = Command.make("log").pipe(

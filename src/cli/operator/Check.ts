@@ -1,11 +1,8 @@
 /** `serve --check`: tests each external dependency of a server once and prints a line for each. */
-import { Clock, type Config, ConfigProvider, Console, Effect, Layer, Redacted } from "effect"
+import { Clock, type Config, ConfigProvider, Console, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
-import { Reveals } from "../../altar/Reveals.ts"
-import { SignedActs } from "../../altar/SignedActs.ts"
-import { production, type ServerConfig } from "../../server/config/Config.ts"
-import { unprovenIn, withAuthorizations } from "../../server/ReceiptAuthorizations.ts"
+import { production } from "../../server/config/Config.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
@@ -53,22 +50,6 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   )
 }
 
-/** The file of authorizations, with the stones and the contracts that it names. */
-const receiptLines = (config: ServerConfig) => {
-  if (config.receipts?.authorizationsFile === undefined) return Effect.succeed([])
-  const acts = SignedActs.layer.pipe(Layer.provide(Reveals.layer), Layer.provide(Sql.layer(config.databaseUrl, 1)))
-  const found = Effect.gen(function* () {
-    const { authorizations = [] } = (yield* withAuthorizations(config)) ?? {}
-    const reasons = yield* Effect.forEach(authorizations, (one) => unprovenIn(one, config.payments))
-    const reason = reasons.find((one) => one !== undefined)
-    return reason === undefined
-      ? ok("receipts", `${authorizations.length} authorized keys, each with its stone`)
-      : failed("receipts", reason)
-  })
-  const secrets = [Redacted.value(config.databaseUrl)]
-  return Effect.map(runCheck("receipts", secrets, Effect.provide(found, acts)), (line) => [line])
-}
-
 const configured = Effect.gen(function* () {
   const config = yield* production
   const advice = adviceFor(process.env).map((message): CheckResult => ({
@@ -84,15 +65,14 @@ const configured = Effect.gen(function* () {
       ok("configuration", "every value can be read"),
       ...advice,
       ...(yield* databaseLines(config.databaseUrl)),
-      ...(yield* receiptLines(config)),
       unsold,
     ]
   }
-  const [database, chain, facilitator, receipts] = yield* Effect.all(
-    [databaseLines(config.databaseUrl), checkChain(payments), facilitatorLines(payments), receiptLines(config)],
+  const [database, chain, facilitator] = yield* Effect.all(
+    [databaseLines(config.databaseUrl), checkChain(payments), facilitatorLines(payments)],
     { concurrency: "unbounded" },
   )
-  return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator, ...receipts]
+  return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator]
 })
 
 /** A table, or one JSON document; fails when a line failed. */

@@ -1,10 +1,9 @@
-/** `receipts`: makes the key that signs receipts, and its authorization. */
+/** `receipts`: makes the key that signs receipts. */
 import { Console, Effect, Redacted, Result } from "effect"
 import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { authorize } from "./Authorize.ts"
 
 const key = command("key", {
   description:
@@ -28,6 +27,6 @@ const key = command("key", {
 })
 
 export const receipts = Command.make("receipts").pipe(
-  Command.withDescription("Signed receipts of a server: their key and its authorization"),
-  Command.withSubcommands([key, authorize]),
+  Command.withDescription("Signed receipts of a server: their key"),
+  Command.withSubcommands([key]),
 )

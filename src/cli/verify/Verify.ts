@@ -21,10 +21,7 @@ export const policy = optionalText(
 
 const flags = {
   url: common.url,
-  rpc: optionalText(
-    "rpc",
-    "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own. With --receipt it is asked whether a contract authorized the key (EIP-1271)",
-  ),
+  rpc: optionalText("rpc", "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own"),
   payTo: text(
     "pay-to",
     "The address of every payment; may be repeated after a change (else any one address for all)",
@@ -35,7 +32,6 @@ const flags = {
     "Check the transparency log, too: every entry, tile and root, that it matches the chain, and that it only grew since the last check",
   ),
   vkey: optionalText("vkey", "The log's verifier key (else the last check's, or the one that the server names)"),
-  actsVkey: optionalText("acts-vkey", "With --receipt, the verifier key of the log over all acts"),
   origin: optionalText("origin", "First line of the log's checkpoints, when that is not the name of its key"),
   policy,
   seen: optionalText(
@@ -48,10 +44,7 @@ const flags = {
     "Check the receipt file of one act instead, offline: its page links it, and it is at its permalink with .receipt.json",
     "file",
   ),
-  key: optionalText(
-    "key",
-    "The verifier key of the receipts, name+hash+base64 (else the one that --pay-to authorized in the file)",
-  ),
+  key: optionalText("key", "The verifier key of the receipts, name+hash+base64 "),
   json: common.json,
 }
 

@@ -53,7 +53,6 @@ const area = (name: string, label: string, note: string): Html =>
 const ofReceipt: Html = html`<div data-of="receipt">
   ${line("key", "Key of the receipts", "As its shop publishes it; compare it with a copy from elsewhere.", "receipts-1+6e596319+AepK…")}
   ${line("payTo", "Or the address that was paid", "Then the key counts that this address authorized in the file.", "0x…")}
-  ${line("actsVkey", "Key of the log over all acts", "It holds every act of an altar, and so the receipt.", "log.example/acts+5e6f1a20+AX…")}
 </div>`
 
 const ofProof: Html = html`<div data-of="proof">

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
 
 /** The type in the header, by which no offer passes as a receipt. */
-export type Type = "x402-receipt+jws" | "x402-offer+jws"
+export type Type = "x402-receipt+jws"
 
 const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
 

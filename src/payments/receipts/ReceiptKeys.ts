@@ -1,6 +1,5 @@
 /** The key that signs receipts, the keys before it, and the DID document that publishes them (W3C did:web). */
 import { Context } from "effect"
-import type { Statement } from "../../../schema/payments/KeyStatement.ts"
 
 /** An Ed25519 key by the name it has in the DID document. */
 export interface PublishedKey {
@@ -13,25 +12,11 @@ export interface ReceiptKey extends PublishedKey {
   readonly sign: (bytes: Uint8Array) => Uint8Array
 }
 
-/** The authorization of a key by the account that is paid. */
-export interface PublishedAuthorization {
-  readonly statement: Statement
-  readonly signature: string
-  readonly type: "key" | "contract"
-  /** The id of the stone that holds the statement. */
-  readonly stone: string
-}
-
 export interface ReceiptKeysConfig {
   /** Absent where a server stopped signing. */
   readonly current?: ReceiptKey | undefined
-  /** Signs the offers of 402s. Absent where they carry none, as by default. */
-  readonly offers?: ReceiptKey | undefined
   /** Keys whose receipts stay valid. They sign no more. */
   readonly retired: ReadonlyArray<PublishedKey>
-  readonly authorizations?: ReadonlyArray<PublishedAuthorization>
-  /** The file that holds them; it is read at the start. */
-  readonly authorizationsFile?: string | undefined
 }
 
 /** The keys of this server; without them settled acts carry no signed receipt. */
@@ -45,12 +30,9 @@ export const didOf = (publicUrl: string) => `did:web:${encodeURIComponent(new UR
 export const keyId = (publicUrl: string, { name }: PublishedKey) => `${didOf(publicUrl)}#${name}`
 
 /** Served at `/.well-known/did.json`. A retired key stays a verification method and asserts nothing new. */
-export const didDocument = (
-  publicUrl: string,
-  { authorizations = [], current, offers, retired }: ReceiptKeysConfig,
-) => {
+export const didDocument = (publicUrl: string, { current, retired }: ReceiptKeysConfig) => {
   const did = didOf(publicUrl)
-  const signing = [current, offers].filter((key) => key !== undefined)
+  const signing = current === undefined ? [] : [current]
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
     id: did,
@@ -61,14 +43,5 @@ export const didDocument = (
       publicKeyJwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(key.publicKey).toString("base64url") },
     })),
     assertionMethod: signing.map((key) => keyId(publicUrl, key)),
-    ...(authorizations.length === 0
-      ? {}
-      : {
-          service: authorizations.map(({ statement, stone }) => ({
-            id: `${statement.kid}-authorization`,
-            type: "ReceiptKeyAuthorization",
-            serviceEndpoint: `${publicUrl}/witness/${stone}`,
-          })),
-        }),
   }
 }

@@ -122,15 +122,14 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
             settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
           FROM settled s WHERE a.id = s.id
         ), counted AS (
-          UPDATE payment_totals SET settled = settled + ${open.length}::bigint, placed = placed + ${open.length}::bigint,
+          UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
             settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
-          WHERE id = 1 RETURNING placed - ${open.length}::bigint AS before
+          WHERE id = 1
         ), delivered AS (
           ${deleteMatched(open.map(([{ payment }]) => payment))}
         )
-        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record, log_sequence)
-        SELECT id, act, permalink, agent_name, at, receipt, record,
-          (SELECT before FROM counted) + row_number() OVER (ORDER BY at, id)
+        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
+        SELECT id, act, permalink, agent_name, at, receipt, record
         FROM settled`
       for (const { answer, id, payment_response: paymentResponse } of rows) {
         const attempt = attempts.get(id)

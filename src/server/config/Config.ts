@@ -150,15 +150,7 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
-    ({
-      actsOrigin,
-      checkpointFile,
-      entriesInMemory,
-      origin: named,
-      policyFile,
-      publishSeconds,
-      signer,
-    }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
@@ -166,10 +158,8 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             signer,
             origin,
             checkpointFile,
-            publishSeconds: Option.getOrElse(publishSeconds, () => 10),
-            ...Option.match(actsOrigin, { onNone: () => ({}), onSome: (name) => ({ actsOrigin: name }) }),
+            publishSeconds: 10,
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
-            ...Option.match(entriesInMemory, { onNone: () => ({}), onSome: (count) => ({ entriesInMemory: count }) }),
           })
         : refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,

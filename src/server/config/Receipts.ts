@@ -1,4 +1,4 @@
-/** The keys of signed receipts and offers, out of the environment. */
+/** The keys of signed receipts, out of the environment. */
 import { Config, Option, Redacted, Result } from "effect"
 import { isLoopback } from "../../http/Origins.ts"
 import { plainFrom } from "../../log/Signer.ts"
@@ -20,48 +20,35 @@ const areDistinct = (keys: ReadonlyArray<PublishedKey>) =>
     (all) => new Set(all).size === all.length,
   )
 
-/** The key of a variable; none without one. */
-const keyIn = (
-  { name }: { readonly name: string },
-  text: Option.Option<Redacted.Redacted<string>>,
-): Config.Config<ReceiptKey | undefined> =>
-  Option.isNone(text)
-    ? Config.succeed(undefined)
-    : Result.match(plainFrom(text.value), {
-        onSuccess: (key) =>
-          isName(key.name)
-            ? Config.succeed<ReceiptKey | undefined>(key)
-            : refused(`${name} is wrong: expected a key whose name has 1 to 64 of A-Z a-z 0-9 . _ -`),
-        onFailure: ({ message }) => refused(`${name} is wrong: ${message}`),
-      })
+const keyIn = (text: Redacted.Redacted<string>): Config.Config<ReceiptKey> =>
+  Result.match(plainFrom(text), {
+    onSuccess: (key) =>
+      isName(key.name)
+        ? Config.succeed<ReceiptKey>(key)
+        : refused("RECEIPT_KEY is wrong: expected a key whose name has 1 to 64 of A-Z a-z 0-9 . _ -"),
+    onFailure: ({ message }) => refused(`RECEIPT_KEY is wrong: ${message}`),
+  })
 
-const checked = ({ authorizationsFile, current, offers, retired }: ReceiptKeysConfig) => {
-  const keys = [current, offers, ...retired].filter((key) => key !== undefined)
+const checked = ({ current, retired }: ReceiptKeysConfig) => {
   if (!retired.every(({ name }) => isName(name))) {
     return refused("RECEIPT_KEYS_RETIRED is wrong: expected keys whose names have 1 to 64 of A-Z a-z 0-9 . _ -")
   }
-  return areDistinct(keys)
-    ? Config.succeed({ current, offers, retired, authorizationsFile })
-    : refused(
-        "RECEIPT_KEYS_RETIRED or OFFER_KEY is wrong: expected other keys than RECEIPT_KEY under other names, each once.",
-      )
+  return areDistinct([...(current === undefined ? [] : [current]), ...retired])
+    ? Config.succeed({ current, retired })
+    : refused("RECEIPT_KEYS_RETIRED is wrong: expected other keys than RECEIPT_KEY under other names, each once.")
 }
 
 export const receipts: Config.Config<ReceiptKeysConfig | undefined> = Config.flatMap(
   Config.all({ ...Table.receipts, logKey: Table.log.key, publicUrl: Table.sufficient.publicUrl }),
-  ({ authorizations, key, logKey, offers, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
-    const signing = [key, offers].filter(Option.isSome)
-    if (signing.length === 0 && retired.length === 0) return Config.succeed(undefined)
+  ({ key, logKey, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
+    if (Option.isNone(key) && retired.length === 0) return Config.succeed(undefined)
     if (Option.isNone(publicUrl) || !isHost(publicUrl.value)) {
       return refused("RECEIPT_KEY needs PUBLIC_URL: an https URL of a host without a path, where did.json is read.")
     }
-    const secretOf = ({ value }: Option.Some<Redacted.Redacted<string>>) => Redacted.value(value)
-    if (Option.isSome(logKey) && signing.some((one) => secretOf(one) === Redacted.value(logKey.value))) {
+    if (Option.isNone(key)) return checked({ retired })
+    if (Option.isSome(logKey) && Redacted.value(key.value) === Redacted.value(logKey.value)) {
       return refused("RECEIPT_KEY is wrong: expected another key than LOG_KEY, which signs checkpoints alone.")
     }
-    return Config.flatMap(
-      Config.all({ current: keyIn(Table.receipts.key, key), offers: keyIn(Table.receipts.offers, offers) }),
-      (keys) => checked({ ...keys, retired, authorizationsFile: Option.getOrUndefined(authorizations) }),
-    )
+    return Config.flatMap(keyIn(key.value), (current) => checked({ current, retired }))
   },
 )

@@ -68,20 +68,11 @@ export const log = {
   origin: optional("LOG_ORIGIN", Kinds.text("the name of a log"), {
     says: "The permanent name of the log and of its key: by default the host of PUBLIC_URL, and /log.",
   }),
-  actsOrigin: optional("LOG_ACTS_ORIGIN", Kinds.text("the name of a log"), {
-    says: "The permanent name of the log over all acts: by default LOG_ORIGIN and /acts.",
-  }),
   checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.text("the path of a file"), {
     says: "A file for the last signed checkpoint, outside the database, so that a restored database causes no fork.",
   }),
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
     says: "A policy file (C2SP tlog-policy) with the witnesses that cosign each checkpoint.",
-  }),
-  entriesInMemory: optional("LOG_ENTRIES_IN_MEMORY", Kinds.whole(256, 4_194_304), {
-    says: "Entries of each log whose tiles and bundles stay in memory, half a kilobyte each: by default 40960.",
-  }),
-  publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
-    says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
   }),
 }
 
@@ -89,14 +80,8 @@ export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
     says: "The private key that signs receipts, from `spirit-altar receipts key`. Without it receipts are not signed.",
   }),
-  offers: optional("OFFER_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
-    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY. A signed offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and to the client's payment.",
-  }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
-  }),
-  authorizations: optional("RECEIPT_AUTHORIZATIONS", Kinds.text("the path of a file"), {
-    says: "A JSON list of statements from `spirit-altar receipts authorize`, each with the id of its stone as `stone`. Receipt files quote them to show why a key may sign.",
   }),
 }
 
@@ -187,13 +172,7 @@ export const serving = all(sufficient, listening, operator, log, receipts, lines
 const { databaseUrl, publicUrl } = sufficient
 
 /** Variables of a sandbox. */
-export const rehearsing = all(
-  { databaseUrl, publicUrl, publishSeconds: log.publishSeconds },
-  sandbox,
-  listening,
-  lines,
-  metrics,
-)
+export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics)
 
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables

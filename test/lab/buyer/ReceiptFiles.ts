@@ -1,18 +1,11 @@
-/** A receipt file with everything in it: a revealed stone, its log, and the authorization of its key. */
+/** A receipt file with everything in it: a revealed stone and its log. */
 import { Result } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { concat } from "../../../schema/log/Bytes.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
-import {
-  receiptFormat,
-  type Statement,
-  statementData,
-  statementPurpose,
-} from "../../../schema/payments/KeyStatement.ts"
+import { receiptFormat } from "../../../schema/altar/ReceiptFile.ts"
 import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
-import { authorizationHash } from "../../../src/buyer/receipt/Authority.ts"
 import { fromText, generate, plainFrom } from "../../../src/log/Signer.ts"
 import { jwsOf } from "../../../src/payments/receipts/Jws.ts"
 
@@ -23,8 +16,7 @@ export const signer = Result.getOrThrow(plainFrom(keys))
 export const key = Result.getOrThrow(fromText(keys)).vkey
 export const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
 export const log = Result.getOrThrow(fromText(keyTextOf("altar.example/log")))
-export const wallet = privateKeyToAccount(generatePrivateKey())
-export const payTo = wallet.address
+export const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
 const transaction = `0x${"ab".repeat(32)}`
 const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
@@ -37,27 +29,9 @@ export const linkOf = (previousHash: string, sequence: number, commitment: strin
   return { ...link, chainHash: chainHash(link) }
 }
 
-/** That this account lets the key sign receipts. */
-export const statementOf = (account: string, vkey: string | null): Statement => ({
-  purpose: statementPurpose,
-  did: "did:web:altar.example",
-  kid: "did:web:altar.example#receipts-1",
-  jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
-  payTo: account,
-  log: vkey,
-  notBefore: "2026-11-20T00:00:00.000Z",
-  replaces: null,
-})
-
-/** The stone of the statement, the stone that was bought, and a log of both. */
-export const madeReceiptFile = async () => {
-  const statement = statementOf(`eip155:8453:${payTo}`, log.vkey)
-  const signed = {
-    statement,
-    signature: await wallet.signTypedData(statementData(statement)),
-    type: "key",
-  } as const
-  const first = linkOf("0".repeat(64), 1, await authorizationHash(signed), "2026-11-20T09:17:02.115Z")
+/** The receipt file of the second of two stones, and a log of both. */
+export const madeReceiptFile = () => {
+  const first = linkOf("0".repeat(64), 1, seal(salt, "Another stone."), "2026-11-20T09:17:02.115Z")
   const second = linkOf(first.chainHash, 2, seal(salt, words), "2026-11-21T09:17:02.115Z")
   const [one, two] = [leafOf(first), leafOf(second)]
   const root = Buffer.from(nodeHash(one, two), "hex")
@@ -94,11 +68,6 @@ export const madeReceiptFile = async () => {
     record,
     reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
     log: proofOf(1, one),
-    authorization: {
-      ...signed,
-      stone: { ...first, id, payer: record.payer },
-      proof: proofOf(0, two),
-    },
   }
-  return { claims, file, signed, first }
+  return { claims, file, proofOfFirst: proofOf(0, two) }
 }

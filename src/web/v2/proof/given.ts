@@ -1,7 +1,7 @@
 /** The reader's part of a check: keys, a policy, and the entry of a log. */
 import { Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseVerifierKey } from "../../../../schema/log/Note.ts"
-import { actsLogOf, logNamed, onlyLogOf, parsePolicy, type Policy } from "../../../../schema/log/Policy.ts"
+import { logNamed, onlyLogOf, parsePolicy, type Policy } from "../../../../schema/log/Policy.ts"
 import type { Trust } from "../../../buyer/log/SignedCheckpoint.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
@@ -70,24 +70,12 @@ export const given = (root: HTMLElement) => {
     return { vkey, ...(origin === "" ? {} : { origin }), ...(witnesses === undefined ? {} : { witnesses }) }
   }
 
-  /** The witnesses of a policy that is of the stones alone did not sign the log over all acts. */
-  const trustInActs = (): Trust | undefined => {
-    const witnesses = policyIn(area("policy").value)
-    const vkey =
-      keyIn("key of the log over all acts", valueOf("actsVkey")) ??
-      (witnesses === undefined ? undefined : actsLogOf(witnesses))
-    if (vkey === undefined) return undefined
-    return witnesses?.logs.includes(vkey) === true ? { vkey, witnesses } : { vkey }
-  }
-
   const ofReceipt = (text: string): Promise<Outcome> => {
     const [key, payTo] = [keyIn("key of the receipts", valueOf("key")), valueOf("payTo")]
     if (payTo !== "" && !/^0x[0-9a-fA-F]{40}$/u.test(payTo))
       throw new AnswerError("An address that was paid is 0x and 40 hexadecimal digits.")
-    if (key === undefined && payTo === "")
-      throw new AnswerError("Name the key of the receipts, or the address that was paid.")
-    const logs = { log: trust(onlyLogOf), actLog: trustInActs() }
-    return verifyReceipt(text, { key, payTo: payTo === "" ? undefined : payTo, ...logs })
+    if (key === undefined) throw new AnswerError("Name the key of the receipts.")
+    return verifyReceipt(text, { key, payTo: payTo === "" ? undefined : payTo, log: trust(onlyLogOf) })
   }
 
   const ofProof = async (text: string, origin: string): Promise<Outcome> => {
@@ -103,8 +91,7 @@ export const given = (root: HTMLElement) => {
       if (what.kind === "receipt") {
         const known = own.keys.find(({ kid }) => kid === what.kid)
         fill("key", known?.vkey)
-        for (const [at, name] of ["vkey", "actsVkey"].entries())
-          fill(name, known === undefined ? undefined : own.logs[at]?.vkey)
+        fill("vkey", known === undefined ? undefined : own.logs[0]?.vkey)
         return known !== undefined && mine.has(valueOf("key"))
       }
       const log = own.logs.find(({ origin }) => origin === what.origin)
