@@ -41,7 +41,6 @@ export interface PaymentsConfig {
   readonly rpcUrl: Redacted.Redacted<string>
   readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
-  readonly walletFactories: ReadonlyArray<`0x${string}`>
   /** Card settings, absent if cards are not taken. */
   readonly cards?: Cards.CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
@@ -70,7 +69,7 @@ const rails = (payments: PaymentsConfig) => {
   const { cards, finalTag, patience, rpcUrl, settlement, sweepEvery, terms } = payments
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   return Layer.mergeAll(
-    Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
+    Verifier.layer.pipe(Layer.provide(Signatures.layer)),
     UsedAuthorizations.layer,
     Reconciler.layer({ patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
     Finality.layer({ sweepEvery, patience }),

@@ -76,7 +76,6 @@ export const config = (network: UsdcNetwork) =>
           rpcUrl: Redacted.make(chain.rpcUrl),
           finalTag: "finalized",
           settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
-          walletFactories: [],
           patience: Duration.seconds(30),
           sweepEvery: Duration.seconds(5),
         },

@@ -31,7 +31,6 @@ describe("the configuration", () => {
       RPC_URL: "wss-rpc-with-a-token",
       RELAYER_KEY: "0xsecret-key",
       FACILITATOR_URL: "not-a-url",
-      WALLET_FACTORIES: "0xfactory",
       ROOMS_MAX: "never-ever",
       X402_NETWORK: "eip155:424242",
       CHAIN_FINALITY: "pending-block",

@@ -41,7 +41,6 @@ export const paymentsOf = (
   rpcUrl: Redacted.make(chain.rpcUrl),
   finalTag: "finalized",
   settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
-  walletFactories: [],
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
   // The next read must find a test's changes.

@@ -79,7 +79,11 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ],
   ["an empty signature", payload, signature("0x")],
   ["a signature that is null", payload, signature(null)],
-  ["a garbage EIP-6492 wrapper", unsigned, signature(`0x${"ab".repeat(40)}${"6492".repeat(16)}`)],
+  [
+    "a signature wrapped for a wallet that does not exist (EIP-6492)",
+    unsigned,
+    signature(`0x${"ab".repeat(40)}${"6492".repeat(16)}`),
+  ],
   ["an expired authorization", lifetime, lives(0, -1)],
   ["an authorization above the maximum lifetime with clock tolerance", lifetime, lives(0, 300 + 300 + 60)],
   ["an authorization without an end", lifetime, named({ validBefore: (2n ** 256n - 1n).toString() })],

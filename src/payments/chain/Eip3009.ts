@@ -9,7 +9,6 @@ import {
   toEventSelector,
   toFunctionSelector,
 } from "viem"
-import { parseErc6492Signature } from "viem/utils"
 import type { Address } from "../../../schema/Common.ts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { inLowerCase, wordOf } from "../Hex.ts"
@@ -47,34 +46,13 @@ const multicallAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
 ])
 
-/** The wallet deployment around a signature of a wallet that does not exist yet (EIP-6492). */
-export interface Deployment {
-  readonly factory: Address
-  readonly data: Hex
-  readonly signature: Hex
-}
-
-const parse = Option.liftThrowable(parseErc6492Signature)
-
 /** Characters of an ordinary wallet's signature: 65 bytes after `0x`. */
 const plainLength = 132
-
-/** Reads an EIP-6492 wrapper in lower case; undefined for plain signatures and malformed wrappers. */
-export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
-  // A plain signature is shorter than any wrapper, and this runs several times per payment.
-  const parsed = wrapped.length === plainLength ? undefined : Option.getOrUndefined(parse(wrapped))
-  return parsed?.address === undefined
-    ? undefined
-    : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
-}
 
 /** Offset of the signature in a transfer's data: seven words. */
 const signatureOffset = wordOf(224n)
 
-const transferData = (
-  { from, nonce, to, validAfter, validBefore, value }: SignedAuthorization,
-  signature: Hex,
-): Hex => {
+const transferData = ({ from, nonce, signature, to, validAfter, validBefore, value }: SignedAuthorization): Hex => {
   const bytes = inLowerCase(signature).slice(2)
   const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
   const length = wordOf(BigInt(bytes.length / 2))
@@ -94,16 +72,11 @@ const together = (
   data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }),
 })
 
-/** The call that settles: a transfer, together with the deployment of a counterfactual wallet. */
-export const settlementCall = (authorization: SignedAuthorization): Call => {
-  const { asset, signature } = authorization
-  const deployment = deploymentOf(signature)
-  if (deployment === undefined) return { to: asset, data: transferData(authorization, signature) }
-  return together([
-    { target: deployment.factory, allowFailure: true, callData: deployment.data },
-    { target: asset, allowFailure: false, callData: transferData(authorization, deployment.signature) },
-  ])
-}
+/** The call that settles. */
+export const settlementCall = (authorization: SignedAuthorization): Call => ({
+  to: authorization.asset,
+  data: transferData(authorization),
+})
 
 /** Whether the signature is an ordinary wallet's 65 bytes, whose check takes a fixed amount of gas. */
 export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
@@ -114,7 +87,7 @@ export const groupCall = (authorizations: ReadonlyArray<SignedAuthorization>): C
     authorizations.map((one) => ({
       target: one.asset,
       allowFailure: true,
-      callData: transferData(one, one.signature),
+      callData: transferData(one),
     })),
   )
 

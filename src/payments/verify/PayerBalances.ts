@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { InFlight, PayerBalance } from "../store/NewAttempt.ts"
 import { Chain } from "../chain/Chain.ts"
-import { authorizationStateData, balanceData, deploymentOf, type SignedAuthorization } from "../chain/Eip3009.ts"
+import { authorizationStateData, balanceData, type SignedAuthorization } from "../chain/Eip3009.ts"
 import { balanceOf, getCode, readAll } from "../chain/Rpc.ts"
 
 export interface PayerBalancesConfig {
@@ -14,11 +14,8 @@ export class PayerBalances extends Context.Service<PayerBalances>()("spirit-alta
   make: Effect.fnUntraced(function* ({ paysGas }: PayerBalancesConfig) {
     const { ask } = yield* Chain
 
-    /** Code that the transfer itself deploys counts. */
-    const hasCode = ({ from, signature }: SignedAuthorization) =>
-      !paysGas || deploymentOf(signature) !== undefined
-        ? Effect.succeed(paysGas)
-        : Effect.map(getCode(ask, from, "latest"), (code) => code.length > 2)
+    const hasCode = ({ from }: SignedAuthorization) =>
+      paysGas ? Effect.map(getCode(ask, from, "latest"), (code) => code.length > 2) : Effect.succeed(false)
 
     /** The wallet's balance and code at the newest block. */
     const current = Effect.fnUntraced(function* (authorization: SignedAuthorization) {

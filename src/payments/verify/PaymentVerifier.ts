@@ -1,10 +1,9 @@
 /** Verifies that a signed payment fits an offer exactly and would settle now. */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainUnavailable } from "../chain/Rpc.ts"
-import { alreadyUsed, deploymentOf, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
+import { alreadyUsed, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../store/NewAttempt.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
@@ -39,11 +38,6 @@ export interface UnverifiedPayment {
   readonly _tag: "Unverified"
   readonly authorization: SignedAuthorization
   readonly cause: ChainUnavailable
-}
-
-export interface VerifierConfig {
-  /** Factories whose wallets may be deployed by their first payment (EIP-6492). */
-  readonly walletFactories: ReadonlyArray<`0x${string}`>
 }
 
 const decodePayload = Schema.decodeUnknownOption(PaymentPayload)
@@ -100,7 +94,7 @@ const read = ({ isStrict, json, text }: PaymentHeader) => {
 }
 
 export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments/verify/PaymentVerifier", {
-  make: Effect.fnUntraced(function* (config: VerifierConfig) {
+  make: Effect.gen(function* () {
     const chain = yield* Chain
     const balances = yield* PayerBalances
     const signatures = yield* Signatures
@@ -111,10 +105,7 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
       /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
       const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
         const isTraceable = yield* signatures.proven(authorization, terms)
-        // An undeployed wallet cannot have paid. Its refusal stands unless it reports the nonce as used.
-        const isTrue =
-          isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
-        return refusedAs(authorization, payload, isTrue ? refusal : unproven, isTraceable)
+        return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
       })
       if (!(yield* signatures.plausible(authorization, terms))) {
         return yield* reject(badSignature, messageOf(badSignature))
@@ -162,10 +153,6 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
       const misfit = mismatch(payload, terms, sale)
       if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
 
-      const deployment = deploymentOf(authorization.signature)
-      if (deployment !== undefined && !config.walletFactories.some((one) => isAddressEqual(one, deployment.factory))) {
-        return yield* refuse("eip6492_factory_not_allowed", "Wallets of this factory must be deployed before they pay.")
-      }
       return yield* judge(authorization, text, terms).pipe(
         Effect.catchTag("ChainUnavailable", (cause) =>
           Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
@@ -176,5 +163,5 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
     return { verify }
   }),
 }) {
-  static readonly layer = (config: VerifierConfig) => Layer.effect(this, this.make(config))
+  static readonly layer = Layer.effect(this, this.make)
 }

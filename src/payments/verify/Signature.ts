@@ -5,7 +5,7 @@ import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import { BoundedMap } from "../../platform/BoundedMap.ts"
 import { Chain } from "../chain/Chain.ts"
-import { chainIdOf, deploymentOf, type SignedAuthorization } from "../chain/Eip3009.ts"
+import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { call, getCode, isRevert } from "../chain/Rpc.ts"
 import * as KeyChecks from "./KeyChecks.ts"
@@ -21,8 +21,8 @@ const walletAbi = parseAbi(["function isValidSignature(bytes32 hash, bytes signa
 const standsForIt = `0x1626ba7e${"0".repeat(56)}`
 
 /** The call that asks a wallet to verify a signature; none if a number does not fit its type. */
-const walletCall = Option.liftThrowable((authorization: SignedAuthorization, terms: Terms, signature: Hex): Hex => {
-  const { asset, from, nonce, to, validAfter, validBefore, value } = authorization
+const walletCall = Option.liftThrowable((authorization: SignedAuthorization, terms: Terms): Hex => {
+  const { asset, from, nonce, signature, to, validAfter, validBefore, value } = authorization
   const domain = {
     name: terms.assetName,
     version: terms.assetVersion,
@@ -44,14 +44,12 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     const { ask } = yield* Chain
     const isSigned = yield* KeyChecks.make()
     const signingOf = signings()
-    const isCodeless = (wallet: Address) => Effect.map(getCode(ask, wallet, "latest"), (code) => code.length <= 2)
-
     /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
     const codeless = new BoundedMap<Address, number>(codelessKept)
     const hasCode = Effect.fnUntraced(function* (wallet: Address) {
       const now = yield* Clock.currentTimeMillis
       if (now - (codeless.get(wallet) ?? Number.NEGATIVE_INFINITY) < codelessFor) return false
-      if (!(yield* isCodeless(wallet))) return true
+      if ((yield* getCode(ask, wallet, "latest")).length > 2) return true
       codeless.set(wallet, now)
       return false
     })
@@ -64,18 +62,16 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
 
     /**
      * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
-     * with code, or one that its signature deploys, is judged by the chain.
+     * with code is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      if (deploymentOf(authorization.signature) !== undefined) return true
       return (yield* byKey(authorization, terms)) || (yield* hasCode(authorization.from))
     })
 
     const byWallet = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      const { from, signature } = authorization
-      const data = walletCall(authorization, terms, deploymentOf(signature)?.signature ?? signature)
+      const data = walletCall(authorization, terms)
       if (Option.isNone(data)) return false
-      return yield* call(ask, { to: from, data: data.value }, "latest").pipe(
+      return yield* call(ask, { to: authorization.from, data: data.value }, "latest").pipe(
         Effect.map((answer) => answer.startsWith(standsForIt)),
         Effect.catchIf(isRevert, () => Effect.succeed(false)),
       )
@@ -89,11 +85,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
     })
 
-    /** Whether the signature would deploy its wallet, which has no code: its owner is unproven and cannot have paid. */
-    const isUndeployed = ({ from, signature }: SignedAuthorization) =>
-      deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
-
-    return { plausible, proven, isUndeployed }
+    return { plausible, proven }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

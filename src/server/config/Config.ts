@@ -100,7 +100,6 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
       rpcUrl: env.rpcUrl.value,
       finalTag: env.finalTag,
       settlement: settlement.value,
-      walletFactories: env.walletFactories,
       cards: env.cards,
       patience: Duration.seconds(env.patience),
       sweepEvery: env.sweepEvery,

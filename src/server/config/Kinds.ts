@@ -88,7 +88,6 @@ const listOf = <A>(expected: string, read: (part: string) => ReadonlyArray<A>): 
 const hex = (digits: number) =>
   Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`, "u")))
 export const AddressText = hex(40)
-const isAddress = Schema.is(AddressText)
 
 export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
@@ -105,7 +104,6 @@ export const contact = matching("an e-mail address or an https URL", (one) =>
 export const networks = listOf("addresses or CIDRs, separated by commas", (part) =>
   Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] }),
 )
-export const addresses = listOf("addresses, separated by commas", (part) => (isAddress(part) ? [part] : []))
 /** Keys of type Ed25519 alone. */
 export const verifierKeys = listOf("verifier keys, name+hash+base64, separated by commas", (part) => {
   const key = parseVerifierKey(part)
