@@ -2,21 +2,21 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/**
- * Tables and an index that the version before does not touch. While both run, claims of the older one are counted by the
- * newer one, but do not wait for its lock. The function that counts them, `payment_fits`, is made by `0024_fits`.
- */
+/** The function that counts the payments in flight, `payment_fits`, is made by `0024_fits`. */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE TABLE payment_payers (name text PRIMARY KEY)`
+  yield* sql`CREATE TABLE payment_payers (name text PRIMARY KEY, limited_until timestamptz(3))`
   yield* sql`CREATE INDEX payment_attempts_in_flight ON payment_attempts (payer) WHERE state = 'pending'`
   yield* sql`
     CREATE TABLE relayer_broadcasts (
-      attempt_id uuid PRIMARY KEY REFERENCES payment_attempts (id),
+      sender text NOT NULL,
       nonce bigint NOT NULL,
+      attempt_id uuid UNIQUE REFERENCES payment_attempts (id),
       hash text NOT NULL,
-      max_fee numeric(78, 0) NOT NULL,
-      sent_at timestamptz(3) NOT NULL
+      raw text NOT NULL,
+      gas_at_risk bigint NOT NULL DEFAULT 0,
+      sent_at timestamptz(3) NOT NULL,
+      PRIMARY KEY (sender, nonce)
     )`
   yield* sql`
     CREATE TABLE payment_strays (

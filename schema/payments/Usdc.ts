@@ -51,6 +51,3 @@ export const priceUsd = (amountAtomic: bigint): string => {
 
 /** A day in seconds: the maximum of every configured wait and authorization lifetime. */
 export const secondsMaximum = 86_400
-
-/** Multicall3 has this address on every chain an altar is paid on. */
-export const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Ref } from "effect"
 import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
 import { Selling } from "./store/Selling.ts"
-import { type Funds, Settlement } from "./Settlement.ts"
+import { type Funds, Settlement } from "./settle/Settlement.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 

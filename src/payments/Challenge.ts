@@ -3,7 +3,6 @@ import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { Refund } from "../../schema/payments/Refund.ts"
 import type { FailedAttempt } from "./store/Attempt.ts"
-import { contractsRefused, unknownRefused } from "./store/InFlightPayments.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 import { Refunds } from "./store/Refunds.ts"
 import type { SoldAct } from "./Act.ts"
@@ -32,28 +31,16 @@ const alive =
 const failures: Readonly<Record<string, string>> = {
   gas_too_high:
     "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent.",
-  wallet_did_not_pay:
-    "An earlier payment of this wallet passed its simulation and failed in its block, so this server accepts no payment from it for an hour.",
-  [contractsRefused]:
-    "Reverted payments used up this server's hourly gas allowance. For a while it accepts wallets with code only if they have paid here before and no payment of theirs failed in its block.",
-  [unknownRefused]:
-    "Payments of emptied wallets used up this server's hourly gas allowance. For a while it accepts only wallets that have paid here before and of which no payment failed in its block.",
   [couldNotPay]:
     "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. The claims of this payment are released. Anyone who saw that transaction can send the authorization again once the wallet holds the price. Such a payment is recorded for the operator. It buys this if you send the same payment with a new Idempotency-Key until its validBefore.",
-  wallet_reverted_settlement:
-    "The wallet's contract reverted an earlier payment that it had approved, so this server accepts no payment from it for an hour.",
 }
 
 /** For a payment that never reached the facilitator. A retry may reach it. */
 const unheard = `The facilitator was unreachable, so this payment was not submitted. ${alive} Start again later with a new Idempotency-Key.`
 
-/** The wallet can pay again at once, judged as a wallet with code. */
-const nowContract = `This wallet got code after this payment was accepted, so the payment was not sent. ${alive} Start again with a new Idempotency-Key; a wallet with code may have one more payment in flight here than it has paid.`
-
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
-export const aliveAfter = (reason: string) => {
+const aliveAfter = (reason: string) => {
   if (reason === "facilitator_unreachable") return unheard
-  if (reason === "wallet_got_code") return nowContract
   const why = failures[reason]
   return why === undefined
     ? `This payment did not settle. ${alive} Start again with a new Idempotency-Key.`

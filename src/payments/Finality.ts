@@ -6,7 +6,7 @@ import { type SettledTransfer, SettledTransfers } from "./store/SettledTransfers
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
 import { decide } from "./decision/Decision.ts"
-import { Settlement } from "./Settlement.ts"
+import { Settlement } from "./settle/Settlement.ts"
 import { Chain } from "./chain/Chain.ts"
 import { findingOf } from "./chain/Evidence.ts"
 import { log } from "../platform/LogMessages.ts"

@@ -37,14 +37,11 @@ export type PipelineRefusal =
   | RateLimited
   | ReconcileRequired
 
-export const tooManyInFlight = (most: number, isContract: boolean) => {
-  const rule = isContract
-    ? "A wallet with code may have one more payment in flight here than it has paid, and a single one once a payment of it failed in its block"
-    : `A wallet may have ${firstPaymentsMaximum} payments in flight here, as many again for each that it has paid, and ${openPaymentsMaximum} at most. It may have a single one once a payment of it failed in its block, or, before its first payment, while such failures cost this server much gas`
-  return new ReconcileRequired({
-    message: `${rule}. The limit of this wallet is ${most} now. POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again. This request charged nothing.`,
+export const tooManyInFlight = (most: number) =>
+  new ReconcileRequired({
+    message: `A wallet may have ${firstPaymentsMaximum} payments in flight here, as many again for each that it has paid, and ${openPaymentsMaximum} at most. For an hour after a payment of it failed in its block it may have one. The limit of this wallet is ${most} now. POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again. This request charged nothing.`,
   })
-}
+
 export const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
   message:

@@ -2,7 +2,7 @@
 import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
-import { bazaarOf } from "./x402/settlement/Bazaar.ts"
+import { bazaarOf } from "./settle/Bazaar.ts"
 import type { SoldAct } from "./Act.ts"
 import { paymentIdentifier } from "./verify/Header.ts"
 

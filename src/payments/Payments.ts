@@ -1,25 +1,25 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
 import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
+import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
 import { CardRail } from "./card/Rail.ts"
 import { Finality } from "./Finality.ts"
 import * as LatePayments from "./LatePayments.ts"
-import { Broadcasts } from "./store/Broadcasts.ts"
+import { Broadcasts } from "./settle/Broadcasts.ts"
 import * as Ledger from "./store/Ledger.ts"
-import { Refusals } from "./store/Refusals.ts"
 import { PaidHttp } from "./Http.ts"
 import { PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
 import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { groupMaximum, Settlement } from "./Settlement.ts"
+import { type Limits, relayerLimits, Settlement } from "./settle/Settlement.ts"
 import { Chain } from "./chain/Chain.ts"
-import * as Facilitator from "./x402/settlement/Facilitator.ts"
-import type { FacilitatorKey } from "./x402/settlement/Supported.ts"
+import * as Facilitator from "./settle/Facilitator.ts"
+import type { FacilitatorKey } from "./settle/Supported.ts"
 import { NodeWatch } from "./chain/NodeWatch.ts"
 import { PayerBalances } from "./verify/PayerBalances.ts"
-import * as Relayer from "./x402/relayer/Relayer.ts"
+import * as Relayer from "./settle/Relayer.ts"
 import { Signatures } from "./verify/Signature.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
 import { UsedAuthorizations } from "./chain/UsedAuthorizations.ts"
@@ -29,8 +29,8 @@ export type SettlementConfig =
   | {
       readonly _tag: "Relayer"
       readonly privateKey: Redacted.Redacted<`0x${string}`>
-      /** The maximum number of payments in one transaction; the relayer's default if absent. */
-      readonly groupMaximum?: number
+      /** The limits of transactions in flight; the relayer's defaults if absent. */
+      readonly limits?: Partial<Limits>
       /** The previous key, whose broadcasts are still followed. */
       readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
@@ -54,15 +54,22 @@ export type Configured = PaymentsConfig | ReadonlyArray<string>
 
 const isMissing = (payments: Configured): payments is ReadonlyArray<string> => Array.isArray(payments)
 
-const settlementLayer = ({ patience, settlement, terms }: PaymentsConfig) =>
+const settlementLayer = ({
+  finalTag,
+  patience,
+  settlement,
+  terms,
+}: PaymentsConfig): Layer.Layer<Settlement, never, Chain | DatabaseClock | Broadcasts> =>
   settlement._tag === "Relayer"
     ? Relayer.layer({
         privateKey: settlement.privateKey,
         previousKey: settlement.previousKey,
+        finalTag,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
-        groupMaximum: settlement.groupMaximum ?? groupMaximum,
-      }).pipe(Layer.provide(Layer.merge(Broadcasts.layer, Refusals.layer)))
+        ...relayerLimits,
+        ...settlement.limits,
+      })
     : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
 const rails = (payments: PaymentsConfig) => {
@@ -77,7 +84,9 @@ const rails = (payments: PaymentsConfig) => {
     NodeWatch.layer(sender),
     TokenWatch.layer(terms),
   ).pipe(
-    Layer.provideMerge(Layer.merge(settlementLayer(payments), PayerBalances.layer({ paysGas: sender !== undefined }))),
+    Layer.provideMerge(
+      Layer.merge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer)), PayerBalances.layer),
+    ),
     Layer.provide(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
     Layer.provideMerge(Cards.layer(cards, patience)),
   )
@@ -96,7 +105,7 @@ const unconfigured = Layer.mergeAll(
     Settlement.of({
       submit: () => unreachable,
       resubmit: () => unreachable,
-      abandon: () => unreachable,
+      standing: () => unreachable,
       obstacle: Effect.undefined,
       funds: Effect.succeed("ok"),
     }),

@@ -15,16 +15,15 @@ import * as Challenges from "./Challenge.ts"
 import { CardRail } from "./card/Rail.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import { Claim } from "./store/Claim.ts"
-import { isCodeless, type NewAttempt } from "./store/NewAttempt.ts"
+import type { NewAttempt } from "./store/NewAttempt.ts"
 import { type AttemptState, Lookup } from "./store/Lookup.ts"
 import { type Outcome, overdrawn, type PipelineRefusal, tooManyInFlight } from "./Outcome.ts"
 import type { PaidAct } from "./Act.ts"
 import { bodyOf, fingerprintOf, type PaidRequest, type PaymentGuard, paidTwice } from "./Request.ts"
 import { isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
-import { PaymentRejected } from "./PaymentRejected.ts"
 import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { Settlement, type Submission } from "./Settlement.ts"
+import { Settlement, type Submission } from "./settle/Settlement.ts"
 import { PayerBalances } from "./verify/PayerBalances.ts"
 import * as PaymentHeader from "./verify/Header.ts"
 import { keyOf } from "./verify/Header.ts"
@@ -88,7 +87,6 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
         authorization: payment.authorization,
         requirements: requirementsOf(terms, attempt.amountAtomic),
         payload,
-        isCodeless: isCodeless(intent),
       })
       return settlementTimed(handed)
     }
@@ -109,13 +107,9 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
           if (paymentBound) return yield* new AuthorizationAlreadyBound({})
           // If no conflict is left, the claim has just been released.
           yield* refuseConflicts(act, claimed.state)
-        } else if (claimed._tag === "Distrusted") {
-          const { reason } = claimed
-          const rejected = new PaymentRejected({ reason, message: Challenges.aliveAfter(reason) })
-          return yield* challenges.invalid(act, request, rejected)
         } else {
           const { balance: tooSmall, payment } = intent
-          if (claimed.tooMany) return yield* tooManyInFlight(claimed.most, tooSmall?.isContract === true)
+          if (claimed.tooMany) return yield* tooManyInFlight(claimed.most)
           if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
             return yield* challenges.invalid(act, request, overdrawn)
           }

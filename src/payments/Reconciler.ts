@@ -10,7 +10,7 @@ import { type OpenInquiry, Sweep } from "./store/Due.ts"
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision/Decision.ts"
 import * as SharedInquiries from "./SharedInquiries.ts"
-import { Settlement, type Submission } from "./Settlement.ts"
+import { Settlement, type Standing, type Submission } from "./settle/Settlement.ts"
 import * as SweepLoop from "./SweepLoop.ts"
 import { Chain } from "./chain/Chain.ts"
 import { findingOf } from "./chain/Evidence.ts"
@@ -82,10 +82,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
         }
       }
-      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { ...known, found }
-      // An empty wallet fails nothing while another transaction of ours may still pay.
-      const isGone = yield* settlement.abandon(attempt)
-      return { ...known, found: found.is === "poor" && !isGone ? { is: "reverts" } : found }
+      const standing = found.is === "silence" ? "unknown" : yield* settlement.standing(attempt.id, payment)
+      return { ...known, found: withStanding(found, standing) }
     })
 
     /** Repeating the charge under its one key returns its outcome. */
@@ -173,6 +171,12 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
   }),
 }) {
   static readonly layer = (config: ReconcilerConfig) => Layer.effect(this, this.make(config))
+}
+
+/** An unused authorization fails an attempt early once our transaction is final and did not pay, and not before. */
+const withStanding = <Proof>(found: Found<Proof>, standing: Standing): Found<Proof> => {
+  if (standing === "spent" && (found.is === "reverts" || found.is === "unused")) return { is: "poor" }
+  return standing === "open" && found.is === "poor" ? { is: "reverts" } : found
 }
 
 const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`> =>

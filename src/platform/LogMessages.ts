@@ -28,7 +28,6 @@ export const messages = {
   },
   /** Degraded: the server retries. Act if the message stays. */
   Warn: {
-    "abandoned payment check failed": "Read the cause: node or database.",
     "authorization search failed": "Check `RPC_URL`. The buyer retries.",
     "broadcast record failed": "Check the database. Nothing is sent without its record.",
     "card processor unavailable": "Check the network and the processor's status page.",
@@ -40,7 +39,6 @@ export const messages = {
       "Nothing, if it stays alone: the database or its settings changed. Else `reason` names the setting or the bug.",
     "finality check failed": "Read the cause: node or database.",
     "finality sweep failed": "Read the cause: node or database.",
-    "group broadcast failed": "Read the cause: node, database or gas.",
     "late payment check failed": "Read the cause: node or database.",
     "late payment sweep failed": "Read the cause: node or database.",
     "limit cleanup failed": "Check the database.",
@@ -50,7 +48,7 @@ export const messages = {
     "log witness not signing": "Ask the operator of `witness`. The rest of the log goes on.",
     "log witness recall failed": "Ask the operator of `witness`.",
     "migration waiting": "End the dump or transaction that holds a table. The server retries every 10 seconds.",
-    "payment not made": "Nothing. The wallets of these payments are refused for an hour.",
+    "payment not made": "Nothing. Its wallet may have one payment in flight for an hour.",
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",
     "reconciliation failed": "Read the cause: node, database or gas.",
@@ -58,7 +56,10 @@ export const messages = {
     "room cleanup failed": "Check the database.",
     "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",
     "signature thread ended": "Nothing. Signatures are checked without it for a minute.",
+    "standing check failed": "Read the cause: node or database.",
     "sweep failed": "Read the cause: node or database.",
+    "transaction not tended": "Read the cause: node or database.",
+    "transactions not tended": "Read the cause: node or database.",
   },
   Info: {
     attempt: "An attempt changed its state.",
@@ -69,6 +70,7 @@ export const messages = {
     "room limit cleared": "Rooms can be created again.",
     "server clock right": "The clock agrees with the database's again.",
     "server listening": "The socket is open.",
+    "transaction replaced": "A transaction of the relayer waited too long, and was replaced at a higher fee.",
   },
   Debug: { "attempt deferred": "An inquiry left an attempt pending." },
 } as const

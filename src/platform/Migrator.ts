@@ -13,12 +13,10 @@ import lookups from "../../migrations/0015_lookups.ts"
 import evidence from "../../migrations/0016_evidence.ts"
 import purses from "../../migrations/0017_purses.ts"
 import log from "../../migrations/0018_log.ts"
-import groups from "../../migrations/0020_groups.ts"
 import traces from "../../migrations/0021_traces.ts"
 import administration from "../../migrations/0022_administration.ts"
 import actNames from "../../migrations/0023_names.ts"
 import fits from "../../migrations/0024_fits.ts"
-import refusals from "../../migrations/0025_refusals.ts"
 import late from "../../migrations/0026_late.ts"
 import networks from "../../migrations/0027_networks.ts"
 import refunds from "../../migrations/0030_refunds.ts"
@@ -45,12 +43,10 @@ export const all: Readonly<Record<string, Migration>> = {
   "0016_evidence": evidence,
   "0017_purses": purses,
   "0018_log": log,
-  "0020_groups": groups,
   "0021_traces": traces,
   "0022_administration": administration,
   "0023_names": actNames,
   "0024_fits": fits,
-  "0025_refusals": refusals,
   "0026_late": late,
   "0027_networks": networks,
   "0030_refunds": refunds,

@@ -3,10 +3,9 @@ import { Context, Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema, S
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
-import { multicall3, usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
+import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { chainIdOf } from "../payments/chain/Eip3009.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
-import Multicall3 from "./contracts/Multicall3.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
 
 export class LocalChainError extends Schema.TaggedError<LocalChainError>()("LocalChainError", {
@@ -117,7 +116,6 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   })
   yield* ask("setLoggingEnabled", () => client.setLoggingEnabled(false))
   yield* install(asset, DevUSD.deployedBytecode)
-  yield* install(multicall3, Multicall3.deployedBytecode)
   const gas = parseEther("1000")
   if ((yield* ask("getBalance", () => client.getBalance({ address: relayer }))) < gas) {
     yield* ask("setBalance", () => client.setBalance({ address: relayer, value: gas }))

@@ -1,15 +1,13 @@
-/** The end of an attempt takes its locks in the common order, and the gas that its wallet has cost is counted once. */
+/** The end of an attempt takes its locks in the common order, and each nonce of the relayer is claimed once. */
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { PaidActs } from "../../src/payments/Act.ts"
 import { claimOf } from "../../src/payments/Payment.ts"
-import { Broadcasts } from "../../src/payments/store/Broadcasts.ts"
+import { Broadcasts, type Claiming } from "../../src/payments/settle/Broadcasts.ts"
 import { Claim } from "../../src/payments/store/Claim.ts"
 import { Fail } from "../../src/payments/store/Fail.ts"
 import { Lookup } from "../../src/payments/store/Lookup.ts"
-import type { NewAttempt } from "../../src/payments/store/NewAttempt.ts"
-import { type GasLoss, Refusals } from "../../src/payments/store/Refusals.ts"
 import { Settle } from "../../src/payments/store/Settle.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
@@ -18,10 +16,10 @@ import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
-const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment(), balance?: NewAttempt["balance"]) {
+const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim
   const claims = { slots: [newName()], pool: { name: pool, capacity: 100 } }
-  const outcome = yield* claim(newIntent({ payment, claims, balance }))
+  const outcome = yield* claim(newIntent({ payment, claims }))
   return outcome._tag === "Claimed" ? outcome.attempt : yield* Effect.die(`not claimed: ${outcome._tag}`)
 })
 
@@ -36,13 +34,7 @@ const settle = Settle.layer.pipe(
 )
 
 /** With connections of its own, which may all wait. */
-const ledger = Layer.mergeAll(
-  Claim.layer.pipe(Layer.provide(Lookup.layer)),
-  Fail.layer,
-  Broadcasts.layer,
-  Refusals.layer,
-  settle,
-)
+const ledger = Layer.mergeAll(Claim.layer.pipe(Layer.provide(Lookup.layer)), Fail.layer, Broadcasts.layer, settle)
 const fixture = ledger.pipe(
   Layer.provide(Layer.fresh(ownSql)),
   Layer.provideMerge(ownSql),
@@ -55,6 +47,22 @@ const waits = Effect.gen(function* () {
   const rows = yield* sql`
     SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   return rows.length > 0
+})
+
+const key = newHex(20)
+
+/** A signed transaction of an attempt, without gas at risk. */
+const newClaim = (attempt: string, changes: Partial<Claiming> = {}): Claiming => ({
+  attempt,
+  state: "pending",
+  sender: key,
+  nonce: 1,
+  hash: newHex(32),
+  raw: "0x02",
+  gasAtRisk: 0n,
+  gasAtMost: 0n,
+  mined: 0,
+  ...changes,
 })
 
 suite("an attempt that ends", fixture, (it) => {
@@ -120,11 +128,10 @@ suite("an attempt that ends", fixture, (it) => {
 
   // I9
   it("fails as never sent only while no broadcast of it is recorded", function* () {
-    const { note } = yield* Broadcasts
+    const { claim } = yield* Broadcasts
     const { failUnsent } = yield* Fail
     const [sent, unsent] = [yield* claimed(newName()), yield* claimed(newName())]
-    const passenger = { attempt: sent.id, state: "pending" as const, previous: Option.none() }
-    yield* note([passenger], { nonce: 1, hash: newHex(32), maxFeePerGas: 1n, atMillis: Date.now(), members: 1 })
+    assert.isTrue(yield* claim(newClaim(sent.id)))
     assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high", false)).state, "pending")
     assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
   })
@@ -142,92 +149,55 @@ suite("an attempt that ends", fixture, (it) => {
     }
   })
 
-  it("leaves no record for another transaction", function* () {
-    const { note } = yield* Broadcasts
+  it("gets no transaction any more", function* () {
+    const { claim } = yield* Broadcasts
     const { fail } = yield* Fail
-    const [over, open] = [yield* claimed(newName()), yield* claimed(newName())]
-    const [first, second] = [newHex(32), newHex(32)]
-    const broadcast = { nonce: 1, maxFeePerGas: 1n, atMillis: Date.now(), members: 2 }
-    const both = (previous: Option.Option<`0x${string}`>) =>
-      [over, open].map(({ id }) => ({ attempt: id, state: "pending" as const, previous }))
-    const noted = yield* note(both(Option.none()), { ...broadcast, hash: first })
-    assert.deepStrictEqual(noted, new Set([over.id, open.id]))
-    yield* fail(over.id, "authorization_expired")
-    const again = yield* note(both(Option.some(first)), { ...broadcast, hash: second })
-    assert.deepStrictEqual(again, new Set([open.id]))
-    assert.deepStrictEqual(yield* note(both(Option.some(first)), { ...broadcast, hash: newHex(32) }), new Set())
+    const { id } = yield* claimed(newName())
+    yield* fail(id, "authorization_expired")
+    assert.isFalse(yield* claim(newClaim(id)))
   })
 })
 
-const reason = "wallet_did_not_pay"
-
-/** Payments of these wallets that were broadcast together, as they are judged when their block did not pay; each lost so much. */
-const lost = Effect.fnUntraced(function* (wallets: ReadonlyArray<`0x${string}`>, gas: bigint) {
-  const { note } = yield* Broadcasts
-  const balance = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
-  const losses = yield* Effect.forEach(
-    wallets,
-    Effect.fnUntraced(function* (wallet) {
-      const { id } = yield* claimed(newName(), newPayment({ from: wallet }), balance)
-      return { attempt: id, wallet, reason, gas } satisfies GasLoss
-    }),
-  )
-  const hash = newHex(32)
-  const passengers = losses.map(({ attempt }) => ({ attempt, state: "pending" as const, previous: Option.none() }))
-  yield* note(passengers, { nonce: 1, hash, maxFeePerGas: 1n, atMillis: Date.now(), members: losses.length })
-  return { hash, losses }
-})
-
-/** Judged four times at the same time by each of two servers. */
-const judge = Effect.fnUntraced(function* ({ hash, losses }: Effect.Success<ReturnType<typeof lost>>) {
-  const there = yield* Layer.build(Layer.fresh(Refusals.layer.pipe(Layer.provide(Layer.fresh(ownSql)))))
-  const judgeAll = Effect.flatMap(Refusals, ({ refuse }) =>
-    Effect.forEach([1, 2, 3, 4], () => refuse(hash, losses), { concurrency: "unbounded" }),
-  )
-  yield* Effect.all([judgeAll, Effect.provideContext(judgeAll, there)], { concurrency: "unbounded" })
-})
-
-suite("the gas loss of a wallet", fixture, (it) => {
-  it("counts each broadcast once, whichever servers judge it at the same time", function* ({ sql }) {
-    const wallet = newHex(20)
-    const first = yield* lost([wallet], 70_000n)
-    const second = yield* lost([wallet], 5_000n)
-    const gas = Effect.map(
-      sql`SELECT lost_gas::int AS gas FROM payment_payers WHERE name = ${wallet}`,
-      ([row]) => row?.["gas"],
+suite("transactions of one relayer key", fixture, (it) => {
+  // I8
+  it("of two servers never share a nonce, and an attempt never has two", function* ({ sql }) {
+    const sender = newHex(20)
+    const there = yield* Layer.build(Layer.fresh(Broadcasts.layer.pipe(Layer.provide(Layer.fresh(ownSql)))))
+    const attempts = yield* Effect.forEach(Array.from({ length: 8 }), () => claimed(newName()))
+    const claimAll = Effect.flatMap(Broadcasts, ({ claim }) =>
+      Effect.forEach(attempts, ({ id }, index) => claim(newClaim(id, { sender, nonce: index % 5 })), {
+        concurrency: "unbounded",
+      }),
     )
-    yield* judge(first)
-    assert.strictEqual(yield* gas, 70_000)
-    yield* judge(second)
-    assert.strictEqual(yield* gas, 75_000, "what is lost while it is refused adds up")
-    // Its hour is over, and what was counted stays so.
-    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 second' WHERE name = ${wallet}`
-    yield* judge(first)
-    const { refused } = yield* Effect.flatMap(Refusals, ({ of }) => of(first.losses[0]?.attempt ?? "", wallet))
-    assert.isTrue(Option.isNone(refused), "a loss that was counted refuses nobody again")
-    assert.strictEqual(yield* gas, 75_000)
-    yield* sql`UPDATE payment_attempts SET state = 'failed' WHERE payer = ${wallet}`
-    const third = yield* lost([wallet], 3_000n)
-    yield* judge(third)
-    assert.strictEqual(yield* gas, 3_000, "a new refusal begins to count anew")
+    yield* Effect.all([claimAll, Effect.provideContext(claimAll, there)], { concurrency: "unbounded" })
+    const rows = yield* sql`SELECT nonce::int AS nonce, attempt_id FROM relayer_broadcasts WHERE sender = ${sender}`
+    assert.deepStrictEqual([...new Set(valuesOf(rows, "nonce"))].sort(), [0, 1, 2, 3, 4])
+    assert.lengthOf(rows, 5)
+    assert.lengthOf([...new Set(valuesOf(rows, "attemptId"))], 5)
   })
 
-  it("of one transaction is shared among the wallets that caused it, and counted once", function* ({ sql }) {
-    const [twice, once, later] = [newHex(20), newHex(20), newHex(20)]
-    const { hash, losses } = yield* lost([twice, once, twice, later], 900_000n)
-    const counted = sql`
-          SELECT name, lost_gas::int AS gas, refused_until > now() AS refused FROM payment_payers
-          WHERE name IN (${twice}, ${once}, ${later})`
-    const gasOf = (wallet: string) =>
-      Effect.map(counted, (rows) => {
-        const row = rows.find(({ name }) => name === wallet)
-        return [row?.["gas"], row?.["refused"]]
-      })
-    yield* judge({ hash, losses: losses.filter(({ wallet }) => wallet !== later) })
-    assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
-    assert.deepStrictEqual(yield* gasOf(once), [900_000, true])
-    yield* judge({ hash, losses })
-    assert.deepStrictEqual(yield* gasOf(later), [0, true], "what is counted is not counted again")
-    assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
+  it("risk no more gas in flight than the limit, which holds no trusted wallet back", function* () {
+    const { claim, line } = yield* Broadcasts
+    const sender = newHex(20)
+    const claimNext = Effect.fnUntraced(function* (nonce: number, gasAtRisk: bigint, mined = 0) {
+      const { id } = yield* claimed(newName())
+      return yield* claim(newClaim(id, { sender, nonce, gasAtRisk, gasAtMost: 300_000n, mined }))
+    })
+    assert.isTrue(yield* claimNext(0, 150_000n))
+    assert.isTrue(yield* claimNext(1, 150_000n))
+    assert.isFalse(yield* claimNext(2, 150_000n))
+    assert.isTrue(yield* claimNext(2, 0n))
+    assert.isTrue(yield* claimNext(3, 150_000n, 1), "the first one is in a block")
+    assert.deepStrictEqual(yield* line(sender, 1), { next: 4, gasAtRisk: 300_000n })
+  })
+
+  it("are replaced by one server", function* () {
+    const { claim, find, replace } = yield* Broadcasts
+    const { id } = yield* claimed(newName())
+    const [first, second] = [newClaim(id, { sender: newHex(20) }), newHex(32)]
+    assert.isTrue(yield* claim(first))
+    assert.isTrue(yield* replace(first.hash, { ...first, hash: second }))
+    assert.isFalse(yield* replace(first.hash, { ...first, hash: newHex(32) }))
+    assert.strictEqual(Option.getOrThrow(yield* find(id)).hash, second)
   })
 })

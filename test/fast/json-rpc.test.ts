@@ -4,7 +4,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
 import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
-import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
+import * as RelayerNode from "../../src/payments/settle/RelayerNode.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
 import {
@@ -197,13 +197,20 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
+const rehearsal: RelayerNode.Rehearsal = {
+  to: `0x${"51".repeat(20)}`,
+  data: "0x51",
+  gas: 1n,
+  fee: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+}
+
 suite("an unreachable node", undici, (it) => {
   it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
     const url = Redacted.make(yield* addressOf(status, body))
     const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
     const ours = yield* Effect.flip(node.ask(...question))
     const relayers = yield* Effect.flip(
-      RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
+      RelayerNode.make(node, Duration.seconds(10)).rehearse(`0x${"51".repeat(20)}`, rehearsal, "latest"),
     )
     assert.include(yield* logged(ours), "eth_call")
     assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")

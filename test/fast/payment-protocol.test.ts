@@ -1,6 +1,6 @@
 /** The payment protocol: every cell of the table in docs/payment-protocol.md, and when two inquiries agree. */
 import { Option } from "effect"
-import type { Submission } from "../../src/payments/Settlement.ts"
+import type { Submission } from "../../src/payments/settle/Settlement.ts"
 import {
   alreadyUsed,
   couldNotPay,

@@ -6,7 +6,7 @@ import { production } from "../../server/config/Config.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
-import * as Supported from "../../payments/x402/settlement/Supported.ts"
+import * as Supported from "../../payments/settle/Supported.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 

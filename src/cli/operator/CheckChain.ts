@@ -2,9 +2,9 @@
 import { Clock, Effect, Redacted } from "effect"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
-import * as Fees from "../../payments/x402/relayer/Fees.ts"
+import * as Fees from "../../payments/settle/Fees.ts"
 import * as JsonRpc from "../../payments/chain/JsonRpc.ts"
-import { addressOf } from "../../payments/x402/relayer/Relayer.ts"
+import { addressOf } from "../../payments/settle/Relayer.ts"
 import { tokenStateOf } from "../../payments/chain/TokenWatch.ts"
 
 import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine, Unanswered } from "./CheckResult.ts"

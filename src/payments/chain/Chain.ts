@@ -10,7 +10,7 @@ import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
 import { ownLogs } from "./LongReceipts.ts"
-import { type ChainUnavailable, isRevert, question, reader } from "./Rpc.ts"
+import { type ChainUnavailable, isNotUnderstood, isRevert, question, reader } from "./Rpc.ts"
 import type { ScanNode } from "./Transfers.ts"
 import type { TokenLog } from "./Pairs.ts"
 
@@ -245,8 +245,6 @@ const tokenLogsOf =
       }))
 
 const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(asked), blockIn)
-
-const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
 
 /** Whether the provider rejected the query itself. Its rate limit (429) does not count. */
 const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>

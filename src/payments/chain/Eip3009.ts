@@ -1,16 +1,6 @@
 /** EIP-3009 calls and logs as bytes: the call that transfers, and the logs that prove the transfer. */
-import { Option } from "effect"
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  hexToBigInt,
-  parseAbi,
-  toEventSelector,
-  toFunctionSelector,
-} from "viem"
+import { type Hex, toEventSelector, toFunctionSelector } from "viem"
 import type { Address } from "../../../schema/Common.ts"
-import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { inLowerCase, wordOf } from "../Hex.ts"
 import { alreadyUsed } from "../decision/Decision.ts"
 
@@ -42,13 +32,6 @@ const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
 const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
 const transferTopic = toEventSelector("Transfer(address,address,uint256)")
 
-const multicallAbi = parseAbi([
-  "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
-])
-
-/** Characters of an ordinary wallet's signature: 65 bytes after `0x`. */
-const plainLength = 132
-
 /** Offset of the signature in a transfer's data: seven words. */
 const signatureOffset = wordOf(224n)
 
@@ -64,53 +47,11 @@ interface Call {
   readonly data: Hex
 }
 
-/** Combines calls into one. A call that may fail undoes none of the others. */
-const together = (
-  calls: ReadonlyArray<{ readonly target: Address; readonly allowFailure: boolean; readonly callData: Hex }>,
-): Call => ({
-  to: multicall3,
-  data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }),
-})
-
 /** The call that settles. */
 export const settlementCall = (authorization: SignedAuthorization): Call => ({
   to: authorization.asset,
   data: transferData(authorization),
 })
-
-/** Whether the signature is an ordinary wallet's 65 bytes, whose check takes a fixed amount of gas. */
-export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
-
-/** The call that settles many plain transfers, each of which may fail alone. */
-export const groupCall = (authorizations: ReadonlyArray<SignedAuthorization>): Call =>
-  together(
-    authorizations.map((one) => ({
-      target: one.asset,
-      allowFailure: true,
-      callData: transferData(one),
-    })),
-  )
-
-const readResults = Option.liftThrowable((data: Hex) =>
-  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
-)
-
-/** Success of each transfer of a group, in order, from the returned data; empty if that is malformed. */
-export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
-  Option.match(readResults(returned), {
-    onNone: () => [],
-    onSome: (results) => results.map(({ success }) => success),
-  })
-
-/** Combines several reads into one call, answered by one node at one block. `readTogether` decodes the answer. */
-export const togetherCall = (asset: Address, reads: ReadonlyArray<Hex>): Call =>
-  together(reads.map((callData) => ({ target: asset, allowFailure: false, callData })))
-
-/** The words that the reads of `togetherCall` returned, in order. */
-export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
-  decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
-    hexToBigInt(returnData),
-  )
 
 export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
 

@@ -5,7 +5,7 @@ import type { Address } from "../../../schema/Common.ts"
 import { seriesOf } from "../../platform/Series.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { HexText, Quantity, Word } from "../Hex.ts"
-import { balanceData, readTogether, togetherCall } from "./Eip3009.ts"
+import { balanceData } from "./Eip3009.ts"
 
 /**
  * The chain did not answer, which proves nothing about any payment. The error is logged, so it omits the node's
@@ -71,17 +71,20 @@ export const getTransactionCount = question(
 export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex | "latest") =>
   Effect.map(callForWord(ask, { to: asset, data: balanceData(owner) }, block), hexToBigInt)
 
-/** Several reads of a token in one call, and therefore from one node and block. */
-export const readAll = (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) =>
-  call(ask, togetherCall(asset, reads), "latest").pipe(
-    Effect.flatMap((answer) =>
-      Effect.try({ try: () => readTogether(answer), catch: () => malformedAnswer("eth_call") }),
-    ),
-    Effect.filterOrFail(
-      (words) => words.length === reads.length,
-      () => malformedAnswer("eth_call"),
-    ),
-  )
+const getHead = question("eth_getBlockByNumber", Schema.Struct({ number: Quantity, hash: Word }))
+
+/** Whether the node does not support queries by a block's hash. */
+export const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
+
+/** Several reads of a token at the newest block, by its hash: a node on another branch cannot answer them. */
+export const readAll = Effect.fnUntraced(function* (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) {
+  const { hash, number } = yield* getHead(ask, "latest", false)
+  const at = (block: Hex | { readonly blockHash: Hex }) =>
+    Effect.forEach(reads, (data) => Effect.map(callForWord(ask, { to: asset, data }, block), hexToBigInt), {
+      concurrency: "unbounded",
+    })
+  return yield* Effect.catchIf(at({ blockHash: hash }), isNotUnderstood, () => at(number))
+})
 
 const durations = seriesOf(
   Metric.histogram("altar.rpc.duration", {

@@ -1,5 +1,5 @@
 /** Reads the table of the payment protocol: plain values in and out, without Effect, database or clock. */
-import type { Submission } from "../Settlement.ts"
+import type { Submission } from "../settle/Settlement.ts"
 import { column, type Finding, table } from "./Table.ts"
 
 /** The relayer's refusal of an authorization that the token reports as used or cancelled. */

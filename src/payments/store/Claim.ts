@@ -13,8 +13,8 @@ import { claimOf, columnsOf } from "../Payment.ts"
 import { Word } from "../Hex.ts"
 import { Lookup } from "./Lookup.ts"
 import type { Attempt } from "./Attempt.ts"
-import { type ClaimOutcome, isCodeless, type NewAttempt, sinceOf } from "./NewAttempt.ts"
-import { contractsRefused, codelessLimit, contractLimit, unknownRefused } from "./InFlightPayments.ts"
+import { type ClaimOutcome, type NewAttempt, sinceOf } from "./NewAttempt.ts"
+import { inFlightMaximum } from "./InFlightPayments.ts"
 
 const readInFlight = rowReader(
   "payment_attempts",
@@ -25,9 +25,8 @@ const readInFlight = rowReader(
   }),
 )
 
-const PayerRow = Schema.Struct({ refusal: Schema.NullOr(Schema.String), most: Schema.Int })
-const readPayer = rowReader("payment_payers", PayerRow)
-const unknownPayer = { refusal: null, most: firstPaymentsMaximum }
+const readPayer = rowReader("payment_payers", Schema.Struct({ most: Schema.Int }))
+const unknownPayer = { most: firstPaymentsMaximum }
 
 interface Intent {
   readonly id: string
@@ -72,8 +71,6 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       since: balance === undefined ? null : sinceOf(balance),
       draws: String(draws),
       before: before.count,
-      is_contract: balance?.isContract === true,
-      codeless: isCodeless(attempt),
       traceparent,
       names,
     }
@@ -108,18 +105,15 @@ const insertion = part`
       act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
       amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
       transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
-      since timestamptz, draws numeric, before int, is_contract boolean, codeless boolean, traceparent text,
-      names json)
+      since timestamptz, draws numeric, before int, traceparent text, names json)
   ), payer AS (
     INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
-    ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, refused_until
+    ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, limited_until
   ), fitting AS MATERIALIZED (
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
-      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${literal(contractLimit)}
-        ELSE ${literal(codelessLimit)} END AS most) AS m
-    WHERE CASE WHEN a.balance IS NULL THEN true WHEN p.refused_until > now() THEN false
-      ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END
+      CROSS JOIN LATERAL (SELECT ${literal(inFlightMaximum)} AS most) AS m
+    WHERE a.balance IS NULL OR payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before)
   ), ranked AS MATERIALIZED (
     SELECT id, pool, capacity, row_number() OVER (PARTITION BY pool ORDER BY place)::int AS rank,
       count(*) OVER (PARTITION BY pool)::int AS size FROM fitting
@@ -137,10 +131,10 @@ const insertion = part`
   ), attempt AS (
     INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to, payer,
       nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool, pool_number,
-      state, accepted_at, next_check_at, codeless, traceparent)
+      state, accepted_at, next_check_at, traceparent)
     SELECT f.id, f.idempotency_key, f.fingerprint, f.act, f.url, f.input, f.rail, f.network, f.asset, f.pay_to, f.payer,
       f.nonce, f.amount_atomic, f.valid_after, f.valid_before, f.signature, f.payload, f.from_block, f.transaction, f.pool,
-      d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.codeless, f.traceparent
+      d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.traceparent
     FROM fitting f JOIN ranked r ON r.id = f.id LEFT JOIN drawn d ON d.name = f.pool
     WHERE f.pool IS NULL OR d.name IS NOT NULL ORDER BY f.idempotency_key
     RETURNING id, pool_number
@@ -192,12 +186,8 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
       if (balance === undefined) return Option.none<ClaimOutcome>()
       const { payer } = columnsOf(payment)
       const [row] = yield* sql`
-        SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
-          ${sql.literal(balance.isContract ? contractLimit : codelessLimit)} AS most
-        FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
-      const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
-      const reason = refusal ?? (most > 0 ? undefined : balance.isContract ? contractsRefused : unknownRefused)
-      if (reason !== undefined) return Option.some<ClaimOutcome>({ _tag: "Distrusted", reason })
+        SELECT ${sql.literal(inFlightMaximum)} AS most FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
+      const { most } = row === undefined ? unknownPayer : yield* readPayer(row)
       const rows = yield* sql`
         SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
         WHERE payer = ${payer} AND state = 'pending'

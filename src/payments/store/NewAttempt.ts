@@ -13,8 +13,6 @@ export interface PayerBalance {
   readonly asOfMillis: number
   /** Whether payments in flight are added back. */
   readonly isExact: boolean
-  /** Whether the wallet has code and we pay its gas. It may then revert in its block what passed a dry run. */
-  readonly isContract: boolean
 }
 
 export interface NewAttempt {
@@ -35,9 +33,6 @@ export interface NewAttempt {
   readonly leaseMillis: number
 }
 
-/** Whether it is claimed as a payment of a wallet without code, which may have more payments in flight. */
-export const isCodeless = ({ balance }: Pick<NewAttempt, "balance">) => balance?.isContract === false
-
 /** A payment of a wallet that may still leave its balance, or has just left it. */
 export interface InFlight {
   readonly nonce: Hex
@@ -54,8 +49,6 @@ export type ClaimOutcome =
       readonly most: number
       readonly inFlight: ReadonlyArray<InFlight>
     }
-  /** The wallet is refused for a while, for this reason. */
-  | { readonly _tag: "Distrusted"; readonly reason: string }
 
 /** Maximum difference between servers' clocks in milliseconds. A balance may miss a payment settled within it. */
 const clockSkew = 60_000

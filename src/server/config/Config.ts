@@ -74,7 +74,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
         _tag: "Relayer",
         privateKey,
-        groupMaximum: env.groupMaximum,
+        limits: { inFlight: env.inFlight, gasAtRisk: env.gasAtRisk },
         previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )

@@ -1,6 +1,6 @@
 /** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
-import { groupMaximum } from "../../payments/Settlement.ts"
+import { relayerLimits } from "../../payments/settle/Settlement.ts"
 import { defaults } from "../../room/Ceiling.ts"
 import * as Kinds from "./Kinds.ts"
 import { optional, preset, type Variable, type Words } from "./Kinds.ts"
@@ -104,8 +104,11 @@ export const payment = {
   network: preset("X402_NETWORK", base, Kinds.oneOf(...usdcNetworks), {
     says: "Base (eip155:8453), or its test network (eip155:84532).",
   }),
-  groupMaximum: preset("SETTLE_GROUP_MAX", groupMaximum, Kinds.whole(1, groupMaximum), {
-    says: "Maximum number of payments in one transaction of the relayer, 1 to 50; 1 sends each alone.",
+  inFlight: preset("RELAYER_IN_FLIGHT", relayerLimits.inFlight, Kinds.whole(1, 1_000), {
+    says: "Transactions of the relayer that may wait in the node, which takes 16 from one sender by default.",
+  }),
+  gasAtRisk: preset("RELAYER_GAS_AT_RISK", relayerLimits.gasAtRisk, Kinds.whole(750_000, 1_000_000_000), {
+    says: "Gas in flight for wallets that never paid here and for all with code; beyond it their payments wait in line.",
   }),
   previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
     says: "The previous RELAYER_KEY after a change, until none of its transactions is in flight.",

@@ -1,7 +1,7 @@
 /** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
 import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/decision/Decision.ts"
-import type { Submission } from "../../../src/payments/Settlement.ts"
+import type { Submission } from "../../../src/payments/settle/Settlement.ts"
 import { revertOf } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import type { Look } from "./Inquiry.ts"

@@ -2,6 +2,7 @@
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
+import type { Limits } from "../../../src/payments/settle/Settlement.ts"
 import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
@@ -37,18 +38,18 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
   proxies.pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain))),
 )
 
-/** How a server sells behind the proxies; without a patience, a sweep and a group of its own as most tests want it. */
+/** How a server sells behind the proxies; without a patience, a sweep and limits of its own as most tests want it. */
 export const selling = Effect.fnUntraced(function* (
   settledBy: SettledBy,
   patience: Duration.Input = "2 seconds",
   sweepEvery: Duration.Input = "1 hour",
-  groupMaximum = 50,
+  limits: Partial<Limits> = {},
 ) {
   const { facilitator, rpc } = yield* Proxies
   const settlement: PaymentsConfig["settlement"] =
     settledBy === "facilitator"
       ? { _tag: "Facilitator", url: facilitator.url, key: Option.none() }
-      : { _tag: "Relayer", privateKey: (yield* LocalChain).relayerKey, groupMaximum }
+      : { _tag: "Relayer", privateKey: (yield* LocalChain).relayerKey, limits }
   return {
     rpcUrl: Redacted.make(rpc.url),
     patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
@@ -61,18 +62,18 @@ const databaseUrl = Effect.map(Proxies, ({ database: { url } }) => Redacted.make
 
 /**
  * A server in this process behind the proxies that waits so long for a settlement, longer on a slow machine; it sweeps only
- * at its start and sends up to 50 payments in one transaction, unless told otherwise.
+ * at its start, unless told otherwise.
  */
 export const proxiedServer = (
   settledBy: SettledBy,
   patience?: Duration.Input,
   sweepEvery?: Duration.Input,
-  groupMaximum?: number,
+  limits?: Partial<Limits>,
   more: Partial<PaymentsConfig> = {},
   server: Partial<ServerConfig> = {},
 ): Layer.Layer<Stage | TestServer> => {
   const config = Effect.gen(function* () {
-    const change = yield* selling(settledBy, patience, sweepEvery, groupMaximum)
+    const change = yield* selling(settledBy, patience, sweepEvery, limits)
     return yield* configOf({ ...change, ...more }, { databaseUrl: yield* databaseUrl, ...server })
   })
   return Layer.orDie(served(Layer.effect(AppConfig, config)).pipe(Layer.provideMerge(stage)))

@@ -2,7 +2,7 @@
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import * as JsonClient from "../../../http/JsonClient.ts"
+import * as JsonClient from "../../http/JsonClient.ts"
 
 export interface FacilitatorKey {
   readonly id: string

@@ -1,10 +1,10 @@
 /** Submits a signed authorization through our relayer or a facilitator, and reports its answer. */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
-import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
-import type { Attempt } from "./store/Attempt.ts"
-import type { SignedAuthorization } from "./chain/Eip3009.ts"
-import type { ChainPayment } from "./Payment.ts"
+import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
+import type { Attempt } from "../store/Attempt.ts"
+import type { SignedAuthorization } from "../chain/Eip3009.ts"
+import type { ChainPayment } from "../Payment.ts"
 
 export interface SettlementRequest {
   readonly attempt: string
@@ -12,8 +12,6 @@ export interface SettlementRequest {
   readonly requirements: PaymentRequirements
   /** The x402 payload as the client sent it, for a facilitator. */
   readonly payload: string
-  /** Whether the attempt was claimed for a wallet without code, which may have more payments in flight. */
-  readonly isCodeless?: boolean
 }
 
 /** The report of a submission, which proves nothing. */
@@ -24,21 +22,34 @@ export type Submission =
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
   /** No byte of this call was read. */
   | { readonly _tag: "Unheard"; readonly reason: string }
-  /** Everything else. */
+  /** Everything else: a broadcast without an answer, or a payment that waits in line. */
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
-/** The default maximum of payments in one transaction of the relayer. */
-export const groupMaximum = 50
+/** The relayer's limits on its transactions. */
+export interface Limits {
+  /** Transactions of a key that may wait in the node. */
+  readonly inFlight: number
+  /** Gas in flight for wallets that never paid here and for all with code. */
+  readonly gasAtRisk: number
+}
+
+/** Common nodes take 16 transactions of a sender. */
+export const relayerLimits: Limits = { inFlight: 16, gasAtRisk: 3_000_000 }
 
 /** Whether another settlement is possible: the relayer has gas for it, or the facilitator reports that it settles. */
 export type Funds = "ok" | "failing" | "unknown"
+
+/**
+ * Whether a transaction of ours may still pay an attempt. `spent`: the relayer sent one, and its nonce is spent in a
+ * final block. `open`: it waits in line or in flight. `unknown`: a facilitator does not say what it may still send.
+ */
+export type Standing = "open" | "spent" | "unknown"
 
 /** A payment whose transfer is in no block: it is pending, or it is settled and its block was orphaned. */
 export interface Unpaid {
   readonly id: string
   readonly state: Attempt["state"]
   readonly acceptedAt: string
-  readonly checks: number
   /** The transaction that paid before. A node that no longer knows it has lost it. */
   readonly paidIn?: Hex
   /** Whether the transfer would revert in the newest block. */
@@ -53,19 +64,16 @@ export class Settlement extends Context.Service<
   {
     /** Never fails: an error is reported as a kind of submission. */
     submit(request: SettlementRequest): Effect.Effect<Submission>
-    /**
-     * Resubmits a payment that is certainly not in flight, or speeds up a stuck one. None if it may be in flight or
-     * that is unknown. Never fails.
-     */
+    /** Submits a payment that nothing of ours may pay otherwise. None if it may be in flight. Never fails. */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
-     * Blames the wallet for lost gas and frees the nonce of a payment that can no longer be made. Never fails. Returns
-     * whether nothing sent by this server can still pay once the attempt's transaction is final.
+     * Says whether an unpaid payment can still be paid by us, and limits its wallet if a rehearsed transfer failed in its
+     * block. Never fails: without an answer it is `open`.
      */
-    abandon(attempt: Attempt): Effect.Effect<boolean>
+    standing(attempt: string, payment: ChainPayment): Effect.Effect<Standing>
     /** Why no settlement is possible now, as far as known: a sentence for the caller, without its full stop. */
     readonly obstacle: Effect.Effect<string | undefined>
     /** The same for monitoring: `unknown` when the node does not answer or the facilitator limits our requests. */
     readonly funds: Effect.Effect<Funds>
   }
->()("spirit-altar/payments/Settlement") {}
+>()("spirit-altar/payments/settle/Settlement") {}

@@ -1,17 +1,17 @@
 /** Settles through a remote x402 facilitator. Only a refusal that precedes any broadcast is believed. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
-import type { PaymentRequirements } from "../../../../schema/payments/Payment.ts"
-import * as JsonClient from "../../../http/JsonClient.ts"
-import * as Trace from "../../../platform/Trace.ts"
-import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
-import { inLowerCase } from "../../Hex.ts"
-import type { ChainPayment } from "../../Payment.ts"
-import { requirementsOf, type Terms } from "../../PaymentTerms.ts"
-import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "../../Settlement.ts"
-import { Chain } from "../../chain/Chain.ts"
-import type { SignedAuthorization } from "../../chain/Eip3009.ts"
+import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
+import * as JsonClient from "../../http/JsonClient.ts"
+import * as Trace from "../../platform/Trace.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
+import { inLowerCase } from "../Hex.ts"
+import type { ChainPayment } from "../Payment.ts"
+import { requirementsOf, type Terms } from "../PaymentTerms.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "./Settlement.ts"
+import { Chain } from "../chain/Chain.ts"
+import type { SignedAuthorization } from "../chain/Eip3009.ts"
 import * as Supported from "./Supported.ts"
-import { log } from "../../../platform/LogMessages.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 export interface FacilitatorConfig extends Supported.FacilitatorAddress {
   /** The terms of a resubmission. */
@@ -176,8 +176,8 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
           Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
             Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
-        // A facilitator does not report what it may still send. A late payment is recorded.
-        abandon: () => Effect.succeed(true),
+        // A facilitator does not report what it may still send.
+        standing: () => Effect.succeed("unknown"),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
         funds,
       })

@@ -1,10 +1,10 @@
 /** The x402 extension `bazaar`, which describes a paid route for catalogues, from the contract of its endpoint. */
 import { Schema } from "effect"
-import { portable } from "../../../../schema/openapi/Pattern.ts"
-import type { BazaarExtension } from "../../../../schema/payments/Payment.ts"
-import type { PaidEndpoint } from "../../../../schema/payments/Sale.ts"
-import { bodyOf } from "../../ActInput.ts"
-import type { SoldAct } from "../../Act.ts"
+import { portable } from "../../../schema/openapi/Pattern.ts"
+import type { BazaarExtension } from "../../../schema/payments/Payment.ts"
+import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
+import { bodyOf } from "../ActInput.ts"
+import type { SoldAct } from "../Act.ts"
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)

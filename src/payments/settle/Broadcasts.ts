@@ -1,0 +1,178 @@
+/** The relayer's transactions: one row for each nonce of a key, recorded before its transaction is sent. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import { log } from "../../platform/LogMessages.ts"
+import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { HexText, Word } from "../Hex.ts"
+import type { Attempt } from "../store/Attempt.ts"
+
+/** A signed transaction under a nonce of a key. */
+export interface Signed {
+  readonly sender: Hex
+  readonly nonce: number
+  readonly hash: Hex
+  readonly raw: Hex
+}
+
+export interface Claiming extends Signed {
+  readonly attempt: string
+  /** The state the attempt must still have. */
+  readonly state: Attempt["state"]
+  /** The gas that is lost if the transfer does not pay; zero for a trusted wallet. */
+  readonly gasAtRisk: bigint
+  /** The maximum of that gas in flight, and the first nonce that is in no block. */
+  readonly gasAtMost: bigint
+  readonly mined: number
+}
+
+/** The database does not answer. No transaction may be sent unless it is recorded. */
+export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavailable>()("BroadcastsUnavailable", {}) {
+  override get message() {
+    return "the broadcasts cannot be read or recorded"
+  }
+}
+
+const readSigned = rowReader(
+  "relayer_broadcasts",
+  Schema.Struct({ sender: HexText, nonce: Whole, hash: Word, raw: HexText }),
+)
+const rowsInFlight = rowsOf(
+  "relayer_broadcasts",
+  Schema.Struct({
+    sender: HexText,
+    nonce: Whole,
+    hash: Word,
+    raw: HexText,
+    ageMillis: Schema.Finite,
+    /** Whether the payment is still wanted and has time to be mined. */
+    isPayable: Schema.Boolean,
+  }),
+)
+/** A transaction that may be in no block. */
+export type InFlight = Signed & { readonly ageMillis: number; readonly isPayable: boolean }
+
+const lineOf = rowsOf("relayer_broadcasts", Schema.Struct({ next: Whole, gasAtRisk: Schema.BigIntFromString }))
+const factsOf = rowsOf("payment_attempts", Schema.Struct({ is: Schema.Boolean }))
+
+/** Seconds of validity an authorization needs to be sent at our cost. */
+export const leastLife = 6
+
+/** An attempt that is to be paid: pending, or settled by a transfer whose block may have been orphaned. */
+const isWanted = `a.finality = 'pending' AND a.state IN ('pending', 'settled')
+  AND a.valid_before >= extract(epoch FROM clock_timestamp()) + ${leastLife}`
+
+/** Logs a failed statement. Its effect is unknown, so callers must not rely on it. */
+const unavailable = <A, E extends Error>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
+  statement.pipe(
+    Effect.tapError((error) => log("broadcast record failed", {}, error)),
+    Effect.mapError(() => new BroadcastsUnavailable({})),
+  )
+
+export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/payments/settle/Broadcasts", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const wanted = sql.literal(isWanted)
+
+    /** The transaction of an attempt. An attempt has at most one nonce. */
+    const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
+      const [row] = yield* sql`
+        SELECT sender, nonce, hash, raw FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
+      return row === undefined ? Option.none() : Option.some<Signed>(yield* readSigned(row))
+    })
+
+    /** The nonce after all recorded ones, and the gas at risk from this nonce on. */
+    const line = Effect.fn("Broadcasts.line")((sender: Hex, mined: number) =>
+      lineOf(sql`
+        SELECT (SELECT coalesce(max(nonce) + 1, 0) FROM relayer_broadcasts WHERE sender = ${sender}) AS next, (
+          SELECT coalesce(sum(gas_at_risk), 0)::text FROM relayer_broadcasts
+          WHERE sender = ${sender} AND nonce >= ${mined}::bigint) AS gas_at_risk`).pipe(
+        unavailable,
+        Effect.map(([row]) => row ?? { next: 0, gasAtRisk: 0n }),
+      ),
+    )
+
+    /**
+     * Records a transaction before it is sent, and drops an earlier doubt about its attempt. False if another server
+     * uses the nonce or sends the payment, if the payment is no longer wanted, or if too much gas is at risk.
+     */
+    const claim = Effect.fn("Broadcasts.claim")(function* (asked: Claiming) {
+      const { attempt, gasAtMost, gasAtRisk, hash, mined, nonce, raw, sender, state } = asked
+      const rows = yield* retryConflicts(sql`
+        WITH wanted AS MATERIALIZED (
+          -- Locks the attempt, so that it is not ended as never sent at the same time.
+          SELECT a.id FROM payment_attempts a
+          WHERE a.id = ${attempt}::uuid AND a.state = ${state} AND ${wanted} FOR UPDATE
+        ), undoubted AS (
+          UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
+          FROM wanted w WHERE a.id = w.id AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL)
+        )
+        INSERT INTO relayer_broadcasts (sender, nonce, attempt_id, hash, raw, gas_at_risk, sent_at)
+        SELECT ${sender}, ${nonce}::bigint, id, ${hash}, ${raw}, ${gasAtRisk.toString()}::bigint, clock_timestamp()
+        FROM wanted WHERE ${gasAtRisk.toString()}::bigint = 0 OR ${gasAtMost.toString()}::bigint >= (
+          SELECT coalesce(sum(gas_at_risk), 0) + ${gasAtRisk.toString()}::bigint FROM relayer_broadcasts
+          WHERE sender = ${sender} AND nonce >= ${mined}::bigint)
+        ON CONFLICT DO NOTHING RETURNING nonce`).pipe(unavailable)
+      return rows.length > 0
+    })
+
+    /** Whether the payment is still wanted and no server has recorded a transaction of it. */
+    const isUnsent = Effect.fn("Broadcasts.isUnsent")((attempt: string, state: Attempt["state"]) =>
+      factsOf(sql`
+        SELECT NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = a.id) AS "is"
+        FROM payment_attempts a WHERE a.id = ${attempt}::uuid AND a.state = ${state} AND ${wanted}`).pipe(
+        unavailable,
+        Effect.map(([row]) => row?.is === true),
+      ),
+    )
+
+    /** The transactions of a key from this nonce on, in order. */
+    const inFlight = Effect.fn("Broadcasts.inFlight")((sender: Hex, mined: number, limit: number) =>
+      rowsInFlight(sql`
+        SELECT b.sender, b.nonce, b.hash, b.raw, coalesce(${wanted}, false) AS is_payable,
+          (extract(epoch FROM clock_timestamp() - b.sent_at) * 1000)::float8 AS age_millis
+        FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
+        WHERE b.sender = ${sender} AND b.nonce >= ${mined}::bigint ORDER BY b.nonce LIMIT ${limit}::int`).pipe(
+        unavailable,
+      ),
+    )
+
+    /** Records the replacement of a transaction. False if another server was faster. */
+    const replace = Effect.fn("Broadcasts.replace")(function* (before: Hex, { hash, nonce, raw, sender }: Signed) {
+      const rows = yield* sql`
+        UPDATE relayer_broadcasts SET hash = ${hash}, raw = ${raw}, sent_at = clock_timestamp()
+        WHERE sender = ${sender} AND nonce = ${nonce}::bigint AND hash = ${before} RETURNING nonce`.pipe(unavailable)
+      return rows.length > 0
+    })
+
+    /** Records an empty transaction under a nonce that no row has. */
+    const fill = Effect.fn("Broadcasts.fill")(function* ({ hash, nonce, raw, sender }: Signed) {
+      const rows = yield* sql`
+        INSERT INTO relayer_broadcasts (sender, nonce, hash, raw, sent_at)
+        VALUES (${sender}, ${nonce}::bigint, ${hash}, ${raw}, clock_timestamp())
+        ON CONFLICT DO NOTHING RETURNING nonce`.pipe(unavailable)
+      return rows.length > 0
+    })
+
+    const hasPaid = Effect.fn("Broadcasts.hasPaid")((wallet: Hex) =>
+      factsOf(sql`
+        SELECT EXISTS (SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet} AND state = 'settled') AS "is"`).pipe(
+        unavailable,
+        Effect.map(([row]) => row?.is === true),
+      ),
+    )
+
+    /** Limits a wallet to one payment in flight for an hour. True unless it is limited already. */
+    const limit = Effect.fn("Broadcasts.limit")(function* (wallet: Hex) {
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_payers SET limited_until = now() + interval '1 hour'
+        WHERE name = ${wallet} AND (limited_until IS NULL OR limited_until <= now()) RETURNING name`).pipe(unavailable)
+      return rows.length > 0
+    })
+
+    return { find, line, claim, isUnsent, inFlight, replace, fill, hasPaid, limit }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

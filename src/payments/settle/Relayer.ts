@@ -1,0 +1,151 @@
+/** Settles by our own relayer key, one transaction for each payment. */
+import { Array, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import type { Hex } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { log } from "../../platform/LogMessages.ts"
+import { inLowerCase } from "../Hex.ts"
+import type { ChainPayment } from "../Payment.ts"
+import { Chain } from "../chain/Chain.ts"
+import { chainIdOf } from "../chain/Eip3009.ts"
+import { Broadcasts, type Signed } from "./Broadcasts.ts"
+import * as Fees from "./Fees.ts"
+import * as RelayerNode from "./RelayerNode.ts"
+import * as Sender from "./Sender.ts"
+import {
+  type Funds,
+  type Limits,
+  Settlement,
+  type SettlementRequest,
+  type Standing,
+  type Submission,
+  type Unpaid,
+} from "./Settlement.ts"
+import * as Tending from "./Tending.ts"
+
+export interface RelayerConfig extends Limits {
+  readonly privateKey: Redacted.Redacted<Hex>
+  /** The previous key. It sends nothing new, but only it can replace its own transactions. */
+  readonly previousKey?: Redacted.Redacted<Hex> | undefined
+  /** The block tag that counts as final. */
+  readonly finalTag: string
+  /** How long a request waits in line, and how long a query may take. */
+  readonly timeout: Duration.Duration
+  /** Age at which a transaction that waits in the node counts as stuck. */
+  readonly stuckAfter: Duration.Duration
+}
+
+const insolvent = "This server cannot pay the network's fee of a settlement, so it accepts no USDC now"
+
+/** How long the relayer's balance is cached, and the timeout of its query. */
+const solventFor = Duration.seconds(3)
+const solventWithin = Duration.seconds(2)
+
+/** How long an inquiry waits for its submission. A longer line moves without it. */
+const resubmittedWithin = Duration.seconds(1)
+
+export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
+
+export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts> =>
+  Layer.effect(
+    Settlement,
+    Effect.gen(function* () {
+      const chain = yield* Chain
+      const broadcasts = yield* Broadcasts
+      const scope = yield* Effect.scope
+      const node = RelayerNode.make(chain, config.timeout)
+      const account = privateKeyToAccount(Redacted.value(config.privateKey))
+      const stuckAfter = Duration.toMillis(config.stuckAfter)
+      const send = yield* Sender.make(node, broadcasts, account, config)
+      const keys = [config.privateKey, ...Array.fromNullishOr(config.previousKey)]
+      const tendings = yield* Effect.forEach(keys, (key) =>
+        Tending.start({ node, broadcasts, account: privateKeyToAccount(Redacted.value(key)), stuckAfter }),
+      )
+
+      /** Payments that wait in line or are being sent by this server. */
+      const sending = new Map<string, Fiber.Fiber<Submission>>()
+
+      /** Sends in the background. Callers of the same payment share it, and leave without stopping it. */
+      const start = (transfer: Sender.Transfer) =>
+        Effect.suspend(() => {
+          const { attempt } = transfer
+          const running = sending.get(attempt)
+          if (running !== undefined) return Effect.succeed(running)
+          const sent = Effect.ensuring(
+            send(transfer),
+            Effect.sync(() => sending.delete(attempt)),
+          )
+          return Effect.map(Effect.forkIn(sent, scope), (fiber) => {
+            sending.set(attempt, fiber)
+            return fiber
+          })
+        }).pipe(Effect.uninterruptible)
+
+      const submit = ({ attempt, authorization, requirements: { network } }: SettlementRequest) =>
+        start({ attempt, state: "pending", authorization, chainId: chainIdOf(network) }).pipe(
+          Effect.flatMap(Fiber.join),
+          Effect.timeoutOrElse({
+            duration: config.timeout,
+            orElse: () => Effect.succeed(Sender.unclear({ message: "the payment waits in line" })),
+          }),
+        )
+
+      /** Sends a payment without a recorded transaction. A recorded one is tended until its nonce is spent. */
+      const resubmit = Effect.fn("Relayer.resubmit")(function* ({ id, state }: Unpaid, payment: ChainPayment) {
+        const { authorization, network } = payment
+        if (Option.isSome(yield* broadcasts.find(id))) {
+          yield* Effect.forEach(tendings, ({ look }) => look, { discard: true })
+          return Option.none<Submission>()
+        }
+        const fiber = yield* start({ attempt: id, state, authorization, chainId: chainIdOf(network) })
+        return yield* Effect.timeoutOption(Fiber.join(fiber), resubmittedWithin)
+      })
+
+      /** Limits the wallet of a rehearsed transfer that failed in its block, unless the block came too late. */
+      const judge = Effect.fnUntraced(function* (attempt: string, { hash }: Signed, payment: ChainPayment) {
+        const { from, validBefore } = payment.authorization
+        const receipt = yield* node.receipt(hash)
+        if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
+        if (!(yield* broadcasts.limit(inLowerCase(from)))) return
+        yield* log("payment not made", { attempt, transaction: hash })
+      })
+
+      const standing = Effect.fn("Relayer.standing")(function* (attempt: string, payment: ChainPayment) {
+        const sent = yield* broadcasts.find(attempt)
+        if (Option.isNone(sent)) return "open"
+        const { nonce, sender } = sent.value
+        const [mined, final] = yield* Effect.all([node.count(sender, "latest"), node.count(sender, config.finalTag)], {
+          concurrency: "unbounded",
+        })
+        if (mined > nonce) yield* judge(attempt, sent.value, payment)
+        return final > nonce ? "spent" : "open"
+      })
+
+      /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
+      const funds = yield* Effect.all([node.balance(account.address), Fees.current(node)], {
+        concurrency: "unbounded",
+      }).pipe(
+        Effect.map(([balance, { fee }]): Funds =>
+          balance >= Fees.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
+        ),
+        Effect.tap((found) => (found === "ok" ? Effect.void : log("relayer out of gas"))),
+        Effect.timeout(solventWithin),
+        Effect.orElseSucceed((): Funds => "unknown"),
+        Effect.uninterruptible,
+        Effect.cachedWithTTL(solventFor),
+      )
+
+      return Settlement.of({
+        submit,
+        resubmit: (unpaid, payment) =>
+          Effect.catch(resubmit(unpaid, payment), (error) =>
+            Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
+          ),
+        standing: (attempt, payment) =>
+          Effect.catch(standing(attempt, payment), (error) =>
+            Effect.as(log("standing check failed", { attempt }, error), "open" satisfies Standing),
+          ),
+        obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
+        funds,
+      })
+    }),
+  )

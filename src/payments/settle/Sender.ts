@@ -1,0 +1,190 @@
+/** Sends transfers by one key: rehearsed, recorded under the next nonce, then broadcast. */
+import { Clock, Effect, Exit, Option, Semaphore } from "effect"
+import { type Hex, keccak256 } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
+import { inLowerCase } from "../Hex.ts"
+import type { Attempt } from "../store/Attempt.ts"
+import { type SignedAuthorization, settlementCall } from "../chain/Eip3009.ts"
+import type { Broadcasts, BroadcastsUnavailable } from "./Broadcasts.ts"
+import * as Fees from "./Fees.ts"
+import { gasTooHigh, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import type { Limits, Submission } from "./Settlement.ts"
+
+export interface Transfer {
+  readonly attempt: string
+  /** The state the attempt must still have to be sent. */
+  readonly state: Attempt["state"]
+  readonly chainId: number
+  readonly authorization: SignedAuthorization
+}
+
+export interface Call {
+  readonly chainId: number
+  readonly nonce: number
+  readonly to: Hex
+  readonly data?: Hex
+  readonly gas: bigint
+  readonly fee: Fees.Fee
+}
+
+interface Rehearsed {
+  readonly gas: bigint
+  readonly fee: Fees.Fee
+  readonly atMillis: number
+}
+
+/** Milliseconds after which a transfer that waited in line is rehearsed again: about a block. */
+const staleAfter = 2_000
+
+/** Milliseconds between two looks whether the line moves. */
+const pauseOf = (waits: number) => Math.min(20 * 2 ** waits, 500)
+
+/** A node without a pending state may reject the whole batch that includes a pending query. */
+const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
+
+/** Signs a transaction. The answer is the same for the same call. */
+export const sign = (account: PrivateKeyAccount, { fee, ...call }: Call) =>
+  Effect.promise(() => account.signTransaction({ type: "eip1559", ...call, ...fee })).pipe(
+    Effect.map((raw) => ({ sender: inLowerCase(account.address), nonce: call.nonce, hash: keccak256(raw), raw })),
+  )
+
+/** A refusal of a transfer that was certainly not sent by us. */
+const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
+
+/** An outcome that is unknown, with the transaction that was recorded, if any. */
+export const unclear = (failure: { readonly message: string }, hash?: Hex): Submission => ({
+  _tag: "Unclear",
+  reason: failure.message,
+  transaction: Option.fromUndefinedOr(hash),
+})
+
+export const make = Effect.fnUntraced(function* (
+  node: RelayerNode,
+  broadcasts: Broadcasts["Service"],
+  account: PrivateKeyAccount,
+  limits: Limits,
+) {
+  const { address } = account
+  const sender = inLowerCase(address)
+  const gasAtMost = BigInt(limits.gasAtRisk)
+  /** Trusted wallets never wait behind those whose gas is at risk. */
+  const [line, riskyLine, turn] = [yield* Semaphore.make(1), yield* Semaphore.make(1), yield* Semaphore.make(1)]
+  /** The line as this server knows it: the next nonce, the first one that is in no block, and the gas at risk from there. */
+  let known = { next: Infinity, mined: 0, gasAtRisk: 0n }
+
+  /** Reads the line from the node and from the table, which other servers with this key share. */
+  const look = Effect.gen(function* () {
+    const [mined, waiting] = yield* Effect.all([node.count(address, "latest"), again(node.count(address, "pending"))], {
+      concurrency: "unbounded",
+    })
+    const { gasAtRisk, next } = yield* broadcasts.line(sender, mined)
+    // Transactions that the table does not know are in the node's count alone.
+    known = { mined, next: Math.max(next, mined, waiting), gasAtRisk }
+  })
+
+  const isFull = (gasAtRisk: bigint) =>
+    known.next >= known.mined + limits.inFlight || (gasAtRisk > 0n && known.gasAtRisk + gasAtRisk > gasAtMost)
+
+  /** Waits until the transaction has room. */
+  const untilRoom = Effect.fnUntraced(function* (gasAtRisk: bigint) {
+    for (let waits = 0; isFull(gasAtRisk); waits += 1) {
+      if (waits > 0) yield* Effect.sleep(pauseOf(waits))
+      yield* look
+    }
+  })
+
+  const [market] = yield* Effect.cachedInvalidateWithTTL(Effect.uninterruptible(again(Fees.current(node))), (exit) =>
+    Exit.isSuccess(exit) ? staleAfter : 0,
+  )
+
+  /** Fails if the transfer would not pay now. Only wallets with code need an estimate of their gas. */
+  const rehearse = Effect.fnUntraced(function* ({ authorization }: Transfer) {
+    const call = settlementCall(authorization)
+    const { fee } = yield* market
+    const atMillis = yield* Clock.currentTimeMillis
+    const plain = node.rehearse(address, { ...call, gas: Fees.plainGas, fee }, "pending")
+    const [hasCode, rehearsal] = yield* Effect.all([again(node.hasCode(authorization.from)), Effect.result(plain)], {
+      concurrency: "unbounded",
+    })
+    if (!hasCode) {
+      yield* Effect.fromResult(rehearsal)
+      return { gas: Fees.plainGas, fee, atMillis, hasCode }
+    }
+    const gas = ((yield* node.estimateGas(address, call, "pending")) * 13n) / 10n
+    if (gas > Fees.settlementGas) return yield* new RpcFailure({ text: gasTooHigh, answered: true })
+    yield* node.rehearse(address, { ...call, gas, fee }, "pending")
+    return { gas, fee, atMillis, hasCode }
+  })
+
+  /** Records the transfer under the next nonce; undefined if another server was faster, or too much gas is at risk. */
+  const claim = Effect.fnUntraced(function* (
+    { attempt, authorization, chainId, state }: Transfer,
+    { fee, gas }: Rehearsed,
+    gasAtRisk: bigint,
+  ) {
+    const signed = yield* sign(account, { chainId, nonce: known.next, ...settlementCall(authorization), gas, fee })
+    const { mined } = known
+    const isOurs = yield* broadcasts.claim({ attempt, state, ...signed, gasAtRisk, gasAtMost, mined })
+    if (isOurs) known = { ...known, next: signed.nonce + 1, gasAtRisk: known.gasAtRisk + gasAtRisk }
+    return isOurs ? signed : undefined
+  })
+
+  /** Waits in line and claims a nonce; undefined if the payment is not to be sent by us any more. */
+  const inLine = Effect.fnUntraced(function* (transfer: Transfer, first: Rehearsed, isRisky: boolean) {
+    let rehearsed = first
+    while (true) {
+      yield* untilRoom(isRisky ? rehearsed.gas : 0n)
+      if ((yield* Clock.currentTimeMillis) - rehearsed.atMillis > staleAfter) rehearsed = yield* rehearse(transfer)
+      const gasAtRisk = isRisky ? rehearsed.gas : 0n
+      const signed = yield* turn.withPermits(1)(
+        Effect.suspend(() => (isFull(gasAtRisk) ? Effect.undefined : claim(transfer, rehearsed, gasAtRisk))),
+      )
+      if (signed !== undefined) return signed
+      if (!(yield* broadcasts.isUnsent(transfer.attempt, transfer.state))) return undefined
+      yield* turn.withPermits(1)(look)
+    }
+  })
+
+  const broadcast = Effect.fnUntraced(function* (transfer: Transfer) {
+    const { authorization } = transfer
+    const [rehearsed, hasPaid] = yield* Effect.all([rehearse(transfer), broadcasts.hasPaid(authorization.from)], {
+      concurrency: "unbounded",
+    })
+    const isRisky = rehearsed.hasCode || !hasPaid
+    return yield* (isRisky ? riskyLine : line).withPermits(1)(inLine(transfer, rehearsed, isRisky))
+  })
+
+  /** The report about a transfer that this call did not record. Any server may have recorded and sent it. */
+  const unrecorded = Effect.fnUntraced(function* (
+    { attempt, state }: Transfer,
+    failure: RpcFailure | BroadcastsUnavailable,
+  ) {
+    const reason = failure._tag === "RpcFailure" ? refusalOf(failure) : undefined
+    const isUnsent =
+      reason !== undefined && (yield* Effect.orElseSucceed(broadcasts.isUnsent(attempt, state), () => false))
+    return isUnsent ? unsent(reason) : unclear(failure)
+  })
+
+  /** The report about a payment that another server sends, or that is no longer wanted. */
+  const elsewhere = (attempt: string) =>
+    broadcasts.find(attempt).pipe(
+      Effect.map(
+        Option.match({
+          onNone: () => unclear({ message: "the payment is no longer to be sent" }),
+          onSome: ({ hash }): Submission => ({ _tag: "Submitted", transaction: hash }),
+        }),
+      ),
+      Effect.catch((error) => Effect.succeed(unclear(error))),
+    )
+
+  /** Sends a payment once. Never fails. */
+  return Effect.fn("Sender.send")(function* (transfer: Transfer): Effect.fn.Return<Submission> {
+    const claimed = yield* Effect.result(broadcast(transfer))
+    if (claimed._tag === "Failure") return yield* unrecorded(transfer, claimed.failure)
+    if (claimed.success === undefined) return yield* elsewhere(transfer.attempt)
+    const { hash, raw } = claimed.success
+    const sent = yield* Effect.result(node.send(raw))
+    // A refused broadcast is not proven unsent. Its record stays, and its nonce is filled.
+    return sent._tag === "Success" ? { _tag: "Submitted", transaction: hash } : unclear(sent.failure, hash)
+  })
+})
