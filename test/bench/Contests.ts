@@ -1,7 +1,7 @@
 /** The contests: the name of each contest, what it compares, and what is wanted of it. */
 
 /** Where a contest is held: the servers that it needs. */
-export type Arena = "altar" | "rooms" | "relayer" | "start" | "log"
+export type Arena = "altar" | "rooms" | "relayer"
 
 export interface Contest {
   readonly name: string
@@ -9,12 +9,6 @@ export interface Contest {
   readonly what: string
   /** The ratio, ours to the peer's, that is aimed at; higher is better in all contests. */
   readonly wanted?: number
-  /** The least ratio that holds, whatever was reached before: `--check` fails below it. */
-  readonly least?: number
-  /** The most that ours may be, whatever the peer is: `--check` fails above it. */
-  readonly most?: number
-  /** Takes minutes: only when it is named. */
-  readonly isLong?: true
 }
 
 export const contests: ReadonlyArray<Contest> = [
@@ -29,25 +23,16 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "appends", arena: "altar", what: "chain appends, without HTTP", wanted: 2 },
   { name: "relayer", arena: "relayer", what: "paid stones by our relayer; a facilitator alone", wanted: 2 },
   { name: "relayer-loop", arena: "relayer", what: "the same; the peer's whole loop over HTTP", wanted: 2 },
-  {
-    name: "relayer-load",
-    arena: "relayer",
-    what: "300 payments a second for ten minutes; 300",
-    least: 0.98,
-    isLong: true,
-  },
   { name: "poll0", arena: "rooms", what: "room polls, nothing new", wanted: 2 },
   { name: "poll10", arena: "rooms", what: "room polls, 10 new of 50", wanted: 1.5 },
   { name: "send100", arena: "rooms", what: "sends into 100 rooms", wanted: 2 },
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
-  { name: "bundles", arena: "log", what: "bundles of the log, 400 in turns; the same one", least: 0.6 },
-  { name: "start", arena: "start", what: "start to first answer, tables made before", most: 1_500 },
 ]
 
-/** Those that are named, in their order; without names all that do not take long. */
+/** Those that are named, in their order; without names all. */
 export const chosen = (names: ReadonlyArray<string> | undefined): ReadonlyArray<Contest> => {
   const unknown = names?.find((name) => !contests.some((contest) => contest.name === name))
   if (unknown !== undefined)
     throw new Error(`There is no contest ${unknown}; there are ${contests.map(({ name }) => name).join(", ")}`)
-  return contests.filter(({ isLong, name }) => (names === undefined ? isLong !== true : names.includes(name)))
+  return contests.filter(({ name }) => names?.includes(name) !== false)
 }

@@ -1,12 +1,11 @@
 /** Paid stones settled on a chain of this machine: by our own relayer, by the stock facilitator alone, and by its whole loop. */
-import { setImmediate, setTimeout } from "node:timers/promises"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { Contest } from "./Contests.ts"
 import * as Databases from "../lab/Databases.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { ofRates } from "./Figures.ts"
-import { arrivals, ask, askJson, fire, type Reply, type Shot } from "./Load.ts"
+import { ask, askJson, fire } from "./Load.ts"
 import { newPayer, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import { cpuSeconds } from "../lab/Processes.ts"
@@ -19,12 +18,6 @@ const facilitatorKey = "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b
 
 /** Wallets that pay in turn, with ten thousand play dollars each. */
 const wallets = 20
-
-/** Payments a second that have to be kept up, for how many seconds. */
-const load = { rate: 300, seconds: 600, quickSeconds: 4 }
-
-/** Milliseconds in which a payment that was not settled at once has to become a stone. */
-const patience = 180_000
 
 /** How many stones a day the pool of a bench database has room for beyond the usual. */
 const room = 1_000_000
@@ -89,59 +82,6 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       )
     }
     let settled = 0
-    const head = async (): Promise<number> => (await askJson(ours.url, "/api/witness?limit=1")).head.sequence
-    /** Stones beyond those before, once there are as many as payments or no more come; an unclear outcome is checked each minute. */
-    const stonesBy = async (payments: number, before: number) => {
-      const until = performance.now() + patience
-      while ((await head()) - before < payments && performance.now() < until) await setTimeout(1_000)
-      return (await head()) - before
-    }
-    const sustained = async (contest: Contest) => {
-      const seconds = held.isQuick ? load.quickSeconds : load.seconds
-      const total = load.rate * seconds
-      const offer = await offerOf(ours.url)
-      const ready: Array<Shot> = []
-      const ahead = load.rate * 5
-      /** An authorization lives for minutes only, so payments are signed while others are in flight, one at a time. */
-      const signing = async () => {
-        for (let signed = 0; signed < total; signed += 1) {
-          ready.push(...(await signMany(offer, 1, [payers[signed % wallets] ?? newPayer()])))
-          await setImmediate()
-          while (ready.length > ahead) await setTimeout(5)
-        }
-      }
-      const signed = signing()
-      while (ready.length < Math.min(ahead, total)) await setTimeout(5)
-      /** A payment that is signed too late is sent later, and lowers the rate. */
-      const next = async () => {
-        for (;;) {
-          const shot = ready.shift()
-          if (shot !== undefined) return shot
-          await setTimeout(1)
-        }
-      }
-      let others = 0
-      const other = ({ body, status }: Reply) => {
-        others += 1
-        if (others <= 5) held.say(`    ${status} ${body.toString().slice(0, 300)}`)
-      }
-      const measured = await slice(
-        () => cpuSeconds(ours.pid),
-        async () => (await arrivals(ours.url, load.rate, seconds, 201, next, other)).length,
-      )
-      await signed
-      if (others > 0) held.say(`    ${others} of ${total} payments were not answered with their stone at once`)
-      const stones = await stonesBy(total, settled)
-      settled += stones
-      const of = (value: number) => ({ value })
-      outcome.figures.push(ofRates(contest, [{ ours: measured, peer: { rate: load.rate, cpu: Number.NaN } }]), {
-        name: contest.name,
-        what: "stones that came of as many payments",
-        unit: "stones",
-        least: 1,
-        rounds: [{ ours: of(stones), peer: of(total) }],
-      })
-    }
 
     // The pool of a day has room for 5,000 stones; here it begins far below.
     const pools = Store.connect(databases.ours)
@@ -153,16 +93,12 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
 
     for (const contest of chosen) {
       held.say(`  ${contest.name}`)
-      if (contest.name === "relayer-load") {
-        await sustained(contest)
-        continue
-      }
       settled += count * (held.rounds + 1)
       const peer = contest.name === "relayer" ? alone : () => fromHttp(loop)
       const one = (side: Side) => (side === "ours" ? fromHttp(ours) : peer())
       outcome.figures.push(ofRates(contest, await takeTurns(held.rounds, one)))
     }
-    const stones = await head()
+    const stones: number = (await askJson(ours.url, "/api/witness?limit=1")).head.sequence
     if (stones !== settled) throw new Error(`${stones} stones instead of ${settled}`)
     return { ...outcome, about: databases.about }
   } finally {

@@ -1,38 +1,30 @@
 /** Measures this server beside others that do the same work, in one run, turn by turn; docs/benchmarks.md says how to read it. */
-import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { ownTemporaryFolder } from "../lab/Folders.ts"
 import { endOnSignals } from "../lab/Program.ts"
 import { type Arena, chosen, contests } from "./Contests.ts"
-import { type Figure, figureTable, missed, ratioOf } from "./Figures.ts"
+import { type Figure, figureTable } from "./Figures.ts"
 import { inFlight } from "./Load.ts"
 import { type Held, holding, type Outcome } from "./Running.ts"
 
-const help = `Usage: npm run bench [-- --quick] [--only NAME,NAME] [--check | --keep] [--json FILE]
+const help = `Usage: npm run bench [-- --quick] [--only NAME,NAME]
 
 Measures this server beside peers that do the same work: same PostgreSQL (DATABASE_URL, where databases can be created,
 or our own in a temporary folder, fsync on), same doubles of facilitator and node, same load: ${inFlight} requests in
 flight. Every round measures both sides, one right after the other; figures are medians of rounds.
 
   --only NAMES   only these contests:
-${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)} ${what}${isLong === true ? " (minutes; only when named)" : ""}`).join("\n")}
+${contests.map(({ name, what }) => `                   ${name.padEnd(15)} ${what}`).join("\n")}
   --quick        2 short rounds instead of 5
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
-  --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json, or beyond the bounds of
-                 its contest: bundles, start and relayer-load have some
-  --keep         make the ratios of this run the budget of their contests
-  --json FILE    write all figures there, too
   --help         this text
 `
 
 const { values } = parseArgs({
   options: {
-    check: { type: "boolean" },
     help: { type: "boolean" },
-    json: { type: "string" },
-    keep: { type: "boolean" },
     only: { type: "string" },
     quick: { type: "boolean" },
     rounds: { type: "string" },
@@ -78,8 +70,6 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   altar: () => import("./Altar.ts"),
   relayer: () => import("./Relayer.ts"),
   rooms: () => import("./Rooms.ts"),
-  start: () => import("./Start.ts"),
-  log: () => import("./Bundles.ts"),
 }
 
 const figures: Array<Figure> = []
@@ -100,23 +90,9 @@ for (const [arena, load] of Object.entries(arenas)) {
   }
 }
 
+figureTable(figures)
 console.log(`
-${figureTable(figures)}
-
 ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
 
-const worst = (name: string) => Math.min(...figures.filter((figure) => figure.name === name).map(ratioOf))
-const ratioNamed = ({ name }: Figure) => [name, Number(worst(name).toFixed(2))] as const
-const ratios = Object.fromEntries(figures.map(ratioNamed))
-// A contest with its own bound is held to that: one good result is no promise.
-const kept = Object.fromEntries(figures.filter(({ least }) => least === undefined).map(ratioNamed))
-if (values.json !== undefined) {
-  writeFileSync(values.json, `${JSON.stringify({ ratios, figures, failures }, null, 2)}\n`)
-}
-
-const budgetFile = new URL("budget.json", import.meta.url)
-const budget: Readonly<Record<string, number>> = JSON.parse(readFileSync(budgetFile, "utf8"))
-if (values.check === true) failures.push(...missed(figures, budget))
-if (values.keep === true) writeFileSync(budgetFile, `${JSON.stringify({ ...budget, ...kept }, null, 2)}\n`)
 for (const failure of failures) console.error(failure)
 process.exit(failures.length === 0 ? 0 : 1)

@@ -11,7 +11,6 @@ import type { Cluster } from "../lab/Cluster.ts"
 import { chain as ownChain, walletsOf } from "../lab/OwnChain.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import * as Facilitator from "../lab/proxy/Facilitator.ts"
-import { haproxy } from "../lab/proxy/Haproxy.ts"
 import * as Node from "../lab/proxy/Node.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
 import { tcpProxy } from "../lab/proxy/Tcp.ts"
@@ -30,8 +29,6 @@ export interface HarnessOptions {
   /** The number of servers, none of which runs yet. */
   readonly count: number
   readonly settledBy: "relayer" | "facilitator"
-  /** Whether haproxy stands before the servers; otherwise connections take turns. */
-  readonly withHaproxy: boolean
   /** Seconds by which the clock of the first server is ahead. */
   readonly skewSeconds?: number
   readonly random: Random
@@ -39,7 +36,7 @@ export interface HarnessOptions {
 }
 
 export const harness = async (options: HarnessOptions) => {
-  const { cluster, count, database, folder, log, random, settledBy, skewSeconds = 0, withHaproxy } = options
+  const { cluster, count, database, folder, log, random, settledBy, skewSeconds = 0 } = options
   await mkdir(folder, { recursive: true })
   const wallets = walletsOf(random.fork("wallets"), 32)
   const chain = await ownChain(wallets, 500_000_000n)
@@ -85,8 +82,7 @@ export const harness = async (options: HarnessOptions) => {
     ),
   )
   const ports = servers.map(({ port }) => port)
-  const proxy = withHaproxy ? await haproxy(folder, ports) : undefined
-  door.leadTo(proxy === undefined ? ports : [proxy.port])
+  door.leadTo(ports)
   const answers = answersIn(join(folder, "answers.jsonl"), url)
 
   /** Attempts in flight, and settled acts whose payments are not final; a card's is at once. */
@@ -151,7 +147,6 @@ export const harness = async (options: HarnessOptions) => {
       }),
     close: async () => {
       await Promise.all(servers.map((one) => one.kill()))
-      proxy?.close()
       door.close()
       await answers.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))

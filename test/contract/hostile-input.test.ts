@@ -123,6 +123,16 @@ suite("on hostile input,", world(), (it) => {
     })
   }
 
+  it("bytes that are no HTTP get no 5xx, and the next request is served", function* ({ url }) {
+    const port = Number(new URL(url).port)
+    for (const bytes of Corpus.broken) {
+      const came = yield* Effect.promise(() => exchange(port, Buffer.from(bytes, "latin1"), 500, true))
+      assert.notMatch(came.toString("latin1"), /^HTTP\/1\.1 5/u, bytes.slice(0, 80))
+    }
+    const { status } = yield* raw(url, "GET", "/api/spirits", {})
+    assert.strictEqual(status, 200)
+  })
+
   it("no page and no file fails, whatever replaces its name", function* ({ url }) {
     for (const path of Corpus.pages)
       for (const headers of [{ accept: "text/html,*/*;q=0.8" }, { accept: "application/json" }, { host: "[" }]) {

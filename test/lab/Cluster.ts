@@ -1,14 +1,10 @@
-/** A durable PostgreSQL of a campaign's own: killed and started again where it stood, or followed by its standby. */
-import { existsSync } from "node:fs"
-import { chown, copyFile, mkdir, readFile, stat } from "node:fs/promises"
+/** A durable PostgreSQL of a campaign's own: killed and started again where it stood. */
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Redacted } from "effect"
+import { Redacted } from "effect"
 import postgres from "postgres"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
 import { withDatabase } from "./Databases.ts"
 import { takePort } from "./Ports.ts"
 import { started } from "./Started.ts"
@@ -30,7 +26,6 @@ interface Place {
   readonly port: number
 }
 
-/** Answers when it takes writes: a standby does so once it is promoted. */
 const launch = async (place: Place) => {
   const { close, service } = await started(LocalDatabase, LocalDatabase.layer({ ...place, durable: true }))
   return { ...place, end: close, url: Redacted.value(service.url) }
@@ -38,7 +33,6 @@ const launch = async (place: Place) => {
 
 export const cluster = async (folder: string) => {
   let life = await launch({ dataDir: join(folder, "postgres"), port: await takePort() })
-  let standbys = 0
   const inCluster = (file = "") => join(life.dataDir, "cluster", file)
 
   /** Its processes may still be ending: tried again for ten seconds. */
@@ -89,41 +83,6 @@ export const cluster = async (folder: string) => {
     }
   }
 
-  /** Waits until the standby is there in this way. */
-  const hasStandby = async (how: string) => {
-    for (const end = performance.now() + 30_000; performance.now() < end; await setTimeout(100))
-      if ((await run(`SELECT 1 FROM pg_stat_replication WHERE ${how}`)).length > 0) return
-    throw new Error(`no standby with ${how}`)
-  }
-
-  const { folder: programs } = await Effect.runPromise(
-    findBinaries(inCluster()).pipe(Effect.provide(NodeServices.layer)),
-  )
-  const copying = join(programs, "pg_basebackup")
-
-  /** Adds a synchronous standby, kills the primary after `pause`, and promotes the standby: port and folder change. */
-  const failOver = async (pause: () => Promise<void>) => {
-    standbys += 1
-    const standby = { dataDir: join(folder, `standby-${standbys}`), port: await takePort() }
-    const { gid, uid } = await stat(inCluster())
-    await mkdir(standby.dataDir)
-    await chown(standby.dataDir, uid, gid)
-    await copyFile(join(life.dataDir, "password"), join(standby.dataDir, "password"))
-    const source = `${urlOf("postgres")}?application_name=standby`
-    const args = ["-d", source, "-D", join(standby.dataDir, "cluster"), "-X", "stream", "-c", "fast", "-R", "--no-sync"]
-    await Effect.runPromise(OwnedProcess.run(copying, args, { uid, gid, cwd: standby.dataDir }))
-    const promoted = launch(standby)
-    promoted.catch(() => {})
-    await hasStandby("state = 'streaming'")
-    await run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
-    await run("SELECT pg_reload_conf()")
-    await hasStandby("sync_state = 'sync'")
-    await pause()
-    await signal("SIGKILL")
-    await runOnce("SELECT pg_promote()", "postgres", standby.port)
-    life = await promoted
-  }
-
   return {
     port: () => life.port,
     urlOf,
@@ -141,9 +100,6 @@ export const cluster = async (folder: string) => {
       process.kill(Number(row["pid"]), "SIGKILL")
     },
     start,
-    /** False where PostgreSQL has no `pg_basebackup`, as npm's. */
-    canFailOver: existsSync(copying),
-    failOver,
     close: () => life.end(),
   }
 }

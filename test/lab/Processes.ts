@@ -20,13 +20,6 @@ export const processes = (): ReadonlyArray<Listed> =>
       return state?.startsWith("Z") === false ? [{ pid: Number(pid), parent: Number(parent), since, command }] : []
     })
 
-export const descendantsOf = (pid: number): ReadonlyArray<Listed> => {
-  const all = processes()
-  const below = (parent: number): ReadonlyArray<Listed> =>
-    all.flatMap((one) => (one.parent === parent ? [one, ...below(one.pid)] : []))
-  return below(pid)
-}
-
 export const isAlive = (pid: number) => processes().some((one) => one.pid === pid)
 
 const ticksPerSecond = (() => {
@@ -44,16 +37,6 @@ export const cpuSeconds = (pid: number): number => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
-  } catch {
-    return Number.NaN
-  }
-}
-
-/** Resident memory of a process in MB, NaN where the system has no /proc. */
-export const residentMegabytes = (pid: number): number => {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
-    return Number(kilobytes) / 1024
   } catch {
     return Number.NaN
   }

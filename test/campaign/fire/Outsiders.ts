@@ -6,7 +6,7 @@ import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import type { Signed } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
-import { add } from "../Run.ts"
+import { add } from "./Sums.ts"
 import type { Harness } from "../Harness.ts"
 
 export interface Outsiders {

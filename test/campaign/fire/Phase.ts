@@ -11,7 +11,7 @@ import { type Random, random as randomOf } from "../../lab/Random.ts"
 import { CampaignFault } from "../../lab/OwnChain.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { harness } from "../Harness.ts"
-import { add } from "../Run.ts"
+import { add } from "./Sums.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
@@ -22,7 +22,6 @@ export interface PhaseOptions extends PlanOptions {
   readonly number: number
   readonly servers: number
   readonly settledBy: "relayer" | "facilitator"
-  readonly withHaproxy: boolean
   /** Logs and answers of this phase. */
   readonly folder: string
   readonly cluster: Cluster

@@ -19,7 +19,7 @@ const carryOn = async (shop: BuyerOptions, purchases: ReadonlyArray<Purchase>, p
 }
 
 /** Ends the faults, and starts all servers. */
-export const recover = async (world: Struck) => {
+const recover = async (world: Struck) => {
   const violations: Array<string> = []
   await clusterRests()
   for (const proxy of [world.pg, world.rpc, world.facilitator, world.cards]) await Effect.runPromise(proxy.calm)

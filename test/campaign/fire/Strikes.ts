@@ -2,7 +2,6 @@
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { defaultLimits } from "../../../src/http/Listener.ts"
-import { attack } from "../../lab/hostile/Attack.ts"
 import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardFaults.ts"
@@ -18,10 +17,8 @@ export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
-/** The parts of a harness on which the fit of a strike depends. */
-export interface Fit extends Pick<Harness, "settledBy"> {
-  readonly cluster: Pick<Harness["cluster"], "canFailOver">
-}
+/** On this the fit of a strike depends. */
+export type Fit = Pick<Harness, "settledBy">
 
 export interface Strike {
   readonly name: string
@@ -166,17 +163,6 @@ export const strikes: ReadonlyArray<Strike> = [
     isKill: true,
     run: ({ cluster, database }) => inTurn(() => cluster.killSession(database)),
   },
-  {
-    name: "database: failover to a synchronous standby",
-    isKill: true,
-    fits: ({ cluster }) => cluster.canFailOver,
-    run: ({ cluster, pg }, random) =>
-      inTurn(async () => {
-        await cluster.failOver(() => lasting(random))
-        pg.leadTo(cluster.port())
-        pg.cutAll()
-      }),
-  },
   { name: "database: connections cut", run: async ({ pg }) => pg.cutAll() },
   {
     name: "database: connections refused",
@@ -251,14 +237,6 @@ export const strikes: ReadonlyArray<Strike> = [
       const guests = await openIdleConnections(random.pick(servers).port, defaultLimits.connections)
       await lasting(random)
       guests.leave()
-    },
-  },
-  {
-    name: "outsider: hostile requests",
-    run: async ({ servers }, random) => {
-      const { url } = random.pick(servers)
-      const known = { ids: [], rooms: [] }
-      await attack({ url, known, requests: 500, seed: random.hex(4), connections: 8, patience: 5_000 })
     },
   },
   { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },

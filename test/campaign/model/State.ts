@@ -139,15 +139,3 @@ export const small = {
     adversary: { ...emptied.adversary, expiry: 5, height: 5, blocksStay: true },
   },
 } as const satisfies Record<string, World>
-
-/** Explored by `npm run campaign -- model` as far as it goes. */
-export const large: ReadonlyArray<World> = [
-  { ...small.cancelled, name: "two servers, a stale node and a payer who cancels", servers: 2 },
-  { ...relayed, name: "two servers and three blocks", adversary: { expiry: 3, height: 3, moneyMoves: true } },
-  { ...small.facilitator, name: "a facilitator that lies, and two servers", servers: 2 },
-  {
-    ...facilitator,
-    name: "a facilitator that lies, and four blocks",
-    adversary: { ...facilitator.adversary, expiry: 4, height: 4 },
-  },
-]

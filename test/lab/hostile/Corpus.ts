@@ -1,4 +1,4 @@
-/** Malformed requests: values, headers and paths that have broken servers, gathered by kind. */
+/** Malformed requests: values, bytes and paths that have broken servers, gathered by kind. */
 const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/u)
 
 const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
@@ -29,57 +29,6 @@ export const values: ReadonlyArray<string> = [
   deep(50),
   `[${"0,".repeat(3000)}0]`,
 ]
-
-/** Names of members that objects have by themselves, or that mean something to libraries. */
-export const names = [...words("__proto__ constructor prototype toString _tag then length"), "", "\u0000", "a b"]
-
-/** In place of a part of a path or a value of a query, already as bytes of a URL. */
-export const parts: ReadonlyArray<string> = [
-  ...words(`
-    %00 %ff%fe %c0%ae % %zz ..%2f..%2fetc%2fpasswd %2e%2e %F0%9F%95%AF %ed%a0%80 __proto__ constructor
-    hasOwnProperty null undefined NaN -1 0 1e3 0x10 +1 %201 9007199254740992 '-- * a;b=c a+b {id}
-    3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1
-  `),
-  "9".repeat(400),
-  "a".repeat(501),
-  "a".repeat(4000),
-]
-
-/** Beside what an operation knows, by the name of the header. */
-const headerValues: Readonly<Record<string, ReadonlyArray<string>>> = {
-  accept: ["image/png", "application/json;q=0", ",".repeat(2000)],
-  "accept-encoding": ["gzip;q=1, br;q=0.9, *;q=0", "identity;q=0, *;q=0", "br", "gzip"],
-  authorization: ["Bearer ", "Bearer \u00ff", "Basic Og==", 'Payment id="x"', `Bearer ${"a".repeat(5000)}`],
-  "payment-signature": [...words("e30= bnVsbA== W10= //// eyJ4NDAyVmVyc2lvbiI6Mn0="), "a".repeat(20_000)],
-  "x-payment": ["e30=", "not base64"],
-  "idempotency-key": ["short", "a".repeat(129), '"a-key-in-quotes-1"'],
-  "if-none-match": ["*", 'W/"x", "y",,,"', '"'.repeat(900)],
-  range: ["bytes=0-0,1-1,5-"],
-  "if-modified-since": ["yesterday"],
-  origin: ["null", "https://evil.example"],
-  host: ["evil.example", "["],
-  cookie: ["a=b; ".repeat(200)],
-  forwarded: [`for="${'"'.repeat(300)}`],
-  "x-forwarded-proto": ["javascript"],
-  "x-request-id": ["mine"],
-  traceparent: ["00-0-0-0", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
-  "x-http-method-override": ["DELETE"],
-  "access-control-request-method": ["PUT"],
-  "user-agent": ["\u00e4".repeat(100)],
-  ["__proto__"]: ["x"],
-}
-
-export const headers = Object.entries(headerValues).flatMap(([name, all]) => all.map((value) => [name, value] as const))
-
-export const contentTypes = [
-  "application/json; charset=utf-16",
-  "application/json;charset=utf-8;charset=latin1",
-  "APPLICATION/JSON",
-  ...words("text/plain multipart/form-data application/x-www-form-urlencoded application/jsonx /"),
-  "",
-]
-
-export const methods = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "GET", "POST"]
 
 /** Requests whose bytes are no HTTP, or lie about their length; the answer is not of the contract. */
 export const broken: ReadonlyArray<string> = [
@@ -128,15 +77,3 @@ export const pages = words(`
   /.well-known/x402 /.well-known/mcp/server-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
   /art/../../package.json /art/%2e%2e/%2e%2e/package.json /web/nothing.js /feed.xml /robots.txt /favicon.ico
 `)
-
-/** The calls of an agent's tools. */
-export const calls: ReadonlyArray<string> = [
-  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}',
-  '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
-  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"__proto__","arguments":{}}}',
-  '{"jsonrpc":"2.0","id":{"a":1},"method":"tools/list"}',
-  '{"jsonrpc":"2.0","id":1,"method":"constructor"}',
-  '[{"jsonrpc":"2.0","id":1,"method":"ping"},1,null]',
-  "[]",
-  "{}",
-]

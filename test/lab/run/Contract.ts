@@ -80,12 +80,6 @@ const operationOf = ({ method, url }: Pick<ReceivedAnswer, "method" | "url">) =>
   return template === undefined || operation === undefined ? undefined : { operation, pathname, template, verb }
 }
 
-/** The documented operation that such a request asks for, as method and template; nothing for one that is not of the API. */
-export const nameOf = (request: Pick<ReceivedAnswer, "method" | "url">): string | undefined => {
-  const found = operationOf(request)
-  return found === undefined ? undefined : `${found.verb} ${found.template}`
-}
-
 /** Whether the document says anything of the answer to such a request. */
 export const isDocumented = (request: Pick<ReceivedAnswer, "method" | "url">): boolean =>
   operationOf(request) !== undefined

@@ -1,10 +1,10 @@
 /** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import * as Listener from "../../../src/http/Listener.ts"
-import { type Connection, openConnection } from "../../lab/Connection.ts"
-import { patience } from "../../lab/Patience.ts"
-import { assert, describe, it, live } from "../../lab/Suites.ts"
+import * as Listener from "../../src/http/Listener.ts"
+import { type Connection, openConnection } from "../lab/Connection.ts"
+import { patience } from "../lab/Patience.ts"
+import { assert, describe, it, live } from "../lab/Suites.ts"
 
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)
