@@ -1,4 +1,4 @@
-/** Multiplies all limits where nothing is at stake: a sandbox accepts a whole run of contract tests. */
+/** Multiplies all limits of a sandbox on request, for a run of contract tests. */
 import { Context, Effect, Layer } from "effect"
 import type { Policy, Window } from "./Policy.ts"
 import { RateLimiter } from "./RateLimiter.ts"

@@ -7,7 +7,7 @@ import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { LimitFactor } from "../limits/LimitFactor.ts"
 import { body, refuse } from "../http/Responses.ts"
-import { sufficient } from "../server/config/Table.ts"
+import { sandbox, sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
@@ -84,8 +84,11 @@ export const config = (network: UsdcNetwork) =>
     }),
   )
 
-/** Wide enough for a run of contract tests, which opens rooms and sends by the hundred. */
-export const limits = Layer.succeed(LimitFactor, 100)
+/** The specification's limits, unless the environment loosens them for a run of contract tests. */
+export const limits = Layer.effect(
+  LimitFactor,
+  Effect.map(sandbox.limits, (limits) => (limits === "loose" ? 100 : 1)),
+)
 
 /** At most a million play dollars at once. */
 const Gift = AtomicAmount.check(Schema.isMaxLength(12))

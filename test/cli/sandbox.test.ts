@@ -69,7 +69,7 @@ describe("a sandbox", () => {
     )
     assert.deepStrictEqual(await parts(), before)
     const room = await fetch(`${url}/api/rooms`, { method: "POST" })
-    assert.include(room.headers.get("ratelimit-policy"), '"creations-day";q=1000;w=86400')
+    assert.include(room.headers.get("ratelimit-policy"), '"creations-day";q=10;w=86400')
 
     // The banner's next steps, as they stand there.
     const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))

@@ -191,7 +191,7 @@ describe(".env.example", () => {
     )
     const named = example.map(({ name }) => name)
     const buyers = Object.values(buyer).map(({ name }) => name)
-    assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", ...buyers]))
+    assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", "SANDBOX_LIMITS", ...buyers]))
     assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
   })
 
@@ -223,7 +223,7 @@ describe(".env.example", () => {
 
   effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
     // Database and data folder are named where it is put together.
-    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
+    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "SANDBOX_LIMITS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 

@@ -59,6 +59,9 @@ export const sandbox = {
   dataDir: preset("DATA_DIR", ".data", Kinds.text("a path"), {
     says: "The folder of the sandbox's database and chain; a production server does not use it.",
   }),
+  limits: preset("SANDBOX_LIMITS", "strict", Kinds.oneOf("strict", "loose"), {
+    says: "loose multiplies the limits of the sandbox by 100, for a run of contract tests.",
+  }),
 }
 
 export const log = {
