@@ -1,6 +1,7 @@
 /** Refusals of a paid request, before and after payment. */
 import { Schema } from "effect"
 import { listOf, sentence } from "../Fields.ts"
+import { Timestamp } from "../Common.ts"
 import { at, envelope } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 import { Refund } from "./Refund.ts"
@@ -63,6 +64,10 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
       "Nothing was charged.",
     ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
+    authorizationOpenUntil: Schema.optionalKey(Timestamp).annotateKey({
+      description:
+        "The payment was not charged so far, and its authorization could still be used until this time. Wait until then, or cancel the authorization on chain, before you sign again. Should it be used, the payment is recorded and paid back.",
+    }),
     refund: Schema.optionalKey(Refund).annotateKey({
       description: "The refund of a payment that was found after its attempt had ended.",
     }),
@@ -70,7 +75,7 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
   },
   at(
     402,
-    "Evidence shows that the attempt failed. The message says whether its authorization could still be used. Use a new Idempotency-Key.",
+    "Evidence shows that the attempt failed. `authorizationOpenUntil` is present while its authorization could still be used. Use a new Idempotency-Key.",
   ),
 ) {}
 
@@ -99,7 +104,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
     "This payment authorization already belongs to another Idempotency-Key.",
     "Repeat that request, or sign a new payment.",
   ),
-  at(409, "The signed authorization is bound to another attempt, even after that one settled."),
+  at(409, "The signed authorization is bound to another attempt for ever, even after that one settled or failed."),
 ) {}
 
 /** Maximum payments of one wallet in flight. */

@@ -78,6 +78,12 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
         "The altar sent terms that cannot be read. Nothing was signed, so nothing was charged.",
         key,
       )
+    // A second signature beside one that still could be used might pay twice.
+    const openFor = yield* purchases.openFor(url)
+    if (openFor > 0) {
+      yield* report({ step: "waiting", key, seconds: Math.ceil(openFor / 1000) })
+      yield* Effect.sleep(openFor)
+    }
     const terms = yield* expected(altar, policy, yield* purchases.termsOf(altar), request)
     const [{ amount, payTo }] = challenge.accepts
     const header = yield* purchases.signOnce({
@@ -110,7 +116,11 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     { body, refusal: { code, message } }: Extract<Move, { step: "refuse" }>,
   ) {
     const { key } = purchase
-    if (code === "payment_failed") yield* Effect.ignore(purchases.fail(purchase, String(body["reason"])))
+    const openUntil = body["authorizationOpenUntil"]
+    if (code === "payment_failed")
+      yield* Effect.ignore(
+        purchases.fail(purchase, String(body["reason"]), typeof openUntil === "string" ? openUntil : undefined),
+      )
     return yield* refuse(
       code,
       code === "payment_invalid"

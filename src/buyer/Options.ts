@@ -7,6 +7,8 @@ import type { Account } from "./Signer.ts"
 export type Progress =
   | { readonly step: "signed"; readonly key: string; readonly amountAtomic: string; readonly payTo: string }
   | { readonly step: "repeated"; readonly key: string }
+  /** A failed payment for this URL could still be used: nothing is signed for so many seconds. */
+  | { readonly step: "waiting"; readonly key: string; readonly seconds: number }
   | { readonly step: "pending"; readonly key: string; readonly seconds: number }
   | { readonly step: "unkept"; readonly key: string; readonly because: string }
   | { readonly step: "silent"; readonly key: string; readonly seconds: number; readonly because: string }

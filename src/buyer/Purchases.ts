@@ -3,6 +3,7 @@ import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { Difference, refuse, type Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { exclusively, pagesOf } from "./JournalPages.ts"
+import { secondsMaximum } from "../../schema/payments/Usdc.ts"
 import type { Terms } from "./Policy.ts"
 
 export const Purchase = Schema.Struct({
@@ -26,6 +27,8 @@ export const Purchase = Schema.Struct({
   settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Json })),
   /** The altar's reason for ending it unpaid. The signed payment stays, because it may be valid until `validBefore`. */
   failed: Schema.optionalKey(Schema.String),
+  /** Until when the authorization of a failed payment could still be used. Nothing is signed for this URL before. */
+  openUntil: Schema.optionalKey(Schema.String),
   /** The newest answer that differs from the purchase, as evidence against the altar. */
   misrecorded: Schema.optionalKey(
     Schema.Struct({
@@ -71,7 +74,10 @@ export const make = (journal: Journal) => {
     )
 
   /** Changes members of a purchase and keeps the rest of its page. */
-  const amend = (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed">>) =>
+  const amend = (
+    purchase: Purchase,
+    change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed" | "openUntil">>,
+  ) =>
     alone((pages) =>
       Effect.flatMap(current(pages, purchase), (found) => purchases.set(pages, purchase.key, { ...found, ...change })),
     )
@@ -92,7 +98,7 @@ export const make = (journal: Journal) => {
     termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
 
     /** The existing purchase of this key, or a new one; the same key with another request is refused. */
-    begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed" | "misrecorded">) =>
+    begin: (draft: Omit<Purchase, "begunAt" | "payment" | "settled" | "failed" | "openUntil" | "misrecorded">) =>
       alone(
         Effect.fnUntraced(function* (pages: Pages) {
           const found = yield* purchases.get(pages, draft.key)
@@ -139,7 +145,23 @@ export const make = (journal: Journal) => {
       Effect.flatMap(now, (at) => amend(purchase, { misrecorded: { at, ...answered } })),
 
     /** Records the altar's refusal; the signed amount still counts against its day. */
-    fail: (purchase: Purchase, failed: string) => amend(purchase, { failed }),
+    fail: (purchase: Purchase, failed: string, openUntil: string | undefined) =>
+      amend(purchase, { failed, ...(openUntil === undefined ? {} : { openUntil }) }),
+
+    /** Milliseconds until no failed payment for this URL can be used any more. */
+    openFor: (url: string) =>
+      alone(
+        (pages) =>
+          Effect.zipWith(purchases.all(pages), Clock.currentTimeMillis, (all, at) =>
+            all.reduce((longest, { openUntil, payment, url: its }) => {
+              if (its !== url || openUntil === undefined || payment === undefined) return longest
+              // An altar cannot make it longer than any authorization that a buyer signs.
+              const latest = Date.parse(payment.signedAt) + secondsMaximum * 1000
+              return Math.max(longest, Math.min(Date.parse(openUntil), latest) - at || 0)
+            }, 0),
+          ),
+        unpaid,
+      ),
   }
 }
 

@@ -11,6 +11,7 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import { claimOf, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./decision/Decision.ts"
+import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
 
 /** URLs carry parameters, so the cache needs a limit. */
@@ -23,35 +24,24 @@ const ends: ReadonlySet<string> = new Set<VoidReason>([
   "authorization_spent_elsewhere",
 ])
 
-/** For failed attempts whose authorization any holder can still submit once the wallet has funds. */
-const alive =
-  "This request charged nothing; until its validBefore this authorization could still be used, so keep it until then, or cancel it."
-
-/** Failures where a new key and the same wallet would fail again: the message names the cause and the remedy. */
-const failures: Readonly<Record<string, string>> = {
+/** Failures that have a cause to tell. */
+const causes: Readonly<Record<string, string>> = {
   gas_too_high:
-    "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent.",
+    "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent. Pay from another wallet.",
   [couldNotPay]:
-    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. The claims of this payment are released. Anyone who saw that transaction can send the authorization again once the wallet holds the price. Such a payment is recorded for the operator. It buys this if you send the same payment with a new Idempotency-Key until its validBefore.",
+    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price.",
+  facilitator_unreachable: "The facilitator was unreachable, so this payment was not submitted.",
 }
-
-/** For a payment that never reached the facilitator. A retry may reach it. */
-const unheard = `The facilitator was unreachable, so this payment was not submitted. ${alive} Start again later with a new Idempotency-Key.`
 
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
-const aliveAfter = (reason: string) => {
-  if (reason === "facilitator_unreachable") return unheard
-  const why = failures[reason]
-  return why === undefined
-    ? `This payment did not settle. ${alive} Start again with a new Idempotency-Key.`
-    : `${why} ${alive} Pay from another wallet, with a new Idempotency-Key.`
-}
+const earlyFailure = (reason: string, until: string) =>
+  `${causes[reason] ?? "This payment did not settle."} It was not charged so far. Should this authorization still be used before ${until}, the payment is recorded and paid back. Wait until then or cancel the authorization on chain, and start again with a new Idempotency-Key.`
 
 /** The message for an attempt whose payment was found after the attempt had failed. */
 const paidAfterwards = (rail: Rail, transaction: string) =>
   rail === "card"
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is recorded for the operator, who delivers or refunds it. Do not pay again before the operator has decided.`
-    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is recorded for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to complete the purchase; after that, ask the operator.`
+    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is recorded for the operator, who delivers or refunds it. Do not sign again before the operator has decided.`
 
 /** The message once the operator paid it back. */
 const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>
@@ -105,8 +95,14 @@ export const make = Effect.gen(function* () {
         })
       return yield* new PaymentFailed({ reason, challenge, message: paidAfterwards(payment.rail, found.value) })
     }
-    const isOver = payment.rail === "card" || ends.has(reason)
-    return yield* new PaymentFailed({ reason, challenge, ...(isOver ? {} : { message: aliveAfter(reason) }) })
+    if (payment.rail === "card" || ends.has(reason)) return yield* new PaymentFailed({ reason, challenge })
+    const until = timestampOf(Number(payment.authorization.validBefore) * 1000)
+    return yield* new PaymentFailed({
+      reason,
+      challenge,
+      message: earlyFailure(reason, until),
+      authorizationOpenUntil: until,
+    })
   })
 
   return { terms, required, invalid, failed }

@@ -142,7 +142,10 @@ export const readPayment = (row: unknown): Effect.Effect<Payment> =>
 export const readChainPayment = (row: unknown): Effect.Effect<ChainPayment> =>
   Effect.map(readChain(row), chainPaymentOf)
 
-/** The claim that binds an authorization or a token to one attempt. */
+/** The claims of `claimOf`, as a regular expression of PostgreSQL. No failure frees them. */
+export const bindingPattern = "^(authorization|card):"
+
+/** The claim that binds an authorization or a token to one attempt, for ever. */
 export const claimOf = (payment: Payment): string => {
   if (payment.rail === "card") {
     return `card:${createHash("sha256").update(Redacted.value(payment.token)).digest("hex")}`

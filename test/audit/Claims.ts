@@ -45,7 +45,7 @@ const auditRecords = (ledger: Ledger, found: Findings) => {
     found.hold("a place is recorded once", rows.length === 1, { place, rows })
 }
 
-/** The names an attempt has to hold while it is open, and for ever once it is settled. */
+/** The names an attempt has to hold. Its authorization or token stays, however it ends. */
 const namesOf = (attempt: Attempt, places: ReadonlyMap<string, string>) => {
   const spirit = places.get(attempt.id)?.split(" ")[0]
   const names =
@@ -58,14 +58,14 @@ const namesOf = (attempt: Attempt, places: ReadonlyMap<string, string>) => {
 }
 
 const auditClaims = (ledger: Ledger, found: Findings) => {
-  const check = "what is open or settled holds its names, and nothing else does"
+  const check = "an attempt holds its names, and a failed one its authorization alone"
   const held = Map.groupBy(ledger.claims, ({ attempt }) => attempt)
   const places = new Map(ledger.records.map(({ id, place }) => [id, place]))
   for (const attempt of ledger.attempts) {
     // A card's token is forgotten once it is used, and its name is made of it: that there is one is all that can be said.
     const own = new Set((held.get(attempt.id) ?? []).map(({ name }) => name.replace(/^card:[0-9a-f]{64}$/u, "card")))
-    const names = attempt.state === "failed" ? [] : namesOf(attempt, places)
-    const isHeld = attempt.state === "failed" ? own.size === 0 : names.every((name) => own.has(name))
+    const names = namesOf(attempt, places)
+    const isHeld = names.every((name) => own.has(name)) && (attempt.state !== "failed" || own.size === names.length)
     found.hold(check, isHeld, { id: attempt.id, state: attempt.state, names, held: [...own] })
   }
   for (const { id, place } of ledger.records.filter((row) => row.table === "prayers")) {

@@ -147,6 +147,26 @@ suite("the buyer library", world(), (it) => {
     assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
   })
 
+  it("signs nothing beside a failed authorization that could still be used, until its time is over", function* () {
+    const at = yield* stage()
+    const openUntil = new Date(Date.now() + 3_000).toISOString()
+    let isFirst = true
+    const early: Network = async (request, forward) => {
+      if (!request.headers.has("payment-signature") || !isFirst) return forward(request)
+      isFirst = false
+      const body = { ok: false, code: "payment_failed", message: "It was not charged so far.", reason: "unsent" }
+      return Response.json({ ...body, authorizationOpenUntil: openUntil }, { status: 402 })
+    }
+    const steps: Array<string> = []
+    const onProgress = ({ step }: Progress) => void steps.push(step === "signed" ? `signed ${Date.now()}` : step)
+    const altar = buyerOf(at, early, { onProgress })
+    assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "payment_failed")
+    yield* Effect.promise(() => altar.witness({ words }))
+    const [, waited, signed = ""] = steps
+    assert.strictEqual(waited, "waiting")
+    assert.isAtLeast(Number(signed.slice("signed ".length)), Date.parse(openUntil))
+  })
+
   it("counts a day over restarts, and a repeated key once", function* () {
     yield* today
     const at = yield* stage()

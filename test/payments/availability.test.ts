@@ -190,7 +190,7 @@ apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 sec
       assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
       assert.match(
         String(answer.json["message"]),
-        /^The facilitator .* not submitted\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
+        /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
       )
       assert.strictEqual(facilitator.asked(), 0)
       assertRefused(yield* Purchase.send(url, another), "facilitator_unavailable", "5", notConfirmed)

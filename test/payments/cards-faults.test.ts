@@ -111,7 +111,7 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
     yield* afterNextSweep(purchase)
     yield* reconcile(purchase)
     assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-    const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 0 }
+    const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
     assert.deepInclude(yield* books(purchase), failed)
     for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
       assertAnswer(answer, 402, "payment_failed", "card_never_charged")
@@ -146,7 +146,7 @@ apart("a request that fails validation, whose key the processor does not store,"
     assertAnswer(told, 402, "payment_failed")
     const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
     assert.match(String(told.json["message"]), sentence)
-    assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
+    assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
     const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
       FROM payment_strays`
     assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])

@@ -175,7 +175,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.isNull(response.headers.get("www-authenticate"), "a key that failed is no offer")
     assert.isNotNull(response.headers.get("payment-required"))
     assert.strictEqual(counted.tokens, 1)
-    assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 0, taken: 0 })
+    assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 1, taken: 0 })
     assert.strictEqual((yield* reconcile({ url, key, body: {}, headers: {} })).json["code"], "payment_failed")
     assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
   })

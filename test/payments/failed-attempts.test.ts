@@ -6,9 +6,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart, assert } from "../lab/Suites.ts"
+import * as Refunds from "../lab/buyer/Refunds.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { newKey, TestServer } from "../lab/Fixture.ts"
+import { newCommitment, newKey, TestServer } from "../lab/Fixture.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
@@ -102,8 +103,30 @@ const failed = Effect.gen(function* () {
 })
 
 apart("a late payment for a failed attempt", server, (it) => {
+  // I1: a wallet was briefly short, and a stranger has the authorization from public call data.
+  it("is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used", function* ({
+    url,
+  }) {
+    const purchase = yield* failed
+    const told = yield* Purchase.reconcile(url, purchase)
+    const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
+    assert.strictEqual(told.json["authorizationOpenUntil"], until)
+    assert.include(String(told.json["message"]), `It was not charged so far.`)
+    assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
+    yield* fund(purchase)
+    yield* broadcast(purchase)
+    const key = newKey()
+    const headers = { "idempotency-key": key, "payment-signature": purchase.headers["payment-signature"] ?? "" }
+    const stolen = yield* Purchase.send(url, { ...purchase, key, headers, body: { commitment: newCommitment() } })
+    assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
+  })
+
   // I16
-  it("is recorded once it is final, told to its buyer, and buys once under a new key", function* ({ url }) {
+  it("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", function* ({
+    sql,
+    url,
+  }) {
     const purchase = yield* failed
     yield* fund(purchase)
     const transaction = yield* broadcast(purchase)
@@ -126,24 +149,22 @@ apart("a late payment for a failed attempt", server, (it) => {
     assert.strictEqual(told.status, 402)
     assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
 
-    // The same payment under a new key has what it paid for.
+    // I1: it buys nothing. It is the unmatched payment of this attempt.
     const key = newKey()
     const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
-    const bought = yield* Purchase.send(url, again)
-    assert.strictEqual(bought.status, 201, bought.text)
-    assert.deepStrictEqual(yield* strays, [])
-    assert.deepInclude(yield* Purchase.books(again), {
-      state: "settled",
-      charged: 1,
-      acts: 1,
-      stones: 1,
-      transaction,
-    })
-    assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
-    yield* Purchase.audit(url)
-    yield* due
-    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
-    assert.deepStrictEqual(yield* strays, [])
+    assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(url, again)).slice(0, 2), [
+      409,
+      "payment_authorization_already_bound",
+    ])
+    const { id } = (yield* sql<{ id: string }>`SELECT id FROM payment_attempts`)[0] ?? assert.fail()
+    const [listed] = JSON.parse((yield* Refunds.attempts).stdout).unmatched
+    assert.deepInclude(listed, { attempt: id, transaction })
+    const back = yield* Refunds.repay(purchase.payer.address)
+    yield* Purchase.mine(3)
+    const refunded = yield* Refunds.refunded(id, back)
+    assert.strictEqual(refunded.code, 0, refunded.stderr)
+    assert.include(String((yield* Purchase.reconcile(url, purchase)).json["message"]), `in transaction ${back}`)
+    assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
   })
 
   it("is searched for until its authorization expires, and no longer", function* () {

@@ -50,6 +50,8 @@ const progressLine = (progress: Buyer.Progress): string => {
   switch (progress.step) {
     case "signed":
       return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, stored before it is sent`
+    case "waiting":
+      return `waiting     a failed payment could still be used; signing nothing for ${progress.seconds} s`
     case "repeated":
       return "repeated    resending the payment signed for this key"
     case "pending":

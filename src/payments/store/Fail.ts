@@ -1,9 +1,10 @@
-/** Ends attempts that were not and cannot be paid, and releases their claims. */
+/** Ends attempts as unpaid. Slots and numbers are given back; the authorization stays bound for ever. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { changed } from "../Changes.ts"
+import { bindingPattern } from "../Payment.ts"
 import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, withoutCardToken } from "./Attempt.ts"
 
 export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/Fail", {
@@ -26,7 +27,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
         ), freed AS (
           -- Reading "released" locks the pool before the names, in the order of a claim.
           DELETE FROM payment_claims c USING ended e LEFT JOIN released r ON r.name = e.pool
-          WHERE c.attempt_id = e.id
+          WHERE c.attempt_id = e.id AND c.name !~ ${bindingPattern}
         )
         SELECT id FROM ended`
       return rows.length > 0
@@ -68,7 +69,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       // Recording a broadcast locks the same row, so the query after this lock sees it.
       const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
       const ending = lock.pipe(
-        Effect.andThen(end(id, reason, unsent, false)),
+        Effect.andThen(end(id, reason, unsent, true)),
         Effect.flatMap((isOurs) => Effect.map(found(id), (attempt) => ({ attempt, isOurs }))),
       )
       return inTransaction(ending).pipe(

@@ -38,7 +38,7 @@ const claimingSeconds = 60
 
 const unmatched = part`
   SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
-    s.found_at AS since, CASE WHEN s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
+    s.found_at AS since, CASE WHEN o.id IS NULL AND s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
       THEN s.valid_before END AS claimable_until
   FROM payment_strays s LEFT JOIN LATERAL (
     SELECT a.id FROM payment_attempts a

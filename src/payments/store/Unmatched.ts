@@ -55,7 +55,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       return row === undefined ? Option.none<string>() : Option.some((yield* readTransaction(row)).transaction)
     })
 
-    /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
+    /** Records the payment unless an attempt that has not failed holds it. */
     const write = Effect.fnUntraced(function* (name: string, payment: UnmatchedPayment, attempt?: string) {
       const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = payment
       const fields = { transaction, amountAtomic: String(amountAtomic), attempt }
@@ -65,7 +65,9 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
         SELECT ${name}::text, ${network}::text, ${asset}::text, ${pay_to}::text, ${payer}::text, ${nonce}::text,
           ${amountAtomic.toString()}::numeric, ${valid_before}::numeric, ${transaction}::text,
           ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
-        WHERE NOT EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name}::text)
+        WHERE NOT EXISTS (
+          SELECT 1 FROM payment_claims c JOIN payment_attempts a ON a.id = c.attempt_id
+          WHERE c.name = ${name}::text AND a.state <> 'failed')
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
         Effect.tapError(() => log("unmatched payment not recorded", fields)),
         Effect.orDie,
