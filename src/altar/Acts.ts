@@ -12,7 +12,7 @@ import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
-import { type ActDay, type ActFilter, conditions, filterName, makeDays } from "./ActFilter.ts"
+import { type ActFilter, conditions, filterName } from "./ActFilter.ts"
 import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
 import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
@@ -20,11 +20,9 @@ import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 import type { ActText } from "./ActText.ts"
-import { type Excerpt, excerptOf, headline, matching, readSaid, wordsOf } from "./PublicWords.ts"
+import { containing } from "./PublicWords.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
-
-export type { Excerpt } from "./PublicWords.ts"
 
 export const actServices = Layer.mergeAll(
   Prayers.layer,
@@ -82,6 +80,7 @@ const ActRow = Schema.Struct({
 
 const readAct = rowReader("acts", ActRow)
 const readId = rowReader("acts", Schema.Struct({ id: Schema.String }))
+const readMatch = rowReader("acts", Schema.Struct({ isRevealed: Schema.Boolean }))
 
 const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
 
@@ -115,12 +114,8 @@ interface Page extends ActFilter {
   readonly before: string | undefined
 }
 
-/** The payer, transaction or name of an act; `head` and `tail` are a wallet's ends, lowercase, `head` with its `0x`. */
-export type Leaving =
-  | { readonly wallet: string }
-  | { readonly head: string; readonly tail: string }
-  | { readonly transaction: string }
-  | { readonly name: string }
+/** The transaction or name of an act. */
+export type Leaving = { readonly transaction: string } | { readonly name: string }
 
 export class Acts extends Context.Service<
   Acts,
@@ -128,15 +123,10 @@ export class Acts extends Context.Service<
     get(id: string): Effect.Effect<string, ActNotFound>
     /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
     list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage>
-    /** Days of the last 30 with acts, oldest first, over the newest 100,000 acts at most. */
-    days(filter: ActFilter): Effect.Effect<ReadonlyArray<ActDay>>
-    /** JSON texts of the acts with this payer, transaction or name, newest first. */
+    /** JSON texts of the acts with this transaction or name, newest first. */
     leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
-    /** The acts whose public texts have these words, newest first. Hidden texts are not searched. */
-    saying(
-      words: string,
-      limit: number,
-    ): Effect.Effect<ReadonlyArray<{ readonly act: string; readonly excerpt: Excerpt }>>
+    /** JSON texts of the acts whose shown texts contain these words, newest first. */
+    saying(words: string, limit: number): Effect.Effect<ReadonlyArray<string>>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
@@ -190,17 +180,8 @@ export class Acts extends Context.Service<
       const list = (limit: number, before: string | undefined, filter: ActFilter = {}) =>
         page({ limit, before, ...filter })
 
-      const days = yield* makeDays
-
       const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
-        const which =
-          "wallet" in by
-            ? Ledger.paidBy(by.wallet)
-            : "head" in by
-              ? Ledger.paidByEnds(by.head, by.tail)
-              : "transaction" in by
-                ? Ledger.settledIn(by.transaction)
-                : Ledger.namedBy(by.name)
+        const which = "name" in by ? Ledger.namedBy(by.name) : Ledger.settledIn(by.transaction)
         const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : Ledger.newestPayment
         const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
         return yield* textsOf(rows)
@@ -210,31 +191,25 @@ export class Acts extends Context.Service<
       const owners = [...new Set((yield* ActTexts).values())]
 
       const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-        const query = wordsOf(words)
         const found = owners
-          .flatMap(({ hideable }) => matching(hideable, query))
+          .flatMap(({ hideable }) => containing(hideable, words))
           .reduce((one, other) => part`${one} UNION ALL ${other}`)
-        // A query without a wanted word, such as `-moss`, matches almost everything and is no search.
         const statement = sql`
-          SELECT n.*, ${headline(part`n.whole`, query)} AS said
-          FROM (
-            SELECT ${columns}, f.whole, f.is_revealed
-            FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
-              JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
-            WHERE querytree(${query}) NOT IN ('', 'T')
-            ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int) n
-          ORDER BY n.settled_at DESC, n.id DESC`
+          SELECT ${columns}, f.is_revealed
+          FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
+            JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
+          ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
         const rows = yield* readable(yield* bounded(Effect.orDie(statement)), (row) =>
-          Effect.all({ act: readText(row), match: readSaid(row) }),
+          Effect.all({ act: readText(row), match: readMatch(row) }),
         )
         yield* reveals.check(rows.map(({ act }) => act.row))
         // A salt with a link hides its words, which the database cannot tell.
         return rows
           .filter(({ act, match }) => !match.isRevealed || typeof revealOf(act.row)?.text === "string")
-          .map(({ act, match }) => ({ act: act.text, excerpt: excerptOf(match) }))
+          .map(({ act }) => act.text)
       })
 
-      return Acts.of({ get, list, days, leftBy, saying })
+      return Acts.of({ get, list, leftBy, saying })
     }),
   )
 }

@@ -1,14 +1,12 @@
-/** Pages over all acts: the list with its filters, a wallet's page, and the search. */
+/** Pages over all acts: the list with its filters and its search, and a wallet's page. */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Acts } from "../altar/Acts.ts"
-import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 import { Search } from "./Search.ts"
 import { actReader } from "./templates/ActList.ts"
-import { allActs, isKind, kinds } from "./templates/AllActs.ts"
-import { searchPage } from "./templates/SearchPage.ts"
+import { allActs, fits, hrefOf, isKind, kinds } from "./templates/AllActs.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -19,58 +17,53 @@ const isWallet = (text: string) => /^0x[0-9a-fA-F]{40}$/u.test(text)
 
 const noWalletHere = "A wallet is written as 0x and 40 hexadecimal digits; this address has something else."
 
+const choiceOf = (query: URLSearchParams) => {
+  const [kind, spirit] = [query.get("kind") ?? "", query.get("spirit") ?? ""]
+  return { kind: isKind(kind) ? kind : undefined, spirit: Pages.isSpirit(spirit) ? spirit : undefined }
+}
+
 const routes = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
     const { actsOf } = yield* actReader
     const frame = yield* Frame
     const search = yield* Search
-    const stones = yield* WitnessStones
 
-    /** `own` is the wallet of the page; otherwise the query may name one. */
-    const list = Effect.fnUntraced(function* (request: Request, own: string | undefined) {
+    const list = Effect.fnUntraced(function* (request: Request, wallet: string | undefined) {
       const query = Pages.urlOf(request).searchParams
-      const typed = (own ?? query.get("wallet") ?? "").slice(0, 100).trim()
-      const wallet = isWallet(typed) ? typed.toLowerCase() : undefined
-      const noWallet = typed === "" || wallet !== undefined ? undefined : typed
-      if (own !== undefined && wallet === undefined) return Pages.notFound(frame, request, noWalletHere)
-      const [kindName, spiritName, from] = [
-        query.get("kind") ?? "",
-        query.get("spirit") ?? "",
-        query.get("before") ?? "",
-      ]
-      const kind = isKind(kindName) ? kindName : undefined
-      const spirit = Pages.isSpirit(spiritName) ? spiritName : undefined
+      const choice = { ...choiceOf(query), wallet }
+      const from = query.get("before") ?? ""
       const before = Pages.isUuid(from) ? from : undefined
+      const { kind, spirit } = choice
       const filter = { acts: kind === undefined ? undefined : kinds[kind][1], spirit, wallet }
-      const now = yield* Clock.currentTimeMillis
-      const nothing = { found: { acts: [], next: null }, days: [] }
-      const { days, found } =
-        noWallet === undefined
-          ? yield* Effect.all(
-              { found: acts.list(most, before, filter), days: acts.days(filter) },
-              { concurrency: "unbounded" },
-            )
-          : nothing
-      const shown = { kind, spirit, wallet, noWallet, before, next: found.next, isWallet: own !== undefined, now }
-      return yield* Pages.page(frame, request, allActs({ acts: yield* actsOf(found.acts), days, ...shown }))
+      const listed = yield* acts.list(most, before, filter)
+      const shown = { ...choice, asked: "", before, next: listed.next, now: yield* Clock.currentTimeMillis }
+      return yield* Pages.page(frame, request, allActs({ ...shown, acts: yield* actsOf(listed.acts) }))
     })
 
-    const find = Effect.fnUntraced(function* (request: Request) {
+    const find = Effect.fnUntraced(function* (request: Request, asked: string) {
+      const choice = { ...choiceOf(Pages.urlOf(request).searchParams), wallet: undefined }
+      const answer = yield* search.find(asked)
+      if (answer._tag === "Page") {
+        const wallet = /^\/v2\/wallets\/(.*)$/u.exec(answer.path)?.[1]
+        const path = wallet === undefined ? answer.path : hrefOf({ ...choice, wallet })
+        return HttpServerResponse.redirect(path, { status: 303 })
+      }
+      const shown = { ...choice, asked, before: undefined, next: null, now: yield* Clock.currentTimeMillis }
+      return yield* Pages.page(frame, request, allActs({ ...shown, acts: answer.acts.filter(fits(choice)) }))
+    })
+
+    yield* router.add("GET", "/v2/acts", (request) => {
       const asked = Pages.urlOf(request).searchParams.get("q")?.slice(0, 300).trim() ?? ""
-      if (asked === "") return yield* Pages.page(frame, request, searchPage(undefined))
-      const { head } = yield* stones.list(1, undefined)
-      const answer = yield* search.find(asked, head)
-      return answer._tag === "Page"
-        ? HttpServerResponse.redirect(answer.path, { status: 303 })
-        : yield* Pages.page(frame, request, searchPage(answer.found))
+      return Pages.guarded(frame, asked === "" ? list(request, undefined) : find(request, asked))
     })
-
-    yield* router.add("GET", "/v2/acts", (request) => Pages.guarded(frame, list(request, undefined)))
     yield* router.add("GET", "/v2/wallets/:wallet", (request) =>
-      Effect.flatMap(HttpRouter.params, ({ wallet }) => Pages.guarded(frame, list(request, wallet ?? ""))),
+      Effect.flatMap(HttpRouter.params, ({ wallet = "" }) =>
+        isWallet(wallet)
+          ? Pages.guarded(frame, list(request, wallet.toLowerCase()))
+          : Effect.succeed(Pages.notFound(frame, request, noWalletHere)),
+      ),
     )
-    yield* router.add("GET", "/v2/search", (request) => Pages.guarded(frame, find(request)))
   }),
 )
 

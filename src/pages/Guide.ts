@@ -130,10 +130,6 @@ const routes = HttpRouter.use((router) =>
 
     const witness = Effect.fnUntraced(function* (request: Request) {
       const query = Pages.urlOf(request).searchParams
-      const asked = query.get("q")
-      // The search had its place on this page, and links to it are out there.
-      if (asked !== null)
-        return HttpServerResponse.redirect(`/v2/search?${new URLSearchParams({ q: asked })}`, { status: 308 })
       const before = positive(query.get("before"))
       const { head, next, stones: listed } = yield* stones.list(24, before)
       const checkpoint = yield* shownCheckpoint
@@ -209,6 +205,9 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/mine", mine)
     yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(frame, witness(request)))
 
+    yield* router.add("GET", "/v2/search", ({ url }) =>
+      Effect.succeed(HttpServerResponse.redirect(url.replace("/v2/search", "/v2/acts"), { status: 308 })),
+    )
     for (const [from, to] of shortcuts) {
       yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))
     }

@@ -22,7 +22,6 @@ import networks from "../../migrations/0027_networks.ts"
 import refunds from "../../migrations/0030_refunds.ts"
 import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
-import words from "../../migrations/0036_words.ts"
 import transfers from "../../migrations/0037_transfers.ts"
 import { log as report } from "./LogMessages.ts"
 import { codeOf, transaction } from "./Sql.ts"
@@ -52,7 +51,6 @@ export const all: Readonly<Record<string, Migration>> = {
   "0030_refunds": refunds,
   "0031_checkpoint_rate": checkpointRate,
   "0032_act_filters": actFilters,
-  "0036_words": words,
   "0037_transfers": transfers,
 }
 

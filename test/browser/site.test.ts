@@ -77,8 +77,7 @@ suite("the site", rooms(), (it) => {
 
   it("compresses every response above a kilobyte", function* ({ url }) {
     const assets = yield* ask(`${url}/assets.json`)
-    const named =
-      `/v2/ /v2/candles /v2/catalog /v2/witness /v2/stone /v2/acts /v2/search /v2/spirits/moss-hare /v2/nowhere
+    const named = `/v2/ /v2/candles /v2/catalog /v2/witness /v2/stone /v2/acts /v2/spirits/moss-hare /v2/nowhere
       /signals/ /docs /for-agents /terms /openapi.json /llms.txt /v2/checker.js /v2/log.js /v2/file.js
       /api/altars /api/elements /art/spirits/moss-hare.svg /art/pixels/pixel-bit-frog.png
       /art/icons/icon-192.png`.split(/\s+/u)

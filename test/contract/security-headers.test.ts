@@ -19,7 +19,7 @@ const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
     /.well-known/x402 /sandbox /log/checkpoint /log/nowhere /mcp /nowhere // /api;x`
     .split(/\s+/u)
     .map((path) => [path] as const),
-  ...["/docs", "/for-agents", "/nowhere", "/%00", `/${"a".repeat(300)}`, "/v2/%E0%A4%A", "/v2/search?q=%F0"].map(
+  ...["/docs", "/for-agents", "/nowhere", "/%00", `/${"a".repeat(300)}`, "/v2/%E0%A4%A", "/v2/acts?q=%F0"].map(
     (path) => [path, { headers: asBrowser }] as const,
   ),
   ["/for-agents", { headers: { accept: "text/markdown" } }],

@@ -37,7 +37,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const receipt = yield* becomes(bought, "final")
     assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
     for (const transaction of [elsewhere, bought.receipt.transaction]) {
-      const page = yield* ask(`${url}/v2/search?q=${transaction}`)
+      const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
       assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
     }
     assert.strictEqual((yield* health).status, 200)

@@ -8,7 +8,7 @@ import * as CachedReads from "../../platform/CachedReads.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded } from "../../platform/Sql.ts"
-import { literal, part } from "../../platform/SqlPart.ts"
+import { part } from "../../platform/SqlPart.ts"
 import { Reveals } from "../Reveals.ts"
 import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -27,12 +27,6 @@ const paidStonesOf = rowsOf(
   Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.paymentStateColumns }),
 )
 
-/** The first and the last digits of a hash, as pages print it. */
-export interface ShortHash {
-  readonly head: string
-  readonly tail: string
-}
-
 interface Page {
   readonly limit: number
   /** A sequence; the page holds stones below it. */
@@ -40,13 +34,6 @@ interface Page {
 }
 
 const stones = part`witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id`
-
-/** A range over the first digits, which an index can serve; its end is the prefix and a letter after all hex digits. */
-const isShort = (column: "s.commitment" | "s.chain_hash", { head, tail }: ShortHash) => {
-  const hash = literal(column)
-  return part`(${hash} >= ${head}::text AND ${hash} < ${`${head}g`}::text
-    AND right(${hash}, ${tail.length}::int) = ${tail}::text)`
-}
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -94,15 +81,13 @@ export const make = Effect.gen(function* () {
     )
 
   const find = Effect.fn("WitnessStones.find")(function* (
-    by: { readonly spirit: string } | { readonly hash: string } | ShortHash,
+    by: { readonly spirit: string } | { readonly hash: string },
     limit: number,
   ) {
     const which =
       "spirit" in by
         ? sql`s.spirit = ${by.spirit}::text`
-        : "hash" in by
-          ? sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
-          : sql`(${isShort("s.commitment", by)} OR ${isShort("s.chain_hash", by)})`
+        : sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
     const rows = yield* bounded(
       Effect.orDie(
         stonesOf(sql`

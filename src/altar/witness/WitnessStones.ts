@@ -48,7 +48,7 @@ export class WitnessStones extends Context.Service<
     list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
     /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed alone. */
     find(
-      by: { readonly spirit: string } | { readonly hash: string } | StoneReads.ShortHash,
+      by: { readonly spirit: string } | { readonly hash: string },
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
     /** A stone, and the JSON text of its receipt with the transfer's current state. */

@@ -1,11 +1,10 @@
-/** All acts, or those of one wallet: filters that a link keeps, the last 30 days as bars, and the list. */
+/** All acts, those of one wallet, or those that a search found: filters that a link keeps, and the list. */
 import type { sales } from "../../../schema/altar/Sales.ts"
-import { type ActDay, daysCovered } from "../../altar/ActFilter.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { journal, type SettledAct } from "./ActList.ts"
+import { journal, recordText, type SettledAct } from "./ActList.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { plates, previewOf } from "./Plates.ts"
-import { count, dayWords, dollars, money, short } from "./Words.ts"
+import { count, short } from "./Words.ts"
 
 /** Kinds that a reader chooses from, with the names of their acts. */
 export const kinds = {
@@ -20,39 +19,59 @@ export type Kind = keyof typeof kinds
 
 export const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name)
 
-export interface AllActsView {
-  readonly acts: ReadonlyArray<SettledAct>
-  readonly days: ReadonlyArray<ActDay>
+interface Choice {
   readonly kind: Kind | undefined
   readonly spirit: string | undefined
+  /** The wallet of the page. */
   readonly wallet: string | undefined
-  /** A wallet as typed that is none. */
-  readonly noWallet: string | undefined
+}
+
+export interface AllActsView extends Choice {
+  readonly acts: ReadonlyArray<SettledAct>
+  /** The search as typed; empty without one. */
+  readonly asked: string
   readonly before: string | undefined
   readonly next: string | null
-  /** Whether the page is that of the wallet. */
-  readonly isWallet: boolean
   readonly now: number
 }
 
-type Choice = Pick<AllActsView, "isWallet" | "kind" | "spirit" | "wallet">
+/** Whether an act is of the chosen kind and spirit. */
+export const fits =
+  ({ kind, spirit }: Choice) =>
+  (act: SettledAct): boolean =>
+    (kind === undefined || kinds[kind][1].some((name) => name === act.act)) &&
+    (spirit === undefined || recordText(act, "spirit") === spirit)
 
 /** The address of a choice, which another reader can open. */
-const hrefOf = ({ isWallet, kind, spirit, wallet }: Choice, before?: string): string => {
+export const hrefOf = ({ kind, spirit, wallet }: Choice, before?: string): string => {
   const query = new URLSearchParams(
-    Object.entries({ kind, spirit, wallet: isWallet ? undefined : wallet, before }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    ),
+    Object.entries({ kind, spirit, before }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   ).toString()
-  return `${isWallet ? `/v2/wallets/${wallet}` : "/v2/acts"}${query === "" ? "" : `?${query}`}`
+  return `${wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`}${query === "" ? "" : `?${query}`}`
 }
 
 const option = (value: string, words: string, chosen: string | undefined): Html =>
   html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : ""}>${words}</option>`
 
-const filters = ({ isWallet, kind, noWallet, spirit, wallet }: AllActsView): Html =>
+const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
   html`<search>
-    <form class="filter" action="${isWallet ? `/v2/wallets/${wallet}` : "/v2/acts"}" method="get">
+    <form class="filter" action="${wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`}" method="get">
+      ${
+        wallet === undefined
+          ? html`<label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
+              ><input
+                class="field filter__words"
+                id="acts-search"
+                name="q"
+                type="search"
+                value="${asked}"
+                maxlength="300"
+                spellcheck="false"
+                autocomplete="off"
+                placeholder="Number, hash, name, wallet or words"
+              />`
+          : ""
+      }
       <label class="unseen" for="acts-kind">Kind</label>
       <select class="field" id="acts-kind" name="kind">
         ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
@@ -61,120 +80,53 @@ const filters = ({ isWallet, kind, noWallet, spirit, wallet }: AllActsView): Htm
       <select class="field" id="acts-spirit" name="spirit">
         ${option("", "All spirits", spirit)} ${plates.map(({ id, name }) => option(id, name, spirit))}
       </select>
-      ${
-        isWallet
-          ? ""
-          : html`<label class="unseen" for="acts-wallet">Wallet</label
-              ><input
-                class="field"
-                id="acts-wallet"
-                name="wallet"
-                value="${noWallet ?? wallet ?? ""}"
-                maxlength="100"
-                spellcheck="false"
-                autocomplete="off"
-                placeholder="Wallet, 0x…"
-              />`
-      }
-      <button class="button">Filter</button>
+      <button class="button">Show</button>
     </form>
-    ${
-      noWallet === undefined
-        ? ""
-        : html`<p class="problem" role="alert">
-            <bdi>${noWallet}</bdi> is no wallet. A wallet is written as 0x and 40 hexadecimal digits.
-          </p>`
-    }
   </search>`
 
-const [wide, high] = [600, 120]
-
-/** One bar for each day; the table below says the same in figures. */
-const bars = (title: string, values: ReadonlyArray<number>, most: Html | string): Html => {
-  const highest = Math.max(1, ...values)
-  const step = wide / values.length
-  return html`<div>
-    <p class="plot__title">${title}, at most ${most}</p>
-    <svg viewBox="0 0 ${wide} ${high}" role="img" aria-label="${title}" preserveAspectRatio="none">
-      ${values.map((value, index) => {
-        const height = value === 0 ? 0 : Math.max(3, (value / highest) * (high - 4))
-        const [x, y] = [(index * step + 2).toFixed(1), (high - height).toFixed(1)]
-        return html`<rect
-          class="plot__bar"
-          x="${x}"
-          y="${y}"
-          width="${(step - 4).toFixed(1)}"
-          height="${height.toFixed(1)}"
-        />`
-      })}
-    </svg>
-  </div>`
-}
-
-const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
-  if (days.length === 0) return html`<p class="blank">No acts in the last ${daysCovered} days.</p>`
-  const known = new Map(days.map((one) => [one.day, one]))
-  const all = Array.from({ length: daysCovered }, (_, index) => {
-    const day = new Date(now - (daysCovered - 1 - index) * 86_400_000).toISOString().slice(0, 10)
-    return known.get(day) ?? { day, acts: 0, cents: 0 }
-  })
-  const acts = all.map((day) => day.acts)
-  const cents = all.map((day) => day.cents)
-  const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
-  return html`<figure class="plot">
-    <div class="plot__pair">
-      ${bars("Acts a day", acts, `${Math.max(...acts)}`)}${bars("Paid a day", cents, money(dollars(Math.max(...cents))))}
-    </div>
-    <details class="fold">
-      <summary>${count(sum(acts), "act")} for ${money(dollars(sum(cents)))} in ${daysCovered} days</summary>
-      <table class="figures">
-        <thead>
-          <tr>
-            <th scope="col">Day (UTC)</th>
-            <th scope="col">Acts</th>
-            <th scope="col">Paid</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${days.toReversed().map(
-            (one) =>
-              html`<tr>
-                <th scope="row">${dayWords(one.day)}</th>
-                <td>${one.acts}</td>
-                <td>${money(dollars(one.cents))}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </details>
-  </figure>`
+const lead = ({ asked, acts, wallet }: AllActsView): Html => {
+  if (asked !== "")
+    return html`<span role="status"
+      >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
+      <code class="asked">${asked}</code>. <a href="/v2/acts">All acts</a></span
+    >`
+  return wallet === undefined
+    ? html`Everything that was paid for here. Each act has a public page and a receipt.`
+    : html`Everything that <code class="long">${wallet}</code> paid for here.`
 }
 
 export const allActs = (view: AllActsView): Page => {
-  const { acts, before, days, isWallet, next, noWallet, now, wallet } = view
+  const { acts, asked, before, next, now, wallet } = view
+  const title = wallet !== undefined ? `Wallet ${wallet}` : asked === "" ? "All acts" : `Search: ${asked}`
+  const isNewest = asked === "" && hrefOf(view, before) === "/v2/acts"
   return {
-    title: isWallet ? `Wallet ${wallet}` : "All acts",
-    description: isWallet
-      ? `Everything that wallet ${wallet} paid for at the altar.`
-      : "Every paid act of the altar, newest first, by kind, spirit and wallet.",
-    path: hrefOf(view, before),
+    title,
+    description:
+      wallet === undefined
+        ? "Every paid act of the altar, newest first, by kind, spirit, wallet and words."
+        : `Everything that wallet ${wallet} paid for at the altar.`,
+    path: asked === "" ? hrefOf(view, before) : "/v2/acts",
     chapter: "acts",
     preview: previewOf("guide"),
     body: html`<header class="opening">
-        <h1>${isWallet ? html`Wallet ${short(wallet ?? "")}` : "All acts"}</h1>
-        <p class="lead">
-          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "All that was paid for here. Each act has a public page and a receipt."}
-        </p>
-        ${filters(view)}${plot(days, now)}
+        <h1>${wallet === undefined ? "Acts" : html`Wallet ${short(wallet)}`}</h1>
+        <p class="lead">${lead(view)}</p>
+        ${filters(view)}
       </header>
-      <section id="acts" data-renew="acts" aria-labelledby="acts-title">
-        ${heading("acts-title", "Acts", before === undefined ? "Newest first" : "Older ones")}
-        ${acts.length === 0 ? html`<p class="blank">${noWallet === undefined ? "No act fits this choice." : "Nothing was searched."}</p>` : journal(acts, now)}
+      <section id="acts" aria-labelledby="acts-title">
+        ${heading("acts-title", asked === "" ? (before === undefined ? "Newest first" : "Older acts") : "Found")}
+        ${isNewest ? html`<p class="news" role="status" data-news="${acts[0]?.id ?? ""}"></p>` : ""}
+        ${acts.length > 0 ? journal(acts, now) : asked === "" ? html`<p class="blank">No acts here yet.</p>` : hint}
         ${leaf(
           "More acts",
-          before === undefined ? undefined : html`<a href="${hrefOf(view)}">The newest acts</a>`,
+          before === undefined ? undefined : html`<a href="${hrefOf(view)}">Newest acts</a>`,
           next === null ? undefined : html`<a rel="next" href="${hrefOf(view, next)}">Older acts</a>`,
         )}
       </section>`,
   }
 }
+
+const hint = html`<p class="blank">
+  Search takes exactly what this site prints: a stone's number, an id, a hash, a spirit, a public name, a wallet, a
+  transaction, or words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.
+</p>`

@@ -17,7 +17,7 @@ const blank = (title: string, path: string, spirit: SpiritId, body: Html): Page 
       ${body}
       <p class="doors">
         <a class="button button--main" href="/v2/">Open the field guide</a
-        ><a class="button" href="/v2/search">Search acts</a>
+        ><a class="button" href="/v2/acts">Search acts</a>
       </p>
     </div>
   </div>`,

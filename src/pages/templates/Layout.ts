@@ -7,7 +7,7 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "search" | "none"
+  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "agents" | "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
@@ -61,7 +61,7 @@ const aside = [
 
 /** A form without script; an empty search leads to the page that says what can be searched for. */
 const quickSearch = html`<search class="site__search">
-  <form action="/v2/search" method="get">
+  <form action="/v2/acts" method="get">
     <input aria-label="Search acts and words" name="q" type="search" placeholder="Search" /><button aria-label="Find">
       <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
     </button>

@@ -150,8 +150,8 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       </section>
       ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}
       <nav class="leaf" aria-label="The chain">
-        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
-        ${one.sequence < newest ? html`<a rel="next" href="/v2/search?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a
+        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/acts?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
+        ${one.sequence < newest ? html`<a rel="next" href="/v2/acts?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a
           href="/v2/witness"
           >The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON, for programs</a

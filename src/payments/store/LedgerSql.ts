@@ -29,10 +29,6 @@ export const firstAnswer = part`p.payment_response,
 /** Matches the payer of a settled act in any spelling. */
 export const paidBy = (wallet: string) => part`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`
 
-/** Matches a payer by both ends of its address. The head is a range of the index on wallets. */
-export const paidByEnds = (head: string, tail: string) => part`p.state = 'settled' AND lower(p.payer) >= ${head}::text
-  AND lower(p.payer) < ${`${head}g`}::text AND right(lower(p.payer), ${tail.length}::int) = ${tail}::text`
-
 /** Matches the transaction that settled an act or holds its transfer now. */
 export const settledIn = (transaction: string) => {
   const hash = transaction.toLowerCase()

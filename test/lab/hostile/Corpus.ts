@@ -68,7 +68,7 @@ export const broken: ReadonlyArray<string> = [
 
 /** The paths outside of the contract, and what replaces their names. */
 export const pages = words(`
-  / // /// //a:99999/ //[/ /v2 /v2/mine /v2/search?q=%00 /v2/search?q=a%00b /v2/search?q=%E2%80%A8 /v2/search?q=heron
+  / // /// //a:99999/ //[/ /v2 /v2/mine /v2/acts?q=%00 /v2/acts?q=a%00b /v2/acts?q=%E2%80%A8 /v2/acts?q=heron
   /v2/acts?kind=%00&spirit=__proto__&wallet=%00&before=%00 /v2/acts?kind=constructor /v2/wallets/%00
   /v2/wallets/0x${"g".repeat(40)} /v2/stone?spirit=%00 /art/spirits /art/spirits/moss-hare.svg
   /art/spirits/moss-hare.svg/x /art/spirits/moss-hare.svg%2Fx /style/icon.svg/x /style/icon.svg%2Fx

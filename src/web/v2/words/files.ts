@@ -90,7 +90,7 @@ const checkFile = (place: HTMLElement) => {
 /** Receipts and proofs are not hashed here, because the checker's page checks them. */
 const searchFile = (place: HTMLElement) =>
   accept(place, place, async ({ file, hash }) => {
-    if (!isForChecker(file)) return location.assign(`${place.dataset["fileSearch"]}?q=${hash}`)
+    if (!isForChecker(file)) return location.assign(`/v2/acts?q=${hash}`)
     tab.set(handed, await file.text())
     location.assign("/v2/verify")
   })

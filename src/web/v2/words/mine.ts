@@ -55,7 +55,7 @@ const entry = (one: Held, changed: () => void) => {
       "p",
       { class: "held__title" },
       ...(deed === null
-        ? ["No act known yet. ", make("a", { href: `/v2/search?q=${commitment}` }, "Look for its stone")]
+        ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Look for its stone")]
         : [make("a", { href: deed.path }, deed.title)]),
     ),
     make("p", { class: "held__words", dir: "auto" }, words),
