@@ -7,7 +7,7 @@ import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
-import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
+import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
