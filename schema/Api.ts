@@ -39,7 +39,7 @@ export class Api extends rules
       title: "Spirit Altar",
       version: interfaceVersion,
       description:
-        "A field guide of 24 animal spirits with living altars. Agents and people set witness stones and make other small paid acts (x402 v2, USDC on Base). Each act is charged exactly once and recorded as a public row with its on-chain receipt.",
+        "A field guide of 24 animal spirits with living altars. Agents and people set witness stones and make other small paid acts (x402 v2, USDC on Base). Each act is charged exactly once and recorded as a public row with its on-chain receipt. `info.version` is the version of this interface; `/api/health` also names that of the software.",
       license: { name: "MIT", identifier: "MIT" },
       transform: finish,
     }),

@@ -5,6 +5,7 @@ import type { Group } from "./Group.ts"
 import { Count, waitSeconds, listOf, sentence, patterned } from "./Fields.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
+import { interfaceVersion } from "./Version.ts"
 import { Mode, modes } from "./room/Message.ts"
 
 const Part = Schema.Literals(["ok", "failing", "unknown"])
@@ -39,7 +40,10 @@ const clock = Part.annotate({
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
   version: patterned(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
-    description: "The version of the server, as in its changelog. The interface has its own version in this document.",
+    description: "The version of the software, as in its changelog.",
+  }),
+  interface: patterned(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
+    description: "The version of the interface, as in `info.version` of this document.",
   }),
   commit: Schema.NullOr(patterned(/^[0-9a-f]{40}$/u, 40)).annotate({
     description: "The git commit that the server was built from, or null.",
@@ -79,6 +83,7 @@ export const Health = Schema.Struct({
     {
       ok: true,
       version: "0.16.0",
+      interface: interfaceVersion,
       commit: "0".repeat(40),
       database: "ok",
       clock: "ok",

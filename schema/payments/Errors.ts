@@ -92,8 +92,8 @@ export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFo
 export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("IdempotencyConflict")(
   envelope(
     "idempotency_conflict",
-    "This Idempotency-Key was used with another URL or body.",
-    "Repeat the original request, or use a new key for a new purchase.",
+    "This Idempotency-Key belongs to another purchase: all buyers share one namespace of keys.",
+    "Draw a new random key for this purchase. If the other purchase is yours, repeat its URL and body unchanged.",
   ),
   at(409, "The key names another purchase."),
 ) {}

@@ -1,5 +1,6 @@
 /** The machine-readable manifests, generated from the offers; none has a price or a route of its own. */
-import { interfaceVersion } from "../../schema/Api.ts"
+import { interfaceVersion } from "../../schema/Version.ts"
+import { version } from "../platform/Software.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
@@ -36,7 +37,7 @@ export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
   name: `${namespace(publicUrl)}/spirit-altar`,
   title: Words.name,
   description: Words.description,
-  version: interfaceVersion,
+  version,
   websiteUrl: `${publicUrl}/for-agents`,
   ...icons(publicUrl),
   remotes: paths.map((path) => ({
@@ -65,7 +66,8 @@ export const agentManifest = (
 ) => ({
   name: Words.name,
   description: Words.about,
-  version: interfaceVersion,
+  interfaceVersion,
+  softwareVersion: version,
   url: publicUrl,
   documentation: `${publicUrl}/for-agents`,
   mcp: {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
-import { interfaceVersion } from "../../schema/Api.ts"
+import { version } from "../platform/Software.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
@@ -51,7 +51,7 @@ export class Mcp extends Context.Service<
       const tools = yield* Tools
       const publicUrl = yield* PublicUrl
 
-      const server = { name: "spirit-altar", title: Words.name, version: interfaceVersion }
+      const server = { name: "spirit-altar", title: Words.name, version }
       const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
       const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
 

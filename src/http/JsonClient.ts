@@ -7,7 +7,13 @@ import * as Trace from "../platform/Trace.ts"
 export interface ClientResponse {
   readonly status: number
   readonly text: string
+  /** The target of a redirect, without its query; it is never followed. */
+  readonly location: string | undefined
 }
+
+/** Where a redirect leads. A query may hold a secret. */
+const targetOf = (location: unknown, from: URL) =>
+  typeof location === "string" ? (URL.parse(location, from)?.href.replace(/[?#].*$/u, "") ?? "nowhere") : undefined
 
 /**
  * No complete answer. The error has no cause, which could name the address. `isUnsent` means that no connection was
@@ -43,6 +49,7 @@ export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST
       let stop: ((reason: Error) => void) | undefined
       let isLeft = false
       let status = 0
+      let location: string | undefined
       let size = 0
       let answer = ""
       const leave = () => {
@@ -64,8 +71,9 @@ export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST
             stop = (reason) => controller.abort(reason)
             if (isLeft) leave()
           },
-          onResponseStart: (_, code) => {
+          onResponseStart: (_, code, fields) => {
             status = code
+            location = code >= 300 && code < 400 ? targetOf(fields["location"], url) : undefined
           },
           onResponseData: (_, chunk) => {
             size += chunk.byteLength
@@ -75,7 +83,7 @@ export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST
               leave()
             }
           },
-          onResponseEnd: () => resume(Effect.succeed({ status, text: answer + decoder.decode() })),
+          onResponseEnd: () => resume(Effect.succeed({ status, location, text: answer + decoder.decode() })),
           // A request starts before its first byte is written, and only on a connection.
           onResponseError: () => resume(Effect.fail(new ConnectionFailed({ isUnsent: stop === undefined }))),
         },

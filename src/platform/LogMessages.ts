@@ -14,6 +14,7 @@ export const messages = {
     "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
     "database lost during start": "Nothing, if it comes back: the start is retried every second.",
     "block not scanned": "Use a node that answers all logs of a block. Compare the block's payments by hand.",
+    "facilitator redirects": "`reason` names status and target. Set `FACILITATOR_URL` to the final address.",
     "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
     "page failed": "Report the cause: it is a bug, or a missing privilege, which `reason` names.",
     "payment lost": "Follow *A lost payment*.",

@@ -4,6 +4,7 @@ import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import type { Health, LogHealth, Readiness } from "../../schema/Health.ts"
+import { interfaceVersion } from "../../schema/Version.ts"
 import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
@@ -91,6 +92,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       return {
         ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && selling === "ready" && clock !== "failing",
         version,
+        interface: interfaceVersion,
         commit,
         database: Result.isSuccess(pending) && isWritable ? "ok" : "failing",
         clock,

@@ -7,7 +7,7 @@ import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 suite("the cards of the tools", world(), (it) => {
   it("name both protocol versions in every place that agents read", function* ({ url }) {
-    const card = yield* ask(`${url}/mcp/server-card`)
+    const card = yield* ask(`${url}/mcp/server-card`, { headers: { origin: "https://agent.example" } })
     assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
     assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")
     assert.include(card.headers.get("access-control-expose-headers"), "ETag")

@@ -14,7 +14,9 @@ const refusal = (text: string): { readonly ok: false; readonly code: string; rea
 suite("over MCP,", world(), (it) => {
   it("a session begins, answers a ping, and lists five tools that change nothing", function* ({ url }) {
     const { client, transport } = yield* connect(`${url}/mcp`)
-    assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
+    const { version } = (yield* ask(`${url}/api/health`)).json
+    assert.deepInclude(Object(client.getServerVersion()), { name: "spirit-altar", version })
+    assert.include(client.getInstructions() ?? "", `Interface 0.15.0 (openapi.json), software ${String(version)}.`)
     assert.deepStrictEqual(client.getServerCapabilities(), { tools: { listChanged: false } })
     assert.include(client.getInstructions() ?? "", "sign and pay nothing")
     assert.strictEqual(transport.protocolVersion, "2025-06-18")

@@ -1,5 +1,5 @@
 /** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
-import { Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Context, Duration, Effect, Layer, Logger, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/settle/Settlement.ts"
@@ -29,7 +29,11 @@ apart("a facilitator's list of supported payments", Layer.empty, (it) => {
     ["something else", { status: 200, body: "<html>" }, /lists no kinds of payment/u],
     ["404", json({ error: "not found" }, 404), /answers 404/u],
     ["a failure that lists our kind", { ...Object(listing(kind)), status: 500 }, /answers 500/u],
-    ["an address elsewhere", { status: 307, body: "", headers: { location: "/settle" } }, /answers 307/u],
+    [
+      "an address elsewhere",
+      { status: 308, body: "", headers: { location: "https://elsewhere.example/base/supported?secret=1#x" } },
+      /answers 308 at \/supported, which leads to https:\/\/elsewhere\.example\/base\/supported\. Set FACILITATOR_URL/u,
+    ],
   ]
   for (const [what, reply, says] of answers) {
     it(`is requested with a token for this call: ${what}`, function* () {
@@ -117,6 +121,29 @@ apart("a settlement call", Layer.empty, (it) => {
     ["500", json({ error: "internal" }, 500), unclear("facilitator_nonsense")],
   ])("that is answered with %s", function* ([, reply, means]) {
     assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+  })
+
+  it("that is redirected is unclear, and the log names status and target", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
+    const location = "https://elsewhere.example/settle?secret=1"
+    const url = yield* serve(async () => ({ status: 308, body: "", headers: { location } }))
+    const submission = yield* Effect.provide(submit(url), Logger.layer([logger]))
+    assert.deepEqual<object>(submission, unclear("facilitator_308"))
+    assert.match(
+      lines.join("\n"),
+      /answers 308 at \/settle, which leads to https:\/\/elsewhere\.example\/settle\. Set/u,
+    )
+    assert.notInclude(lines.join("\n"), "secret=1")
+  })
+
+  it.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", function* (path) {
+    const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
+    const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
+    const { message } = yield* Effect.flip(Supported.unredirected({ url, key: Option.none() }))
+    assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
+    const still = yield* serve(async () => json({ error: "no payment" }, 400))
+    yield* Supported.unredirected({ url: still, key: Option.none() })
   })
 
   it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {

@@ -121,7 +121,11 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         const body = `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${JSON.stringify(request.requirements)}}`
         const headers = yield* Supported.authorizationOf(config, "POST", settleUrl)
         return yield* post({ text: body, headers }).pipe(
-          Effect.map(({ text }) => read(text)),
+          Effect.flatMap((response) => {
+            if (!Supported.isRedirect(response)) return Effect.succeed(read(response.text))
+            const reason = `${settleUrl.host} ${Supported.answersOf(response, "settle")}`
+            return Effect.as(log("facilitator redirects", { reason }), unclear(`facilitator_${response.status}`))
+          }),
           Effect.timeout(config.timeout),
           Effect.catch((error) =>
             Effect.as(

@@ -61,7 +61,13 @@ export class FacilitatorUnfit extends Schema.TaggedError<FacilitatorUnfit>()("Fa
   isBusy: Schema.Boolean,
 }) {}
 
-export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported") =>
+/** Says where a redirect leads; it is never followed, since the facilitator was chosen by its address. */
+export const answersOf = ({ location, status }: JsonClient.ClientResponse, path: string) =>
+  `answers ${status} at /${path}${location === undefined ? "" : `, which leads to ${location}. Set FACILITATOR_URL to the final address`}`
+
+export const isRedirect = ({ status }: JsonClient.ClientResponse) => status >= 300 && status < 400
+
+export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported" | "verify") =>
   new URL(`${url.replace(/\/$/u, "")}/${path}`)
 
 /** The authorization header of one call, if a key is configured. */
@@ -87,8 +93,9 @@ export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress
 
   return Effect.gen(function* () {
     const headers = yield* authorizationOf(facilitator, "GET", url)
-    const { status, text } = yield* ask({ headers })
-    if (status !== 200) return yield* unfit(`answers ${status} at /supported`, status === 429)
+    const response = yield* ask({ headers })
+    const { status, text } = response
+    if (status !== 200) return yield* unfit(answersOf(response, "supported"), status === 429)
     const answer = decode(text)
     if (Option.isNone(answer)) return yield* unfit("lists no kinds of payment at /supported")
     const isSupported = answer.value.kinds.some(
@@ -96,4 +103,15 @@ export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress
     )
     if (!isSupported) return yield* unfit(`does not settle exact payments of x402 version 2 on ${network}`)
   })
+})
+
+/** Fails if a path that takes payments redirects. Its empty request is no payment, so any other answer is right. */
+export const unredirected = Effect.fnUntraced(function* (facilitator: FacilitatorAddress) {
+  for (const path of ["verify", "settle"] as const) {
+    const url = endpointOf(facilitator, path)
+    const post = yield* JsonClient.make(url)
+    const response = yield* post({ text: "{}", headers: yield* authorizationOf(facilitator, "POST", url) })
+    if (isRedirect(response))
+      return yield* new FacilitatorUnfit({ message: `${url.host} ${answersOf(response, path)}`, isBusy: false })
+  }
 })
