@@ -1,8 +1,13 @@
-/** Attempts to pay, what they hold, and the numbered pools they draw from. */
+/** Attempts to pay and what they hold, transfers on the chain, broadcasts, unmatched payments, refunds, and the pause. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function* () {
+/**
+ * An attempt's `doubted_reason` is why it fails, or a settled transfer is lost, if a later inquiry agrees. `refusal` is
+ * a facilitator's. `current_transaction` holds the transfer after a reorganisation moved it. `acknowledged_at` is the
+ * operator's. `traceparent` is W3C's.
+ */
+const attempts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE payment_attempts (
@@ -12,6 +17,7 @@ export default Effect.gen(function* () {
       act text NOT NULL,
       url text NOT NULL,
       input text NOT NULL,
+      rail text NOT NULL DEFAULT 'x402',
       network text NOT NULL,
       asset text NOT NULL,
       pay_to text NOT NULL,
@@ -27,15 +33,43 @@ export default Effect.gen(function* () {
       pool_number integer,
       state text NOT NULL CHECK (state IN ('pending', 'settled', 'failed')),
       reason text,
+      refusal text,
+      doubted_at timestamptz(3),
+      doubted_reason text,
+      is_alive boolean NOT NULL DEFAULT false,
       transaction text,
+      settled_block bigint,
+      finality text NOT NULL DEFAULT 'pending',
+      current_transaction text,
+      acknowledged_at timestamptz(3),
       accepted_at timestamptz(3) NOT NULL,
       ended_at timestamptz(3),
       checks integer NOT NULL DEFAULT 0,
       next_check_at timestamptz(3) NOT NULL,
       answer text,
-      payment_response text
+      payment_response text,
+      traceparent text
     )`
   yield* sql`CREATE INDEX payment_attempts_due ON payment_attempts (next_check_at) WHERE state = 'pending'`
+  yield* sql`CREATE INDEX payment_attempts_in_flight ON payment_attempts (payer) WHERE state = 'pending'`
+  yield* sql`
+    CREATE INDEX payment_attempts_alive ON payment_attempts (next_check_at) WHERE state = 'failed' AND is_alive`
+  yield* sql`
+    CREATE INDEX payment_attempts_unfinal ON payment_attempts (next_check_at)
+    WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'`
+  yield* sql`CREATE INDEX payment_attempts_lost ON payment_attempts (id) WHERE finality = 'lost'`
+  yield* sql`
+    CREATE INDEX payment_attempts_payer ON payment_attempts (lower(payer), ended_at DESC, id DESC)
+    WHERE state = 'settled'`
+  yield* sql`CREATE INDEX payment_attempts_transaction ON payment_attempts (transaction) WHERE state = 'settled'`
+  yield* sql`
+    CREATE INDEX payment_attempts_moved ON payment_attempts (current_transaction)
+    WHERE current_transaction IS NOT NULL`
+})
+
+/** Names and numbers that attempts hold, and sums that are counted when an act settles. */
+const claims = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE payment_claims (
       name text PRIMARY KEY,
@@ -49,4 +83,109 @@ export default Effect.gen(function* () {
       highest integer NOT NULL,
       released integer[] NOT NULL DEFAULT '{}'
     )`
+  yield* sql`CREATE TABLE payment_payers (name text PRIMARY KEY, limited_until timestamptz(3))`
+  yield* sql`
+    CREATE TABLE payment_totals (
+      id smallint PRIMARY KEY CHECK (id = 1),
+      settled bigint NOT NULL,
+      settled_atomic numeric(78, 0) NOT NULL
+    )`
+  yield* sql`INSERT INTO payment_totals VALUES (1, 0, 0)`
+  // A volatile function sees what was committed while its caller waited for the wallet's lock.
+  yield* sql`
+    CREATE FUNCTION payment_fits(wallet text, amount numeric, balance numeric, since timestamptz, most integer)
+    RETURNS boolean LANGUAGE sql VOLATILE AS $$
+      SELECT count(*) < most AND amount + COALESCE(sum(amount_atomic), 0) + (
+        SELECT COALESCE(sum(amount_atomic), 0) FROM (
+          SELECT amount_atomic FROM payment_attempts
+          WHERE lower(payer) = wallet AND state = 'settled' AND ended_at > since
+          ORDER BY ended_at DESC LIMIT 64
+        ) AS settled
+      ) <= balance FROM payment_attempts WHERE payer = wallet AND state = 'pending'
+    $$`
+  yield* sql`
+    CREATE TABLE payment_pause (
+      id smallint PRIMARY KEY CHECK (id = 1),
+      reason text,
+      since timestamptz(3)
+    )`
+  yield* sql`INSERT INTO payment_pause (id) VALUES (1)`
 })
+
+/**
+ * EIP-3009 transfers to us as one scan of the chain reads them, and how far it has read. `name` is that of the
+ * authorization in `payment_claims`. A row is provisional until its block is final. `recipients` are wallets as a JSON
+ * array; `doubted_at` is when a node first had another block at the number of `final_block`.
+ */
+const chain = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE chain_transfers (
+      name text PRIMARY KEY,
+      network text NOT NULL,
+      asset text NOT NULL,
+      payer text NOT NULL,
+      nonce text NOT NULL,
+      pay_to text NOT NULL,
+      amount_atomic numeric(78, 0) NOT NULL,
+      transaction text NOT NULL,
+      block bigint NOT NULL,
+      block_hash text NOT NULL,
+      log_index integer NOT NULL,
+      is_final boolean NOT NULL
+    )`
+  yield* sql`CREATE INDEX chain_transfers_block ON chain_transfers (network, asset, block)`
+  yield* sql`
+    CREATE TABLE chain_scans (
+      network text NOT NULL,
+      asset text NOT NULL,
+      recipients text NOT NULL,
+      final_block bigint NOT NULL,
+      final_hash text NOT NULL,
+      final_time bigint NOT NULL,
+      head_block bigint NOT NULL,
+      head_hash text NOT NULL,
+      due_at timestamptz NOT NULL DEFAULT now(),
+      doubted_at timestamptz,
+      PRIMARY KEY (network, asset)
+    )`
+  yield* sql`
+    CREATE TABLE relayer_broadcasts (
+      sender text NOT NULL,
+      nonce bigint NOT NULL,
+      attempt_id uuid UNIQUE REFERENCES payment_attempts (id),
+      hash text NOT NULL,
+      raw text NOT NULL,
+      gas_at_risk bigint NOT NULL DEFAULT 0,
+      sent_at timestamptz(3) NOT NULL,
+      PRIMARY KEY (sender, nonce)
+    )`
+  yield* sql`CREATE INDEX relayer_broadcasts_hash ON relayer_broadcasts (hash)`
+})
+
+/** A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */
+const unmatched = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE payment_strays (
+      name text PRIMARY KEY,
+      network text NOT NULL,
+      asset text NOT NULL,
+      payer text NOT NULL,
+      nonce text NOT NULL,
+      amount_atomic numeric(78, 0) NOT NULL,
+      valid_before numeric(78, 0) NOT NULL,
+      transaction text NOT NULL,
+      found_at timestamptz(3) NOT NULL,
+      pay_to text
+    )`
+  yield* sql`
+    CREATE TABLE payment_refunds (
+      payment text PRIMARY KEY,
+      transaction text NOT NULL UNIQUE,
+      attempt uuid UNIQUE REFERENCES payment_attempts (id),
+      shown text NOT NULL
+    )`
+})
+
+export default Effect.all([attempts, claims, chain, unmatched], { discard: true })

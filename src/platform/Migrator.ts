@@ -1,117 +1,73 @@
-/** Migrates the schema: each migration once, in a transaction of its own, safe when several servers start together. */
-import { Effect, Layer, Schedule } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+/** Migrates the schema at start, safely when several servers start together. A current database is only read. */
+import { Effect, Layer, Record, Schedule, Schema } from "effect"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
-import acts from "../../migrations/0002_acts.ts"
-import witness from "../../migrations/0003_witness.ts"
-import altar from "../../migrations/0004_altar.ts"
-import totals from "../../migrations/0005_totals.ts"
-import rooms from "../../migrations/0010_rooms.ts"
-import limits from "../../migrations/0011_limits.ts"
-import cards from "../../migrations/0014_cards.ts"
-import lookups from "../../migrations/0015_lookups.ts"
-import evidence from "../../migrations/0016_evidence.ts"
-import purses from "../../migrations/0017_purses.ts"
-import log from "../../migrations/0018_log.ts"
-import traces from "../../migrations/0021_traces.ts"
-import administration from "../../migrations/0022_administration.ts"
-import actNames from "../../migrations/0023_names.ts"
-import fits from "../../migrations/0024_fits.ts"
-import late from "../../migrations/0026_late.ts"
-import networks from "../../migrations/0027_networks.ts"
-import refunds from "../../migrations/0030_refunds.ts"
-import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
-import actFilters from "../../migrations/0032_act_filters.ts"
-import transfers from "../../migrations/0037_transfers.ts"
-import { log as report } from "./LogMessages.ts"
-import { codeOf, transaction } from "./Sql.ts"
+import altar from "../../migrations/0002_altar.ts"
+import stones from "../../migrations/0003_log.ts"
+import rooms from "../../migrations/0004_rooms.ts"
+import limits from "../../migrations/0005_limits.ts"
+import { log } from "./LogMessages.ts"
+import { codeOf } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
 
 /** Migrations by number and name, in order. */
 export const all: Readonly<Record<string, Migration>> = {
   "0001_payments": payments,
-  "0002_acts": acts,
-  "0003_witness": witness,
-  "0004_altar": altar,
-  "0005_totals": totals,
-  "0010_rooms": rooms,
-  "0011_limits": limits,
-  "0014_cards": cards,
-  "0015_lookups": lookups,
-  "0016_evidence": evidence,
-  "0017_purses": purses,
-  "0018_log": log,
-  "0021_traces": traces,
-  "0022_administration": administration,
-  "0023_names": actNames,
-  "0024_fits": fits,
-  "0026_late": late,
-  "0027_networks": networks,
-  "0030_refunds": refunds,
-  "0031_checkpoint_rate": checkpointRate,
-  "0032_act_filters": actFilters,
-  "0037_transfers": transfers,
+  "0002_altar": altar,
+  "0003_log": stones,
+  "0004_rooms": rooms,
+  "0005_limits": limits,
 }
 
-const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.map(
-    sql<{ migration_id: number }>`SELECT migration_id FROM effect_sql_migrations`.withoutTransform,
-    (rows) => new Set(rows.map(({ migration_id }) => migration_id)),
-  ),
-)
+const table = "spirit_altar_migrations"
 
-const isMade = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.map(sql<{ found: boolean }>`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS found`, (rows) =>
-    rows.some(({ found }) => found),
-  ),
-)
-
-/** SQLSTATE 55P03: a lock was not granted in time. */
-const isHeld = (failure: SqlError.SqlError): boolean => codeOf(failure) === "55P03"
-
-/** The table that earlier versions use, so that all versions see which migrations have run. */
-const makeTable = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`
-  CREATE TABLE effect_sql_migrations (
-    migration_id integer PRIMARY KEY,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    name text NOT NULL
-  )`,
-)
-
-/**
- * The row of a migration is its claim. A second server waits for the first one's transaction, then finds the row taken,
- * or free after a rollback. The previous version locks the whole table, and so waits for this row, too.
- */
-const once = Effect.fnUntraced(function* (id: number, name: string, migration: Migration) {
-  const sql = yield* SqlClient.SqlClient
-  const claimed = yield* sql`
-    INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${id}, ${name})
-    ON CONFLICT (migration_id) DO NOTHING RETURNING migration_id`
-  if (claimed.length === 0) return
-  // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and tries again.
-  yield* sql`SET LOCAL lock_timeout = '2s'`
-  yield* migration
-})
-
-/** Runs pending migrations, lowest number first. A current database is only read. */
-export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
-  const inTransaction = yield* transaction
-  // If another server creates the table at the same moment, ours fails and theirs is used.
-  if (!(yield* isMade)) yield* Effect.catch(makeTable, (refused) => Effect.mapError(applied, () => refused))
-  const done = yield* applied
-  for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
-    const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
-    if (done.has(Number(id))) continue
-    yield* inTransaction(once(Number(id), name, migration)).pipe(
-      Effect.tapError((failure) => (isHeld(failure) ? report("migration waiting", { migration: name }) : Effect.void)),
-      Effect.retry({ while: isHeld, schedule: Schedule.spaced("10 seconds") }),
-      Effect.withSpan(`Migrator ${name}`),
-    )
+/** The database of a version before 1.0, whose numbers Effect's migrator would take for those of this version. */
+export class DatabaseOutdated extends Schema.TaggedError<DatabaseOutdated>()("DatabaseOutdated", {}) {
+  override get message() {
+    return "This database was made by a version before 1.0, a preview whose data cannot be carried over. Create a new database and set DATABASE_URL to it."
   }
+}
+
+/** SQLSTATEs of a migration that another session holds up: a lock not granted in time, and a deadlock. */
+const contended = new Set<unknown>(["55P03", "40P01"])
+
+const sqlErrorIn = (failure: unknown): SqlError.SqlError | undefined => {
+  const cause = failure instanceof Migrator.MigrationError ? failure.cause : failure
+  return SqlError.isSqlError(cause) ? cause : undefined
+}
+
+const isContended = (failure: unknown) => {
+  const error = sqlErrorIn(failure)
+  return error !== undefined && contended.has(codeOf(error))
+}
+
+/** The number of the latest migration; 0 without any. */
+const latest = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql<{ readonly isOurs: boolean; readonly isOutdated: boolean }>`
+    SELECT to_regclass(${table}) IS NOT NULL AS is_ours, to_regclass('effect_sql_migrations') IS NOT NULL AS is_outdated`
+  if (found?.isOurs === true) {
+    const [row] = yield* sql<{ readonly latest: number }>`
+      SELECT coalesce(max(migration_id), 0)::int AS latest FROM ${sql.literal(table)}`
+    return row?.latest ?? 0
+  }
+  return found?.isOutdated === true ? yield* new DatabaseOutdated() : 0
 })
 
-/** Forward only, and safe when several servers start together, including the previous version. */
+/** Runs pending migrations in one transaction, lowest number first. */
+export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
+  const sql = yield* SqlClient.SqlClient
+  // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and retries.
+  const brief = Record.map(migrations, (migration) => Effect.andThen(sql`SET LOCAL lock_timeout = '2s'`, migration))
+  const loader = Migrator.fromRecord(brief)
+  const last = Math.max(...(yield* loader).map(([id]) => id))
+  const pending = Migrator.make({})({ loader, table })
+  return yield* Effect.flatMap(latest, (done) => (done >= last ? Effect.void : Effect.asVoid(pending))).pipe(
+    Effect.tapError((failure) => (isContended(failure) ? log("migration waiting") : Effect.void)),
+    Effect.retry({ while: isContended, schedule: Schedule.spaced("10 seconds") }),
+    Effect.catchTag("MigrationError", (failure) => Effect.fail(sqlErrorIn(failure) ?? failure)),
+  )
+})
+
 export const layer = Layer.effectDiscard(run(all))

@@ -79,7 +79,7 @@ suite("a database that is unreachable at start", database, (it) => {
 
   it("is waited for when it disconnects in the middle of a start, too", function* () {
     const proxy = yield* PgProxy.make(yield* real)
-    const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
+    const trap = proxy.arm(/FROM spirit_altar_migrations/u, "cutBefore")
     const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
     yield* trap.arrived
     yield* server.says("database lost during start")

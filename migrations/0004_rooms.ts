@@ -1,10 +1,10 @@
-/** Signal rooms: what is decided under the lock of a room stands in its row, its messages in a ring of 50 places. */
+/** Signal rooms: what is decided under the lock of a room is in its row, and its messages are in a ring of 50 places. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Room for an update on the same page, and no toasting: the row is rewritten by every send.
+  // Every send rewrites the row: it has space for an update on its page, and is not toasted.
   yield* sql`
     CREATE TABLE rooms (
       id uuid PRIMARY KEY,

@@ -1,10 +1,10 @@
-/** The Merkle log over the stones: how far it is built, its tiles, and every checkpoint it ever signed. */
+/** The Merkle log over the stones: how far it is built, its tiles, and every checkpoint that it signed. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Derived from the stones by whoever gets to it; settling touches none of this. A tile is one row that only grows: the
- * narrower one of an earlier size is its beginning. `stopped_reason` is why nothing is appended or signed any more.
+ * Derived from the stones; settling touches none of this. A tile is one row that only grows. `stopped_reason` is why
+ * nothing is appended or signed any more. `rests_until` is the earliest time of the next checkpoint, on all servers.
  */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -14,7 +14,8 @@ export default Effect.gen(function* () {
       size bigint NOT NULL,
       root bytea NOT NULL CHECK (octet_length(root) = 32),
       stopped_reason text,
-      stopped_at timestamptz(3)
+      stopped_at timestamptz(3),
+      rests_until timestamptz NOT NULL DEFAULT 'epoch'
     )`
   yield* sql`
     INSERT INTO log_head (id, size, root)
