@@ -31,12 +31,12 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
 /** Packages that stay outside: a CommonJS package's names are unknown before it runs, so a chunk would export none. */
 export const external = ["undici"]
 
-/** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand, and the threads' programs. */
+/** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { outputFiles } = await bundle({
     absWorkingDir: root,
-    entryPoints: ["src/main.ts", { in: "src/payments/verify/SigningKeyWorker.ts", out: "signing-keys" }],
+    entryPoints: ["src/main.ts"],
     outdir,
     bundle: true,
     format: "esm",

@@ -56,7 +56,6 @@ export const messages = {
     "resubmission failed": "Read the cause: node, facilitator, database or gas.",
     "room cleanup failed": "Check the database.",
     "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",
-    "signature thread ended": "Nothing. Signatures are checked without it for a minute.",
     "standing check failed": "Read the cause: node or database.",
     "sweep failed": "Read the cause: node or database.",
     "transaction not tended": "Read the cause: node or database.",

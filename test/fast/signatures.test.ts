@@ -1,8 +1,5 @@
-/** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
-import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import { Effect, Fiber, Schedule } from "effect"
-import { TestClock } from "effect/testing"
+/** Our reading of a signature is viem's. */
+import { Effect } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { hashTypedData, recoverAddress } from "viem/utils"
@@ -11,12 +8,8 @@ import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
-import * as KeyChecks from "../../src/payments/verify/KeyChecks.ts"
-import { signings } from "../../src/payments/verify/Signing.ts"
-import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/verify/SigningKey.ts"
-import * as Thread from "../../src/platform/Thread.ts"
-import { assert, describe, effect, it, live } from "../lab/Suites.ts"
-import { newFolder } from "../lab/Folders.ts"
+import { digestOf, makeIsSigned, makeRecover, signingLength, signings } from "../../src/payments/verify/SigningKey.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -126,95 +119,5 @@ describe("the key behind a signature", () => {
     ].map(signingIn)
     assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
     assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
-  })
-})
-
-const signer = privateKeyToAccount(newHex(32))
-
-const newSigning = (isOwn: boolean) => {
-  const own = authorizationOf({ from: inLowerCase(signer.address) })
-  const signature = Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
-  const { from } = isOwn ? own : authorizationOf()
-  return Effect.map(signature, (signed) => signingIn({ ...own, from, signature: signed }))
-}
-
-const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
-
-const askAll = Effect.fnUntraced(function* (
-  isSigned: (signing: Uint8Array) => Effect.Effect<boolean>,
-  asked: ReadonlyArray<boolean> = own,
-) {
-  const made = yield* Effect.forEach(asked, newSigning)
-  return yield* Effect.forEach(made, isSigned, { concurrency: "unbounded" })
-})
-
-const program = (text: string) =>
-  new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
-
-const answering = (verdict: number) =>
-  program(
-    `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
-  )
-
-describe("checks of keys", () => {
-  live("get a verdict each, by the thread's own program", function* () {
-    const real = new URL("../../src/payments/verify/SigningKeyWorker.ts", import.meta.url)
-    const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
-    const made = yield* Effect.forEach(own, newSigning)
-    assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))
-  })
-
-  // By a clock that stands, so that no thread is too slow to be asked.
-  effect("run together on the thread, and a single one starts none", function* () {
-    // It affirms what is not so, which shows who was asked.
-    const isSigned = yield* KeyChecks.make(answering(1))
-    assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
-    assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
-    // It affirms what begins with a seven, whatever stands beside it.
-    const marking = program(
-      `parentPort.on("message", (all) => parentPort.postMessage(Uint8Array.from({ length: all.length / ${signingLength} }, (_, at) => Number(all[at * ${signingLength}] === 7))))`,
-    )
-    const isMarked = yield* KeyChecks.make(marking)
-    const three = [7, 0, 0].map((byte) => new Uint8Array(signingLength).fill(byte))
-    const verdicts = yield* Effect.forEach(three, isMarked, { concurrency: "unbounded" })
-    assert.deepStrictEqual(verdicts, [true, false, false])
-  })
-
-  live.each([
-    ["says so", answering(0)],
-    ["says too little", program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)],
-    ["is not there", new URL("file:///nowhere/to/be/found.js")],
-    ["is refused by its constructor", new URL("http://localhost/signing-keys.js")],
-  ] as const)("reject no payment because the thread %s", function* ([, thread]) {
-    assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(thread)), own)
-  })
-
-  effect("continue here when the thread ends, which is started again a minute later", function* () {
-    const starts = join(newFolder(), "starts")
-    const mortal = program(
-      `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
-    )
-    const isSigned = yield* KeyChecks.make(mortal)
-    assert.deepStrictEqual(yield* askAll(isSigned), own)
-    assert.deepStrictEqual(yield* askAll(isSigned), own)
-    assert.strictEqual(readFileSync(starts, "utf8"), "x")
-    yield* TestClock.adjust("61 seconds")
-    assert.deepStrictEqual(yield* askAll(isSigned), own)
-    assert.strictEqual(readFileSync(starts, "utf8"), "xx")
-  })
-
-  effect("wait two seconds for a thread that hangs", function* () {
-    const asked = join(newFolder(), "asked")
-    const hanging = program(
-      `import { writeFileSync } from "node:fs"; parentPort.on("message", () => { writeFileSync(${JSON.stringify(asked)}, "x"); for (;;); })`,
-    )
-    const isSigned = yield* KeyChecks.make(hanging)
-    const verdicts = yield* Effect.forkChild(askAll(isSigned))
-    yield* Effect.sync(() => existsSync(asked)).pipe(
-      Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("20 millis") }),
-      TestClock.withLive,
-    )
-    yield* TestClock.adjust("2 seconds")
-    assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
   })
 })

@@ -1,15 +1,13 @@
 /** Every payment that does not fit is refused with its reason, charges nothing, and costs the node few questions or none. */
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
-import { signingLength } from "../../src/payments/verify/SigningKey.ts"
-import * as Thread from "../../src/platform/Thread.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
 import { written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
-import { apart, assert, assertAnswer, live, suite } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 
@@ -128,12 +126,6 @@ suite("a payment with one fault", world(), (it) => {
       assert.deepStrictEqual(yield* written, before)
     })
   }
-})
-
-// The built program: where it failed to start, the server would be right and slow.
-live("the thread that checks signatures answers each check", function* () {
-  const ask = yield* Thread.make<Uint8Array, Uint8Array>(Thread.programOf("signing-keys"))
-  assert.deepStrictEqual([...(yield* ask(new Uint8Array(3 * signingLength)))], [0, 0, 0])
 })
 
 /** Sends stones that are signed for one offer. */

@@ -8,8 +8,7 @@ import { Chain } from "../chain/Chain.ts"
 import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { call, getCode, isRevert } from "../chain/Rpc.ts"
-import * as KeyChecks from "./KeyChecks.ts"
-import { signings } from "./Signing.ts"
+import { makeIsSigned, signings } from "./SigningKey.ts"
 
 /** Milliseconds for which a wallet counts as one without code, and the maximum number remembered. */
 const codelessFor = 30_000
@@ -42,7 +41,7 @@ const walletCall = Option.liftThrowable((authorization: SignedAuthorization, ter
 export class Signatures extends Context.Service<Signatures>()("spirit-altar/payments/verify/Signature", {
   make: Effect.gen(function* () {
     const { ask } = yield* Chain
-    const isSigned = yield* KeyChecks.make()
+    const isSigned = yield* Effect.promise(makeIsSigned)
     const signingOf = signings()
     /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
     const codeless = new BoundedMap<Address, number>(codelessKept)
@@ -55,17 +54,17 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     })
 
     /** A malformed signature is not one of a wallet's own key. */
-    const byKey = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+    const byKey = (authorization: SignedAuthorization, terms: Terms) => {
       const signing = signingOf(authorization, terms)
-      return signing !== undefined && (yield* isSigned(signing))
-    })
+      return signing !== undefined && isSigned(signing)
+    }
 
     /**
      * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
      * with code is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      return (yield* byKey(authorization, terms)) || (yield* hasCode(authorization.from))
+      return byKey(authorization, terms) || (yield* hasCode(authorization.from))
     })
 
     const byWallet = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
@@ -82,7 +81,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
      * of transfers, so this alone proves the owner of a used authorization.
      */
     const proven = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
+      return byKey(authorization, terms) || (yield* byWallet(authorization, terms))
     })
 
     return { plausible, proven }

@@ -1,6 +1,11 @@
-/** Recovers the key that signed an authorization. It runs in a thread, so it imports nothing of ours. */
+/** Encodes an authorization and its signature as bytes, and recovers the key that signed it: a fifth of a millisecond. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
-import { keccak256 } from "viem/utils"
+import { domainSeparator, keccak256, stringToHex } from "viem"
+import type { Address } from "../../../schema/Common.ts"
+import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
+import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
+import { wordOf } from "../Hex.ts"
+import type { Terms } from "../PaymentTerms.ts"
 
 /** Offsets in a signing: the digest's prefix, the type's hash with six words, r and s, the parity of y. */
 const structAt = 34
@@ -33,5 +38,47 @@ export const makeIsSigned = async () => {
   return (signing: Uint8Array): boolean => {
     const signer = recover(signing)
     return signer !== undefined && Buffer.compare(signer, signing.subarray(...payer)) === 0
+  }
+}
+
+/** The EIP-712 domain of a token's signatures. */
+type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
+
+const typeHash = keccak256(
+  stringToHex(
+    `TransferWithAuthorization(${transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`).join(",")})`,
+  ),
+)
+
+/** r and s, and v as 0, 1, 27 or 28. */
+const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
+
+/**
+ * Encodes authorizations. Undefined if a number does not fit its type, or the signature is not plain.
+ * The token's prefix is cached.
+ */
+export const signings = () => {
+  const prefixes = new Map<string, string>()
+
+  /** The common prefix of all digests of this token. */
+  const prefixOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
+    const key = JSON.stringify([asset, name, version, network])
+    const known = prefixes.get(key)
+    if (known !== undefined) return known
+    const chainId = chainIdOf(network)
+    const made = `1901${domainSeparator({ domain: { name, version, chainId, verifyingContract: asset } }).slice(2)}`
+    prefixes.set(key, made)
+    return made
+  }
+
+  return (authorization: SignedAuthorization, domain: Domain): Uint8Array | undefined => {
+    const { asset, from, nonce, signature, to, validAfter, validBefore, value } = authorization
+    const [, compact, v] = plainSignature.exec(signature) ?? []
+    if (compact === undefined || v === undefined) return undefined
+    const words = [from, to, value, validAfter, validBefore, nonce].map(wordOf).join("")
+    const parity = v === "01" || v === "1c" ? "01" : "00"
+    const text = `${prefixOf(domain, asset)}${typeHash.slice(2)}${words}${compact}${parity}`
+    const signing = Buffer.from(text, "hex")
+    return text.length === signingLength * 2 && signing.byteLength === signingLength ? signing : undefined
   }
 }
