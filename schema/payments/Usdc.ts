@@ -49,5 +49,5 @@ export const priceUsd = (amountAtomic: bigint): string => {
   return `$${cents.slice(0, -2)}.${cents.slice(-2)}`
 }
 
-/** A day in seconds: the maximum of every configured wait and authorization lifetime. */
+/** A day in seconds: the maximum lifetime of an authorization. */
 export const secondsMaximum = 86_400

@@ -70,7 +70,7 @@ export const harness = async (options: HarnessOptions) => {
           CARD_PROFILE_ID: CardProcessor.profile,
           CARD_SECRET_KEY: CardProcessor.secretKey,
           TEST_CARD_API_URL: cards.url,
-          SETTLE_TIMEOUT_SECONDS: "4",
+          TEST_SETTLE_SECONDS: "4",
           TEST_SWEEP_SECONDS: "1",
           TRUSTED_PROXIES: "127.0.0.1",
           LOG_KEY: logKey,

@@ -36,7 +36,7 @@ apart("a server killed with every act in flight and none broadcast", stage, (it)
   it("fails each attempt at a start after its expiry, and frees it for the next buyer", function* ({ rpc }) {
     // Each act is bought again at the end.
     yield* today
-    const settings = { SETTLE_TIMEOUT_SECONDS: "20", TEST_SWEEP_SECONDS: "3600" }
+    const settings = { TEST_SETTLE_SECONDS: "20", TEST_SWEEP_SECONDS: "3600" }
     const server = yield* ServerProcess.make({ ...(yield* proxied), ...settings })
     const { url } = server
     yield* server.start

@@ -117,7 +117,7 @@ const environment = Effect.fnUntraced(function* ({ concludedBy, settledBy }: Poi
   const env: Record<string, string> = {
     ...others,
     CHAIN_FINALITY: "finalized",
-    SETTLE_TIMEOUT_SECONDS: "20",
+    TEST_SETTLE_SECONDS: "20",
     TEST_SWEEP_SECONDS: concludedBy === "sweeper" ? "1" : "3600",
     LOG_LEVEL: "Info",
     ...(settledBy === "facilitator" ? { FACILITATOR_URL: facilitator.url } : { RELAYER_KEY }),

@@ -20,7 +20,7 @@ const environment = Effect.gen(function* () {
     ...(yield* proxied),
     RPC_URL: (yield* LocalChain).rpcUrl,
     ...cards((yield* Processor).url),
-    SETTLE_TIMEOUT_SECONDS: "20",
+    TEST_SETTLE_SECONDS: "20",
     TEST_SWEEP_SECONDS: "3600",
     LOG_LEVEL: "Info",
   }

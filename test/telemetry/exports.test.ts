@@ -192,7 +192,7 @@ apart("a trace", stage, (it) => {
       OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
       OTEL_METRIC_EXPORT_INTERVAL: "1000",
       RPC_URL: node.url,
-      SETTLE_TIMEOUT_SECONDS: patientSeconds(2),
+      TEST_SETTLE_SECONDS: patientSeconds(2),
     }
     const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
     const paid = yield* Purchase.prepare(first.url)

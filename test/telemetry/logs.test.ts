@@ -18,7 +18,7 @@ const clientAddress = "203.0.113.77"
 const collectorKey = "collector-key-4711"
 
 const started = (env: Readonly<Record<string, string>>) =>
-  listening({ SETTLE_TIMEOUT_SECONDS: patientSeconds(3), TEST_SWEEP_SECONDS: "1", ...env })
+  listening({ TEST_SETTLE_SECONDS: patientSeconds(3), TEST_SWEEP_SECONDS: "1", ...env })
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 

@@ -1,6 +1,6 @@
 /** The server's configuration from its environment. Secrets stay redacted. */
 import { createHmac } from "node:crypto"
-import { Config, Context, Duration, type Effect, Option, Redacted, Result } from "effect"
+import { Config, Context, type Effect, Option, Redacted, Result } from "effect"
 import type { IpNetwork } from "effect/net"
 import { usdc } from "../../../schema/payments/Usdc.ts"
 import type { LogConfig } from "../../log/Log.ts"
@@ -13,7 +13,7 @@ import type { ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
 import { database, refused } from "./Kinds.ts"
 import { receipts } from "./Receipts.ts"
 import * as Table from "./Table.ts"
-import { cardApiUrl, sweepEvery } from "./TestHooks.ts"
+import { cardApiUrl, patience, sweepEvery } from "./TestHooks.ts"
 
 export interface ServerConfig {
   readonly host: string
@@ -61,7 +61,7 @@ const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
 
 const { databaseUrl: _, publicUrl, ...selling } = Table.sufficient
 
-const environment = Config.all({ ...selling, ...Table.payment, cards, sweepEvery })
+const environment = Config.all({ ...selling, ...Table.payment, cards, patience, sweepEvery })
 
 const settlementOf = (env: Config.Success<typeof environment>): Option.Option<SettlementConfig> =>
   Option.orElse(
@@ -101,7 +101,7 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
       finalTag: env.finalTag,
       settlement: settlement.value,
       cards: env.cards,
-      patience: Duration.seconds(env.patience),
+      patience: env.patience,
       sweepEvery: env.sweepEvery,
     }
   }

@@ -1,6 +1,5 @@
 /** The kinds of variables and how each is read. An error names the expected form and never quotes the given value. */
 import { Config, ConfigProvider, Redacted, Result, Schema } from "effect"
-import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { keyTypes, parseVerifierKey } from "../../../schema/log/Note.ts"
 import { network } from "../../limits/Address.ts"
@@ -135,12 +134,6 @@ export const whole = (minimum: number, maximum: number): Kind<number> => ({
   read: (name) =>
     Config.schema(Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum })), name),
 })
-const between = (expected: string, minimum: number, maximum: number): Kind<number> => ({
-  expected,
-  read: (name) => Config.schema(Schema.FiniteFromString.check(Schema.isBetween({ minimum, maximum })), name),
-})
-export const seconds = between(`a number of seconds from 1 to ${secondsMaximum}`, 1, secondsMaximum)
-export const share = between("a share from 0 to 1", 0, 1)
 export const logLevel = {
   expected: "Trace, Debug, Info, Warn, Error, Fatal or None",
   read: (name: string) => Config.LogLevel(name),

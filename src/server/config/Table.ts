@@ -131,9 +131,6 @@ export const payment = {
   finalTag: preset("CHAIN_FINALITY", "finalized", Kinds.oneOf("finalized", "safe", "latest"), {
     says: "The block tag that counts as final: finalized, safe or latest.",
   }),
-  patience: preset("SETTLE_TIMEOUT_SECONDS", 30, Kinds.seconds, {
-    says: "Seconds until the outcome of a settlement counts as unknown.",
-  }),
 }
 
 export const cards = {
