@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Derived from the stones; settling touches none of this. A tile is one row that only grows. `stopped_reason` is why
- * nothing is appended or signed any more. `rests_until` is the earliest time of the next checkpoint, on all servers.
+ * Derived from the stones; settling touches none of this. A tile is one row that only grows. `stopped_code` and
+ * `stopped_reason` are why nothing is appended or signed any more. `rests_until` is the earliest time of the next checkpoint, on all servers.
  */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -13,6 +13,7 @@ export default Effect.gen(function* () {
       id smallint PRIMARY KEY CHECK (id = 1),
       size bigint NOT NULL,
       root bytea NOT NULL CHECK (octet_length(root) = 32),
+      stopped_code text,
       stopped_reason text,
       stopped_at timestamptz(3),
       rests_until timestamptz NOT NULL DEFAULT 'epoch'

@@ -14,6 +14,6 @@ export const stopped = (
   reason: StopReason,
 ): Effect.Effect<never, LogStopped | SqlError.SqlError> =>
   store.stop(reason).pipe(
-    Effect.tap((isFirst) => (isFirst ? log("log stopped", { reason }) : Effect.void)),
-    Effect.andThen(Effect.fail(new LogStopped({ reason }))),
+    Effect.tap((isFirst) => (isFirst ? log("log stopped", { code: reason.code, reason: reason.detail }) : Effect.void)),
+    Effect.andThen(Effect.fail(new LogStopped({ reason: reason.detail }))),
   )

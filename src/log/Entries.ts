@@ -1,8 +1,9 @@
-/** The entries of a log in their order. */
-import { Context, type Effect, Schema } from "effect"
-import type { SqlError, Statement } from "effect/sql"
+/** The entries of the log: the texts that the chain of stones hashes. The settling transaction gives each its position. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Bytes } from "../../schema/log/Bytes.ts"
-import type { ChainBroken } from "../altar/HashChain.ts"
+import { entryOf } from "../../schema/log/Entry.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { Whole } from "../platform/Rows.ts"
 
 export interface Entry {
@@ -19,20 +20,34 @@ export interface Found {
   readonly parts: ReadonlyArray<string>
 }
 
-export class Entries extends Context.Service<
-  Entries,
-  {
+export class Entries extends Context.Service<Entries>()("spirit-altar/log/Entries", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const chain = yield* WitnessChain
+
     /** At most `limit` entries from `from` on, without a gap, and the number of all. */
-    segment(
-      from: number,
-      limit: number,
-    ): Effect.Effect<
-      { readonly entries: ReadonlyArray<Entry>; readonly count: number },
-      ChainBroken | SqlError.SqlError
-    >
+    const segment = Effect.fnUntraced(function* (from: number, limit: number) {
+      const { head, links } = yield* chain.segment(from, limit)
+      const entries = links.map((link): Entry => ({ sequence: link.sequence, bytes: entryOf(link) }))
+      return { entries, count: head.sequence }
+    })
+
     /** A statement for the row of an entry by its UUID, so that a proof needs one round trip. */
-    readonly find: (id: string) => Statement.Fragment
+    const find = (id: string) => sql`
+      SELECT sequence, ARRAY[previous_hash, commitment, witnessed_at, transaction, chain_hash] AS parts
+      FROM (${chain.linkOf(id)}) l`
+
     /** The checked bytes of a found entry. */
-    read(found: Found): Effect.Effect<Bytes, ChainBroken>
-  }
->()("spirit-altar/log/Entries") {}
+    const read = Effect.fnUntraced(function* ({ parts, sequence }: Found) {
+      const [previousHash = "", commitment = "", witnessedAt = "", transaction = "", chainHash = ""] = parts
+      const link = { previousHash, sequence, commitment, witnessedAt, transaction }
+      // A single stone proves its own link.
+      yield* chain.check([{ ...link, chainHash }], { sequence: sequence - 1, chainHash: previousHash })
+      return entryOf(link)
+    })
+
+    return { segment, find, read }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -7,7 +7,7 @@ import { Entries, type Entry } from "./Entries.ts"
 import type { LogHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import { pollInterval, repeatStage } from "./StageLoop.ts"
-import { StopReason } from "./StopReason.ts"
+import { because, StopReason } from "./StopReason.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
 
 export interface IntegratorConfig {
@@ -35,21 +35,21 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         const read = yield* store.tiles(places)
         const edge = edgeOf(size, read)
         if (edge === undefined || !equal(rootOf(edge), head.root)) {
-          return Option.some<StopReason>(
-            `the tiles of the ${size} stones of the log do not have the root it was built with`,
+          return Option.some(
+            because("tiles", `the tiles of the ${size} stones of the log do not have the root it was built with`),
           )
         }
         const known = found.find(({ sequence }) => sequence === size)
         const leaf = size === 0 ? undefined : leafAt(size - 1, read)
         if (size > 0 && (known === undefined || leaf === undefined || !equal(leafOf(known.bytes), leaf))) {
-          return Option.some<StopReason>(`stone ${size} is not the one that the log holds`)
+          return Option.some(because("entries", `stone ${size} is not the one that the log holds`))
         }
         const leaves = found.filter(({ sequence }) => sequence > size).map(({ bytes }) => leafOf(bytes))
         const grown = append(edge, size, leaves)
         const root = rootOf(grown.edge)
         return (yield* store.extend(size, grown.growths, { size: size + leaves.length, root }))
           ? Option.none()
-          : Option.some<StopReason>(`the tiles behind stone ${size} are not as the log left them`)
+          : Option.some(because("tiles", `the tiles behind stone ${size} are not as the log left them`))
       })
 
       const integrate = Effect.gen(function* () {
@@ -59,7 +59,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         // Reads the last entry of the tree again: it must be unchanged, and the new entries must follow it.
         const { count, entries: found } = yield* entries.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
         if (count < size) {
-          return yield* stopped(store, `the log holds ${size} stones, but there are only ${count}`)
+          return yield* stopped(store, because("entries", `the log holds ${size} stones, but there are only ${count}`))
         }
         const added = found.length - (size === 0 ? 0 : 1)
         if (count === size) return 0
@@ -104,7 +104,8 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
           // A stopped log has raised its own alarm. An entry with a wrong hash stops the log with that reason.
           Effect.catchTags({
             LogStopped: () => Effect.void,
-            ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
+            ChainBroken: ({ message }) =>
+              Effect.ignore(stopped(store, because("entries", `the chain is broken: ${message}`))),
           }),
         )
         yield* repeatStage(work, "log integration failed", Effect.sleep(pollInterval))

@@ -11,7 +11,7 @@ import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
 import * as Rereading from "./Rereading.ts"
-import * as StoneEntries from "./StoneEntries.ts"
+import { Entries } from "./Entries.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
@@ -49,7 +49,7 @@ const logOf = ({ checkpointFile, policyFile, ...config }: LogConfig) => {
   return Layer.merge(
     Layer.provideMerge(Rereading.layer, PublishedLog.layer(config)),
     Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
-  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide([witnesses, StoneEntries.layer, LogStore.layer]))
+  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide([witnesses, Entries.layer, LogStore.layer]))
 }
 
 export const layer = (config: LogConfig | undefined) =>

@@ -2,6 +2,7 @@
 import { Option, Schema } from "effect"
 import { rowsOf, Whole } from "../platform/Rows.ts"
 import { foundColumns } from "./Entries.ts"
+import { StopCode } from "./StopReason.ts"
 import type { TileReader } from "./Tree.ts"
 
 /** The size of a tree and its root hash. */
@@ -12,7 +13,7 @@ export interface TreeHead {
 
 /** The state of the tree. `stopped` is the reason why nothing is appended or signed any more. */
 export interface LogHead extends TreeHead {
-  readonly stopped: Option.Option<{ readonly reason: string; readonly at: Date }>
+  readonly stopped: Option.Option<{ readonly code: StopCode; readonly reason: string; readonly at: Date }>
   /** Seconds until the next checkpoint may be signed; 0 when it may be now. */
   readonly rest: number
 }
@@ -26,6 +27,7 @@ export interface Published extends TreeHead {
 const HeadRow = Schema.Struct({
   size: Whole,
   root: Schema.Uint8Array,
+  stoppedCode: Schema.NullOr(StopCode),
   stoppedReason: Schema.NullOr(Schema.String),
   stoppedAt: Schema.NullOr(Schema.Date),
   rest: Schema.Int,
@@ -68,14 +70,14 @@ export const pathsOf = rowsOf("log_checkpoints", PathRow)
 export const entryPathsOf = rowsOf("log_checkpoints", EntryPathRow)
 export const extendedOf = rowsOf("log_tiles", ExtendedRow)
 
-export const headOf = ({ rest, root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({
+export const headOf = ({ rest, root, size, stoppedAt, stoppedCode, stoppedReason }: typeof HeadRow.Type): LogHead => ({
   size,
   root,
   rest,
   stopped:
-    stoppedReason === null || stoppedAt === null
+    stoppedCode === null || stoppedReason === null || stoppedAt === null
       ? Option.none()
-      : Option.some({ reason: stoppedReason, at: stoppedAt }),
+      : Option.some({ code: stoppedCode, reason: stoppedReason, at: stoppedAt }),
 })
 
 export const publishedOf = ({ note, publishedAt, root, size }: typeof PublishedRow.Type): Published => ({

@@ -19,6 +19,7 @@ import {
   tilesOf,
   type TreeHead,
 } from "./LogRows.ts"
+import type { StopReason } from "./StopReason.ts"
 import { type Growth, tileBytes } from "./Tree.ts"
 
 /** Maximum level of a tree of 2^53 leaves. */
@@ -28,9 +29,9 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const headColumns = sql.literal(
-      "size, root, stopped_reason, stopped_at, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest",
+      "size, root, stopped_code, stopped_reason, stopped_at, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest",
     )
-    const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)`
+    const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_at IS NULL)`
     const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
     const pathColumns = sql.literal("c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes")
     const tilesAbove = (leaf: Statement.Fragment) => sql`
@@ -107,7 +108,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         Effect.asVoid(sql`
           INSERT INTO log_checkpoints (size, root, note)
           SELECT ${size}::bigint, ${root}::bytea, ${note}::text FROM log_head
-          WHERE id = 1 AND size >= ${size}::bigint AND stopped_reason IS NULL
+          WHERE id = 1 AND size >= ${size}::bigint AND stopped_at IS NULL
           ON CONFLICT (size) DO NOTHING`),
 
       /** Adds signatures to a published checkpoint while its note is unchanged. */
@@ -151,16 +152,17 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
       }),
 
       /** Stops the log. True for the first caller. */
-      stop: (reason: string) =>
+      stop: ({ code, detail }: StopReason) =>
         Effect.map(
           sql`
-            UPDATE log_head SET stopped_reason = ${reason}::text, stopped_at = now()
-            WHERE id = 1 AND stopped_reason IS NULL RETURNING id`,
+            UPDATE log_head SET stopped_code = ${code}::text, stopped_reason = ${detail}::text, stopped_at = now()
+            WHERE id = 1 AND stopped_at IS NULL RETURNING id`,
           (stopped) => stopped.length > 0,
         ),
 
       /** Clears the reason after an operator has fixed its cause. Remaining faults stop the log again. */
-      resume: Effect.asVoid(sql`UPDATE log_head SET stopped_reason = NULL, stopped_at = NULL WHERE id = 1`),
+      resume: Effect.asVoid(sql`
+        UPDATE log_head SET stopped_code = NULL, stopped_reason = NULL, stopped_at = NULL WHERE id = 1`),
 
       atOnce: yield* transaction,
     }

@@ -9,6 +9,7 @@ import { Entries } from "./Entries.ts"
 import type { Path, Published } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { Signing } from "./Publisher.ts"
+import { because } from "./StopReason.ts"
 import * as TileMemo from "./TileMemo.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
@@ -50,7 +51,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
         if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
-          return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
+          return yield* stopped(store, because("checkpoints", `the checkpoint of ${size} stones is not as signed`))
         yield* Ref.set(genuine, published.value)
         return published.value
       })
@@ -69,7 +70,10 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
         const { read } = found.value
         if (!isSound(published, leaf, read, hashOf)) {
-          return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
+          return yield* stopped(
+            store,
+            because("tiles", `the tiles above stone ${leaf + 1} are not those of the published checkpoint`),
+          )
         }
         return { published, read }
       })
@@ -94,7 +98,10 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const { entries: found } = yield* entries.segment(from + 1, width)
           const leaves = concat(...found.map(({ bytes }) => leafOf(bytes)))
           if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-            return yield* stopped(store, `stones from ${from + 1} to ${from + width} are not those that the log holds`)
+            return yield* stopped(
+              store,
+              because("entries", `stones from ${from + 1} to ${from + width} are not those that the log holds`),
+            )
           }
           return bundleBytes(found.map(({ bytes }) => bytes))
         },
@@ -115,7 +122,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const leaf = leafAt(index, read)
           const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
           if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(bytes))) {
-            return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
+            return yield* stopped(store, because("entries", `stone ${sequence} is not the one that the log holds`))
           }
           const { note } = published
           const exact = hashes.map((hash) => concat(hash))

@@ -12,7 +12,7 @@ import { LogStore } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
 import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
 import { pollInterval, repeatStage } from "./StageLoop.ts"
-import type { StopReason } from "./StopReason.ts"
+import { because, type StopReason } from "./StopReason.ts"
 import { edgeOf, edgePlaces, placesOf, proofOf, rootOf, rootOfNothing } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
 
@@ -66,20 +66,27 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
         const edge = edgeOf(tree.size, read)
         if (edge === undefined || !equal(rootOf(edge), tree.root)) {
-          return Option.some<StopReason>(
-            `the tiles of the ${tree.size} stones of the log do not have the root it was built with`,
+          return Option.some(
+            because("tiles", `the tiles of the ${tree.size} stones of the log do not have the root it was built with`),
           )
         }
         for (const [what, before] of signed) {
           if (before.size > tree.size) {
-            return Option.some<StopReason>(
-              `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
+            return Option.some(
+              because(
+                "backup",
+                `${what} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
+              ),
             )
           }
           const proof = proofOf(rangesOf(before.size, tree.size), read)
           if (proof === undefined || !extendsTree(before, tree, proof)) {
-            return Option.some<StopReason>(
-              `the first ${before.size} stones of the log are not those that ${what} covers`,
+            return Option.some(
+              because(
+                // Only the published checkpoint is in this database. The others are records kept elsewhere.
+                what === "the published checkpoint" ? "checkpoints" : "backup",
+                `the first ${before.size} stones of the log are not those that ${what} covers`,
+              ),
             )
           }
         }
@@ -174,7 +181,10 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         if (Option.isSome(wrong)) return yield* stopped(store, wrong.value)
         yield* Ref.set(unproved, [])
         if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
-          return yield* stopped(store, "the published checkpoint is not as this server's key would sign it")
+          return yield* stopped(
+            store,
+            because("checkpoints", "the published checkpoint is not as this server's key would sign it"),
+          )
         }
         const file = lastSigned.isKept ? Option.some(kept) : Option.none()
         const hasWitnesses = Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))

@@ -3,6 +3,7 @@ import { Effect, Layer, Ref } from "effect"
 import { fullWidth, widthAt } from "../../schema/log/Tile.ts"
 import { stopped } from "./Alarm.ts"
 import { LogStore } from "./LogStore.ts"
+import { because } from "./StopReason.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { repeatStage } from "./StageLoop.ts"
 
@@ -25,7 +26,8 @@ export const layer = Layer.effectDiscard(
       Effect.catchTags({
         NotPublished: () => Effect.void,
         LogStopped: () => Effect.void,
-        ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
+        ChainBroken: ({ message }) =>
+          Effect.ignore(stopped(store, because("entries", `the chain is broken: ${message}`))),
       }),
     )
     yield* repeatStage(reread, "log rereading failed", Effect.sleep("1 second"))

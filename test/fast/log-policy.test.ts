@@ -1,7 +1,6 @@
 /** Policies of a log mean one thing, and a stopped log is explained by what was found. */
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
-import { adviceOn } from "../../src/cli/log/Log.ts"
 import { golden, renamed } from "../lab/log/Vectors.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
@@ -69,20 +68,5 @@ describe("a witness policy", () => {
     ["a strange URL", [`witness w ${keys[0] ?? ""} file:///etc/passwd`, "quorum w"]],
   ])("with %s is rejected", (_, lines) => {
     assert.instanceOf(parsePolicy(lines.join("\n")), Malformed)
-  })
-})
-
-describe("the advice for a stopped log", () => {
-  it.each([
-    [
-      "the checkpoint that the log witness watcher.example/w1 holds covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
-      "Do not resume as it is: stones that were signed are missing here.",
-    ],
-    ["the checkpoint of 20 stones is not as signed", "Compare log_checkpoints with a backup and with readers' copies:"],
-    ["the tiles above stone 7 are not those of the published checkpoint", "Another program wrote to log_tiles:"],
-    ["stone 7 is not the one that the log holds", "Another program wrote to witness_stones:"],
-    ["the tiles of a checkpoint ran away", "Compare the log_ tables and witness_stones"],
-  ])("because %s names what to look at", (reason, advice) => {
-    assert.isTrue(adviceOn(reason).startsWith(advice), adviceOn(reason))
   })
 })

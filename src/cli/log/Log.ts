@@ -10,7 +10,7 @@ import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
 import { LogStore } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
-import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
+import type { StopCode } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -28,21 +28,13 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-const advice: Readonly<Record<InspectionTarget, string>> = {
+const advice: Readonly<Record<StopCode, string>> = {
   backup:
     "Do not resume as it is: stones that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key.",
   checkpoints:
     "Compare log_checkpoints with a backup and with readers' copies: another program wrote to the table, or the key was changed under the same origin. Restore the rows, then resume.",
   tiles: "Another program wrote to log_tiles: restore the rows from a backup, then resume.",
-  sources: "Another program wrote to witness_stones: restore the rows from a backup, then resume.",
-}
-
-/** The advice for a stored reason, which another version of the server may have worded. */
-export const adviceOn = (reason: string): string => {
-  const suspect = inspectionTargetOf(reason)
-  return suspect === undefined
-    ? "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
-    : advice[suspect]
+  entries: "Another program wrote to witness_stones: restore the rows from a backup, then resume.",
 }
 
 const showStatus = Effect.gen(function* () {
@@ -59,9 +51,9 @@ const showStatus = Effect.gen(function* () {
   yield* Console.log(`tree        ${head.size} stones; ${total - head.size} behind`)
   yield* Console.log(`checkpoint  ${published}`)
   if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
-  const { at, reason } = head.stopped.value
+  const { at, code, reason } = head.stopped.value
   yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
-  return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
+  return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${advice[code]}` })
 })
 
 /** The first line of a checkpoint. */

@@ -13,7 +13,7 @@ import { LastSigned } from "../../../src/log/LastSigned.ts"
 import { LogStore } from "../../../src/log/LogStore.ts"
 import { Publisher } from "../../../src/log/Publisher.ts"
 import { fromText } from "../../../src/log/Signer.ts"
-import * as StoneEntries from "../../../src/log/StoneEntries.ts"
+import { Entries } from "../../../src/log/Entries.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { Witnesses } from "../../../src/log/Witnesses.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
@@ -40,7 +40,7 @@ const unpaid = Layer.effectDiscard(
 )
 
 /** The tests' own hands on the database, and the chain they lay stones on. */
-export const layer = StoneEntries.layer.pipe(
+export const layer = Entries.layer.pipe(
   Layer.provideMerge(WitnessChain.layer),
   Layer.provideMerge(unpaid),
   Layer.provideMerge(sql),
@@ -90,7 +90,7 @@ export const server = (
     Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ ...signing, publishSeconds })).pipe(
       Layer.provideMerge(LogStore.layer),
       Layer.provideMerge(Confirmation.layer),
-      Layer.provide([StoneEntries.layer.pipe(Layer.provide(WitnessChain.layer)), witnesses]),
+      Layer.provide([Entries.layer.pipe(Layer.provide(WitnessChain.layer)), witnesses]),
       Layer.provide(lastSigned),
       Layer.provide(
         Layer.unwrap(
@@ -183,6 +183,6 @@ export const forget = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
   yield* client`DELETE FROM log_tiles`
   yield* client`DELETE FROM log_checkpoints`
-  yield* client`UPDATE log_head SET size = 0, stopped_reason = NULL, stopped_at = NULL,
+  yield* client`UPDATE log_head SET size = 0, stopped_code = NULL, stopped_reason = NULL, stopped_at = NULL,
     root = decode('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex') WHERE id = 1`
 })
