@@ -96,43 +96,6 @@ suite("the pages", sandbox(), (it) => {
     }
   })
 
-  it("have a database index for every search", function* ({ sql }) {
-    const planned = Effect.gen(function* () {
-      // Tables this small are read whole whatever indexes there are.
-      yield* sql`SET LOCAL enable_seqscan = off`
-      yield* sql`SET LOCAL enable_sort = off`
-      for (const [query, ...indexes] of [
-        [
-          sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
-              ORDER BY ended_at DESC, id DESC LIMIT 50`,
-          "payment_attempts_payer",
-        ],
-        [
-          sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
-          "payment_attempts_transaction",
-        ],
-        [
-          sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'ab12' OR chain_hash = 'ab12'`,
-          "witness_stones_commitment",
-          "witness_stones_chain_hash",
-        ],
-        [
-          sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
-              ORDER BY settled_at DESC LIMIT 50`,
-          "acts_agent_name",
-        ],
-        [
-          sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
-          "witness_stones_spirit",
-        ],
-      ] as const) {
-        const plan = JSON.stringify(yield* query)
-        for (const index of indexes) assert.include(plan, index)
-      }
-    })
-    yield* Effect.orDie(sql.withTransaction(planned))
-  })
-
   it("report a chain that does not verify wherever they would show it", function* ({ sql, url }) {
     const { json } = yield* ask(`${url}/api/witness?limit=1`)
     const [stone] = JSON.parse(JSON.stringify(json["stones"]))

@@ -62,7 +62,10 @@ suite("a witness stone", world(), (it) => {
     const answers = yield* Effect.all(reveals, { concurrency: "unbounded" })
     const kept = (yield* read(`/api/witness/${id}`)).stone.reveal.agentName
     assert.deepStrictEqual(valuesOf(answers, "status").sort(), [200, 200, 201, 409, 409, 409])
-    assert.isTrue(answers.every(({ status }, index) => (status === 409) === (names[index] !== kept)))
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status === 409),
+      names.map((name) => name !== kept),
+    )
 
     const nameless = yield* sealed(text)
     assert.strictEqual((yield* nameless.reveal({ salt, text })).status, 201)

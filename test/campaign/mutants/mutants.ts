@@ -148,13 +148,6 @@ export const mutants: ReadonlyArray<Mutant> = [
     test: "receipt-file",
   },
   {
-    fault: "anyone may have signed a transfer",
-    file: "src/buyer/receipt/Recover.ts",
-    breaks: "signerOf",
-    by: "() => async (statement) => statement.from",
-    test: "receipt-file",
-  },
-  {
     fault: "a buyer signs any challenge",
     file: "src/buyer/core/Expectation.ts",
     breaks: "mismatchOf",
