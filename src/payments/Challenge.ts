@@ -17,6 +17,9 @@ import type { VoidReason } from "./chain/Evidence.ts"
 /** URLs carry parameters, so the cache needs a limit. */
 const offersKept = 1_000
 
+/** Characters of the challenge's `error`: the header has at most 1.5 KB. */
+const errorMaximum = 240
+
 /** Failures after which the authorization can never pay. Any other failure leaves it unused and valid. */
 const ends: ReadonlySet<string> = new Set<VoidReason>([
   "authorization_expired",
@@ -32,6 +35,9 @@ const causes: Readonly<Record<string, string>> = {
     "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price.",
   facilitator_unreachable: "The facilitator was unreachable, so this payment was not submitted.",
 }
+
+/** Clients show the challenge's `error` alone, so it names the member at fault, too. The header must stay short. */
+const errorOf = (reason: string, message: string) => `${reason}: ${message}`.slice(0, errorMaximum)
 
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
 const earlyFailure = (reason: string, until: string) =>
@@ -76,7 +82,7 @@ export const make = Effect.gen(function* () {
     request: PaidRequest,
     { message, reason }: PaymentRejected,
   ) {
-    const challenge = challengeOf(yield* terms, saleOf(act, request.url, request.parameters), reason)
+    const challenge = challengeOf(yield* terms, saleOf(act, request.url, request.parameters), errorOf(reason, message))
     return yield* new PaymentInvalid({ reason, message, challenge })
   })
 

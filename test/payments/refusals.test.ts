@@ -89,11 +89,6 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ["a payer without funds", exact("insufficient_balance"), { funds: 9_999n }],
   ["text that is not base64", payload, header("%%%")],
   ["base64 that is not JSON", payload, header("aGVsbG8=")],
-  [
-    "base64url",
-    payload,
-    { header: (text) => Buffer.from(`${Buffer.from(text, "base64").toString()}???>>>`).toString("base64url") },
-  ],
   ["an empty header", payload, header("")],
   ["a header of 17 KiB", undefined, header("A".repeat(17 * 1024))],
 ]
@@ -118,6 +113,7 @@ suite("a payment with one fault", world(), (it) => {
       if (reason !== undefined) {
         assert.strictEqual(answer.json["reason"], reason)
         assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
+        assert.include(`${reason}: ${String(answer.json["message"])}`, Object(challengeOf(answer)).error)
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       }
       // A payment that its wallet did not sign cannot have paid; of the others the server does not know.

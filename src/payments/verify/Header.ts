@@ -1,33 +1,28 @@
 /** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
-import { Effect, Option, Result, Schema } from "effect"
-import { Base64 } from "effect/encoding"
+import { Effect, Option, Schema } from "effect"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
 import type { ChallengeExtensions } from "../../../schema/payments/Payment.ts"
 
 export interface PaymentHeader {
-  /** Whether the header is padded standard base64. */
-  readonly isStrict: boolean
+  /** Whether two header lines were joined by a comma. */
+  readonly isTwice: boolean
   /** The decoded text; none if the header is not base64. */
   readonly text: Option.Option<string>
   /** The text as JSON; none if it is not JSON. */
   readonly json: Option.Option<unknown>
 }
 
-const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u
+/** Base64 or base64url, with or without its padding. */
+const isBase64 = (header: string) =>
+  /^[A-Za-z0-9+/_-]+={0,2}$/u.test(header) && header.replace(/=+$/u, "").length % 4 !== 1
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 const utf8 = new TextDecoder()
 
 export const read = (header: string): PaymentHeader => {
-  const bytes = Buffer.from(header, "base64")
-  // A header that encodes back to itself is strict. Only others need the pattern.
-  if (header !== "" && bytes.toString("base64") === header) {
-    const text = utf8.decode(bytes)
-    return { isStrict: true, text: Option.some(text), json: decodeJson(text) }
-  }
-  const text = Result.getSuccess(Base64.decodeString(header))
-  return { isStrict: strictBase64.test(header), text, json: Option.flatMap(text, decodeJson) }
+  const text = isBase64(header) ? Option.some(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
+  return { isTwice: header.includes(","), text, json: Option.flatMap(text, decodeJson) }
 }
 
 /** Marked required: a payment needs an id or an `Idempotency-Key`. A client without extensions sends the header. */

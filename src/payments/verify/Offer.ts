@@ -1,6 +1,7 @@
 /** Matches a signed payment with the offer and its time window, without the chain. */
 import { maxUint256 } from "viem"
 import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
+import { timestampOf } from "../../platform/Time.ts"
 import { inLowerCase } from "../Hex.ts"
 import { PaymentRejected } from "../PaymentRejected.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
@@ -26,28 +27,37 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
   const { accepted, payload: signed, resource } = payload
   const price = sale.amountAtomic.toString()
   if (accepted.scheme !== "exact")
-    return refuse("unsupported_scheme", "Only the scheme `exact` is accepted. Sign the offer in challenge.")
-  if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
+    return refuse("unsupported_scheme", "accepted.scheme must be `exact`. Sign the offer in challenge.")
+  if (accepted.network !== terms.network)
+    return refuse("invalid_network", `accepted.network must be ${terms.network}. Sign the offer in challenge.`)
   if (!sameAddress(accepted.asset, terms.asset))
-    return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
-  if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
-  if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
-  if (resource.url !== sale.url)
+    return refuse("invalid_payment_requirements", `accepted.asset must be ${terms.asset}. Sign the offer in challenge.`)
+  if (!sameAddress(accepted.payTo, terms.payTo))
+    return refuse("invalid_payment_requirements", `accepted.payTo must be ${terms.payTo}. Sign the offer in challenge.`)
+  if (accepted.amount !== price)
     return refuse(
-      "resource_url_mismatch",
-      `The payment was made for another URL; this one is ${sale.url}. Sign the offer in challenge.`,
+      "invalid_payment_requirements",
+      `accepted.amount must be ${price}, in atomic USDC. Sign the offer in challenge.`,
     )
+  if (resource.url !== sale.url)
+    return refuse("resource_url_mismatch", `resource.url must be ${sale.url}. Sign the offer in challenge.`)
   if (!sameAddress(signed.authorization.to, terms.payTo)) {
-    return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
+    return refuse(
+      "invalid_exact_evm_recipient_mismatch",
+      `payload.authorization.to must be ${terms.payTo}. Sign the offer in challenge.`,
+    )
   }
   if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
     return refuse(
       "invalid_exact_evm_payload_authorization_value_mismatch",
-      `The authorization must be for exactly ${price} atomic USDC.`,
+      `payload.authorization.value must be ${price}, in atomic USDC. Sign the offer in challenge.`,
     )
   }
   if (BigInt(signed.authorization.validAfter) > maxUint256 || BigInt(signed.authorization.validBefore) > maxUint256) {
-    return refuse("invalid_payload", "The authorization's times must be Unix seconds. Sign it with such times.")
+    return refuse(
+      "invalid_payload",
+      "payload.authorization.validAfter and validBefore must be Unix seconds. Sign it with such times.",
+    )
   }
   return undefined
 }
@@ -61,22 +71,23 @@ export const untimely = (
   terms: Terms,
   now: bigint,
 ): PaymentRejected | undefined => {
+  const clock = `Check your clock: the server's says ${timestampOf(Number(now) * 1000)} (${now}).`
   if (authorization.validAfter > now) {
     return refuse(
       "invalid_exact_evm_payload_authorization_valid_after",
-      "The authorization is not valid yet. Send it again after its validAfter, or sign a new one.",
+      `payload.authorization.validAfter is in the future. ${clock} Send it again after its validAfter, or sign a new one.`,
     )
   }
   if (authorization.validBefore < now + leastLife) {
     return refuse(
       "invalid_exact_evm_payload_authorization_valid_before",
-      "The authorization expires too soon; sign a new one.",
+      `payload.authorization.validBefore is past, or within ${leastLife} seconds. ${clock} Sign a new one.`,
     )
   }
   if (authorization.validBefore > now + longestLife(terms)) {
     return refuse(
       "invalid_exact_evm_payload_authorization_valid_before",
-      `The authorization lives longer than the ${terms.maxTimeoutSeconds} seconds of the offer; sign a shorter one.`,
+      `payload.authorization.validBefore is later than the ${terms.maxTimeoutSeconds} seconds of the offer allow. ${clock} Sign a shorter one.`,
     )
   }
   return undefined

@@ -1,6 +1,5 @@
 /** Verifies that a signed payment fits an offer exactly and would settle now. */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainUnavailable } from "../chain/Rpc.ts"
 import { alreadyUsed, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
@@ -12,6 +11,7 @@ import type { PaymentRejected } from "../PaymentRejected.ts"
 import { mismatch, refuse, reject, untimely } from "./Offer.ts"
 import { PayerBalances } from "./PayerBalances.ts"
 import type { PaymentHeader } from "./Header.ts"
+import { payloadIn, withSignature } from "./Payload.ts"
 import { Signatures } from "./Signature.ts"
 
 export interface VerifiedPayment {
@@ -40,7 +40,6 @@ export interface UnverifiedPayment {
   readonly cause: ChainUnavailable
 }
 
-const decodePayload = Schema.decodeUnknownOption(PaymentPayload)
 const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
 
 const simulationMessages: Readonly<Record<string, string>> = {
@@ -51,6 +50,9 @@ const simulationMessages: Readonly<Record<string, string>> = {
 }
 
 const badSignature = "invalid_exact_evm_signature"
+
+const highS =
+  "payload.signature has its s above half of the curve's order, which the token refuses (EIP-2). Sign again with a wallet that makes the lower one."
 
 const unproven = refuse(
   badSignature,
@@ -74,23 +76,16 @@ const refusedAs = (
   isTraceable: boolean,
 ): RefusedPayment => ({ _tag: "Refused", authorization, payload, refusal, isTraceable })
 
-const read = ({ isStrict, json, text }: PaymentHeader) => {
-  if (!isStrict || Option.isNone(text)) {
-    return Result.fail(refuse("invalid_payload", "PAYMENT-SIGNATURE must be padded standard base64 of a JSON object."))
-  }
-  const version = Option.flatMap(json, decodeVersion)
+const invalid = (fault: string) => Result.fail(refuse("invalid_payload", `${fault}.`))
+
+const read = ({ isTwice, json, text }: PaymentHeader) => {
+  if (isTwice) return invalid("PAYMENT-SIGNATURE was sent in two header lines. Send one")
+  if (Option.isNone(text) || Option.isNone(json)) return invalid("PAYMENT-SIGNATURE must be base64 of a JSON object")
+  const version = decodeVersion(json.value)
   if (Option.isSome(version) && version.value.x402Version !== 2) {
-    return Result.fail(
-      refuse("invalid_x402_version", "This server supports x402 version 2 only. Sign the offer in challenge."),
-    )
+    return Result.fail(refuse("invalid_x402_version", "x402Version must be 2. Sign the offer in challenge."))
   }
-  return Option.match(Option.flatMap(json, decodePayload), {
-    onSome: (payload) => Result.succeed({ payload, text: text.value }),
-    onNone: () =>
-      Result.fail(
-        refuse("invalid_payload", "PAYMENT-SIGNATURE must hold an x402 v2 payload with an EIP-3009 authorization."),
-      ),
-  })
+  return Result.orElse(payloadIn(json.value, text.value), invalid)
 }
 
 export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments/verify/PaymentVerifier", {
@@ -101,15 +96,17 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
     const clock = yield* DatabaseClock
 
     /** Judges a payment that fits the offer by its wallet and the chain. */
-    const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
+    const judge = Effect.fnUntraced(function* (sent: SignedAuthorization, text: string, terms: Terms) {
+      const signed = yield* signatures.plausible(sent, terms)
+      const authorization = signed ?? sent
+      const payload = authorization.signature === sent.signature ? text : withSignature(text, authorization.signature)
       /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
       const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
         const isTraceable = yield* signatures.proven(authorization, terms)
         return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
       })
-      if (!(yield* signatures.plausible(authorization, terms))) {
-        return yield* reject(badSignature, messageOf(badSignature))
-      }
+      if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
+      if (signatures.isHigh(signed, terms)) return yield* refuse(badSignature, highS)
 
       const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
       const late = untimely(authorization, terms, now)

@@ -8,7 +8,7 @@ import { Chain } from "../chain/Chain.ts"
 import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { call, getCode, isRevert } from "../chain/Rpc.ts"
-import { makeIsSigned, signings } from "./SigningKey.ts"
+import { isHighS, makeIsSigned, plainly, signings } from "./SigningKey.ts"
 
 /** Milliseconds for which a wallet counts as one without code, and the maximum number remembered. */
 const codelessFor = 30_000
@@ -60,12 +60,19 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     }
 
     /**
-     * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
-     * with code is judged by the chain.
+     * The authorization as it goes on chain: a signature of the wallet's key in the spelling that tokens accept, any
+     * other as it is. Undefined if neither the wallet's key signed nor its code could accept the signature. The rest is
+     * no verdict: a wallet with code is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      return byKey(authorization, terms) || (yield* hasCode(authorization.from))
+      const plain = { ...authorization, signature: plainly(authorization.signature) }
+      if (byKey(plain, terms)) return plain
+      return (yield* hasCode(authorization.from)) ? authorization : undefined
     })
+
+    /** Whether the wallet's key signed with the upper of two values of s. */
+    const isHigh = (authorization: SignedAuthorization, terms: Terms) =>
+      isHighS(authorization.signature) && byKey(authorization, terms)
 
     const byWallet = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const data = walletCall(authorization, terms)
@@ -84,7 +91,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return byKey(authorization, terms) || (yield* byWallet(authorization, terms))
     })
 
-    return { plausible, proven }
+    return { plausible, proven, isHigh }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -1,6 +1,6 @@
 /** Encodes an authorization and its signature as bytes, and recovers the key that signed it: a fifth of a millisecond. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
-import { domainSeparator, keccak256, stringToHex } from "viem"
+import { domainSeparator, type Hex, keccak256, stringToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
@@ -52,6 +52,26 @@ const typeHash = keccak256(
 
 /** r and s, and v as 0, 1, 27 or 28. */
 const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
+
+/** r, and s with the parity of y as its highest bit (EIP-2098). */
+const compactSignature = /^0x([0-9a-f]{64})([0-9a-f])([0-9a-f]{63})$/u
+
+const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/** The one spelling that tokens accept of a key's signature: 65 bytes, v 27 or 28. Any other text is unchanged. */
+export const plainly = (signature: Hex): Hex => {
+  const [, r, first = "0", rest] = compactSignature.exec(signature) ?? []
+  if (r !== undefined) {
+    const bits = Number.parseInt(first, 16)
+    return `0x${r}${(bits & 7).toString(16)}${rest}${bits < 8 ? "1b" : "1c"}`
+  }
+  const [, both, v] = plainSignature.exec(signature) ?? []
+  return both === undefined || v === undefined ? signature : `0x${both}${v === "01" || v === "1c" ? "1c" : "1b"}`
+}
+
+/** Whether s is in the upper half, where tokens refuse it. */
+export const isHighS = (signature: Hex) =>
+  plainSignature.test(signature) && BigInt(`0x${signature.slice(66, 130)}`) > halfOrder
 
 /**
  * Encodes authorizations. Undefined if a number does not fit its type, or the signature is not plain.
