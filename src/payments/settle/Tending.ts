@@ -66,11 +66,12 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     const fee = Fees.above(market.fee, maxFeePerGas)
     const call = yield* paying(one, fee)
     const isEmpty = data === undefined
-    if (!isStuck && (isEmpty || call !== undefined)) return yield* node.send(raw)
+    if (!isStuck && (isEmpty || call !== undefined)) return yield* Effect.ignore(node.send(raw))
     const signed = yield* sign(account, call === undefined ? empty(chainId, nonce, fee) : { chainId, nonce, ...call })
     if (!(yield* broadcasts.replace(hash, signed))) return
     yield* log("transaction replaced", { nonce, transaction: signed.hash, before: hash })
-    yield* node.send(signed.raw)
+    // A node that refuses it, such as for lack of gas, is asked again in the next round.
+    yield* Effect.ignore(node.send(signed.raw))
   })
 
   /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
@@ -79,7 +80,7 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     const { fee } = yield* Fees.current(node)
     const { chainId = 0 } = parseTransaction(behind.raw)
     const signed = yield* sign(account, empty(chainId, nonce, fee))
-    if (yield* broadcasts.fill(signed)) yield* node.send(signed.raw)
+    if (yield* broadcasts.fill(signed)) yield* Effect.ignore(node.send(signed.raw))
   })
 
   /** The first nonce that may be in no block, as last read. A reorganisation lowers it. */
