@@ -225,7 +225,7 @@ apart("a trace", stage, (it) => {
     for (const name of [
       "PaymentPipeline.run",
       "Claim.claim",
-      "Broadcaster.send",
+      "Sender.send",
       "Reconciler.conclude",
       "eth_getTransactionReceipt",
       "Settle.settleTogether",
