@@ -36,7 +36,6 @@ const attempts = Effect.gen(function* () {
       refusal text,
       doubted_at timestamptz(3),
       doubted_reason text,
-      is_alive boolean NOT NULL DEFAULT false,
       transaction text,
       settled_block bigint,
       finality text NOT NULL DEFAULT 'pending',
@@ -52,8 +51,6 @@ const attempts = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX payment_attempts_due ON payment_attempts (next_check_at) WHERE state = 'pending'`
   yield* sql`CREATE INDEX payment_attempts_in_flight ON payment_attempts (payer) WHERE state = 'pending'`
-  yield* sql`
-    CREATE INDEX payment_attempts_alive ON payment_attempts (next_check_at) WHERE state = 'failed' AND is_alive`
   yield* sql`
     CREATE INDEX payment_attempts_unfinal ON payment_attempts (next_check_at)
     WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'`
@@ -114,8 +111,9 @@ const claims = Effect.gen(function* () {
 
 /**
  * EIP-3009 transfers to us as one scan of the chain reads them, and how far it has read. `name` is that of the
- * authorization in `payment_claims`. A row is provisional until its block is final. `recipients` are wallets as a JSON
- * array; `doubted_at` is when a node first had another block at the number of `final_block`.
+ * authorization in `payment_claims`. A row is provisional until its block is final, and `is_judged` once it is an act's or
+ * an unmatched payment. `recipients` are wallets as a JSON array; `doubted_at` is when a node first had another block at
+ * the number of `final_block`.
  */
 const chain = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -132,9 +130,11 @@ const chain = Effect.gen(function* () {
       block bigint NOT NULL,
       block_hash text NOT NULL,
       log_index integer NOT NULL,
-      is_final boolean NOT NULL
+      is_final boolean NOT NULL,
+      is_judged boolean NOT NULL DEFAULT false
     )`
   yield* sql`CREATE INDEX chain_transfers_block ON chain_transfers (network, asset, block)`
+  yield* sql`CREATE INDEX chain_transfers_due ON chain_transfers (block) WHERE is_final AND NOT is_judged`
   yield* sql`
     CREATE TABLE chain_scans (
       network text NOT NULL,
@@ -163,7 +163,7 @@ const chain = Effect.gen(function* () {
   yield* sql`CREATE INDEX relayer_broadcasts_hash ON relayer_broadcasts (hash)`
 })
 
-/** A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */
+/** `attempt` of an unmatched payment holds its authorization. A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */
 const unmatched = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -177,8 +177,10 @@ const unmatched = Effect.gen(function* () {
       valid_before numeric(78, 0) NOT NULL,
       transaction text NOT NULL,
       found_at timestamptz(3) NOT NULL,
-      pay_to text
+      pay_to text,
+      attempt uuid REFERENCES payment_attempts (id)
     )`
+  yield* sql`CREATE INDEX payment_strays_attempt ON payment_strays (attempt) WHERE attempt IS NOT NULL`
   yield* sql`
     CREATE TABLE payment_refunds (
       payment text PRIMARY KEY,

@@ -10,7 +10,7 @@ import type { PaidRequest } from "./Request.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { claimOf, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
-import { couldNotPay } from "./decision/Decision.ts"
+import { couldNotPay } from "./decision.ts"
 import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
 

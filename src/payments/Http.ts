@@ -19,7 +19,7 @@ import type { PaidRequest, PaymentGuard } from "./Request.ts"
 import type { Outcome } from "./Outcome.ts"
 import { Refunds } from "./store/Refunds.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
-import { retryAfterSeconds } from "./decision/Decision.ts"
+import { retryAfterSeconds } from "./decision.ts"
 import { pendingResponseOf } from "./Receipt.ts"
 
 /** The decoded parameters of a paid URL. */

@@ -20,7 +20,7 @@ import type { ChainUnavailable } from "./chain/Rpc.ts"
 import { type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
-import { UsedAuthorizations } from "./chain/UsedAuthorizations.ts"
+import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
 import { Verifier } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 
@@ -89,7 +89,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       const verifier = yield* Verifier
       const cards = yield* CardRail
       const lookup = yield* Lookup
-      const used = yield* UsedAuthorizations
+      const { trace } = yield* UsedAuthorization
       const token = yield* TokenWatch
 
       /** The purchase's own attempt that used the payment. Fails with a conflict if another purchase used it. */
@@ -113,9 +113,9 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
           return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(found.cause)
         }
         if (!found.isTraceable) return yield* found.refusal
-        const { authorization, fromBlock, payload, transaction } = yield* used
-          .trace(found, terms)
-          .pipe(Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)))
+        const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
+          Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
+        )
         return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
       })
 

@@ -4,8 +4,6 @@ import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
 import { CardRail } from "./card/Rail.ts"
-import { Finality } from "./Finality.ts"
-import * as LatePayments from "./LatePayments.ts"
 import { Broadcasts } from "./settle/Broadcasts.ts"
 import * as Ledger from "./store/Ledger.ts"
 import { PaidHttp } from "./Http.ts"
@@ -22,7 +20,11 @@ import { PayerBalances } from "./verify/PayerBalances.ts"
 import * as Relayer from "./settle/Relayer.ts"
 import { Signatures } from "./verify/Signature.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
-import { UsedAuthorizations } from "./chain/UsedAuthorizations.ts"
+import { Evidence } from "./chain/Evidence.ts"
+import { Transfers } from "./chain/Transfers.ts"
+import * as TransferSweep from "./TransferSweep.ts"
+import { longestLife } from "./verify/Offer.ts"
+import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
 import { Verifier } from "./verify/PaymentVerifier.ts"
 
 export type SettlementConfig =
@@ -72,18 +74,25 @@ const settlementLayer = ({
       })
     : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
+/** Sweeps for each scan of the chain. */
+const scanSweeps = 4
+
 const rails = (payments: PaymentsConfig) => {
   const { cards, finalTag, patience, rpcUrl, settlement, sweepEvery, terms } = payments
+  const life = Number(longestLife(terms))
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   return Layer.mergeAll(
     Verifier.layer.pipe(Layer.provide(Signatures.layer)),
-    UsedAuthorizations.layer,
-    Reconciler.layer({ patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
-    Finality.layer({ sweepEvery, patience }),
-    LatePayments.layer(sweepEvery),
+    UsedAuthorization.layer,
+    Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
+    TransferSweep.layer({ sweepEvery, longestLife: life }),
     NodeWatch.layer(sender),
     TokenWatch.layer(terms),
   ).pipe(
+    Layer.provide(Evidence.layer),
+    Layer.provide(
+      Transfers.layer({ terms, longestLife: life, everyMillis: scanSweeps * Duration.toMillis(sweepEvery) }),
+    ),
     Layer.provideMerge(
       Layer.merge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer)), PayerBalances.layer),
     ),
@@ -99,7 +108,7 @@ const unconfigured = Layer.mergeAll(
   Layer.succeed(Verifier, Verifier.of({ verify: () => unreachable })),
   CardRail.off,
   Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
-  Layer.succeed(UsedAuthorizations, UsedAuthorizations.of({ trace: () => unreachable })),
+  Layer.succeed(UsedAuthorization, UsedAuthorization.of({ trace: () => unreachable })),
   Layer.succeed(
     Settlement,
     Settlement.of({

@@ -1,22 +1,26 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { log } from "../platform/LogMessages.ts"
 import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/Processor.ts"
-import { inquiryTimed } from "./Changes.ts"
-import type { Attempt, PendingAttempt } from "./store/Attempt.ts"
+import { Chain } from "./chain/Chain.ts"
+import { Evidence, findingOf } from "./chain/Evidence.ts"
+import { isFinalBy } from "./chain/Questions.ts"
+import { changed, inquiryTimed } from "./Changes.ts"
+import { apartOf, decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision.ts"
+import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
+import { Settlement, type Submission } from "./settle/Settlement.ts"
+import * as SharedInquiries from "./SharedInquiries.ts"
+import type { Attempt, FailureVerdict, PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
+import { type OpenInquiry, Sweep } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
-import { type OpenInquiry, Sweep } from "./store/Due.ts"
-import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
-import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision/Decision.ts"
-import * as SharedInquiries from "./SharedInquiries.ts"
-import { Settlement, type Standing, type Submission } from "./settle/Settlement.ts"
+import { Settled } from "./store/Settled.ts"
 import * as SweepLoop from "./SweepLoop.ts"
-import { Chain } from "./chain/Chain.ts"
-import { findingOf } from "./chain/Evidence.ts"
-import { log } from "../platform/LogMessages.ts"
 
 export interface ReconcilerConfig {
+  /** The network whose node is asked. */
+  readonly network: string
   /** How long a request waits for the reported transaction. */
   readonly patience: Duration.Duration
   /** Pause between two sweeps, and the minimum time between two inquiries that agree. */
@@ -33,23 +37,27 @@ interface Inquiry {
   readonly reference: Option.Option<string>
   /** The payment with the reference, for the caller's answer. */
   readonly payment: Payment
+  /** Whether the transfer that was found is in a final block. */
+  readonly isFinal?: Effect.Effect<boolean>
 }
 
 export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/payments/Reconciler", {
   make: Effect.fnUntraced(function* (config: ReconcilerConfig) {
-    const chain = yield* Chain
+    const { evidence } = yield* Evidence
+    const node = yield* (yield* Chain).questions
     const cards = yield* CardProcessor
     const { settle } = yield* Settle
+    const settled = yield* Settled
     const { fail, failUnsent } = yield* Fail
-    const pending = yield* Sweep
+    const due = yield* Sweep
     const settlement = yield* Settlement
-    const apart = Duration.toMillis(config.sweepEvery)
+    const sweepMillis = Duration.toMillis(config.sweepEvery)
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
       const now = yield* Clock.currentTimeMillis
       // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
-      const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
-      yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
+      const pause = typeof inquiry.verdict === "string" ? sweepMillis : retryAfterSeconds(attempt.checks) * 1000
+      yield* due.defer(attempt, inquiry, now + pause, caller === "client")
       yield* log("attempt deferred", {
         attempt: attempt.id,
         act: attempt.act,
@@ -66,10 +74,12 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       submission: Submission | undefined,
       patience: Duration.Duration,
     ): Effect.fn.Return<Inquiry> {
-      const { authorization, fromBlock } = payment
+      const { authorization, fromBlock, network } = payment
       const reference = Option.orElse(hintOf(submission), () => payment.transaction)
       const known = { reference, payment: { ...payment, transaction: reference } }
-      const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
+      // A node of another network knows nothing about it.
+      if (network !== config.network) return { ...known, found: { is: "silence" } }
+      const found = yield* evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
         Effect.map(findingOf),
         Effect.tapError((error) => log("chain inquiry failed", {}, error)),
@@ -77,13 +87,15 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       )
       if (found.is === "paid") {
         const { block, transaction } = found.proof
-        return {
-          ...known,
-          found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
-        }
+        const proof: Proof = { rail: "x402", payment, transaction, block: block.number }
+        const isFinal = Effect.orElseSucceed(isFinalBy(node, block), () => false)
+        return { ...known, found: { is: "paid", proof }, isFinal }
       }
-      const standing = found.is === "silence" ? "unknown" : yield* settlement.standing(attempt.id, payment)
-      return { ...known, found: withStanding(found, standing) }
+      if (found.is === "silence") return { ...known, found }
+      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
+      const isSpent = (yield* settlement.standing(attempt.id, payment)) === "spent"
+      const isUnused = found.is === "unused" || found.is === "reverts"
+      return { ...known, found: isSpent && isUnused ? { is: "spent" } : found }
     })
 
     /** Repeating the charge under its one key returns its outcome. */
@@ -101,10 +113,34 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     })
 
     /** Resubmits the payment unless it may be in flight. */
-    const resubmit = (attempt: PendingAttempt, reverts: boolean, hold: Effect.Effect<boolean> | undefined) =>
-      attempt.payment.rail === "card"
-        ? Effect.succeedNone
-        : settlement.resubmit({ ...attempt, reverts, ...(hold === undefined ? {} : { hold }) }, attempt.payment)
+    const resubmit = (
+      attempt: PendingAttempt | SettledAttempt,
+      reverts: boolean,
+      hold: Effect.Effect<boolean> | undefined,
+    ) => {
+      const { payment, state } = attempt
+      if (payment.rail === "card") return Effect.succeedNone
+      const paidIn = state === "settled" ? Option.getOrUndefined(payment.transaction) : undefined
+      const unpaid = { ...attempt, reverts, ...(hold && { hold }), ...(paidIn && { paidIn }) }
+      return settlement.resubmit(unpaid, payment)
+    }
+
+    /** A settled act whose transfer was found. The scan makes it final, unless its node has no logs. */
+    const confirm = Effect.fnUntraced(function* (attempt: SettledAttempt, proof: Proof, { isFinal }: Inquiry) {
+      const { act, acceptedAt, id } = attempt
+      if (proof.rail === "card" || isFinal === undefined || !(yield* isFinal)) return
+      const { block, transaction } = proof
+      if (!(yield* settled.confirm(id, block, transaction))) return
+      yield* changed({ id, act, acceptedAt, from: "settled", to: "final", evidence: "transfer found", transaction })
+    })
+
+    /** The act and its answer stay. The first server to record the loss raises the alarm. */
+    const lose = Effect.fnUntraced(function* ({ act, id, payment }: Attempt, verdict: FailureVerdict) {
+      if (!(yield* settled.lose(id, verdict))) return
+      const transaction = payment.rail === "x402" ? Option.getOrUndefined(payment.transaction) : undefined
+      yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
+      yield* log("payment lost", { attempt: id, act, transaction, reason: verdict.reason })
+    })
 
     const concludeFor = Effect.fnUntraced(function* (
       caller: Caller,
@@ -112,7 +148,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       reported?: Submission,
       hold?: Effect.Effect<boolean>,
     ): Effect.fn.Return<Attempt> {
-      if (attempt.state !== "pending") return attempt
+      // Only a sweep inquires about a settled attempt, whose transfer may be orphaned.
+      if (attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")) return attempt
       const { payment, pendingFailure } = attempt
       const isFirst = caller === "request"
       let submission = reported
@@ -123,16 +160,23 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
         const { found, reference } = inquiry
         const open = { ...attempt, payment: inquiry.payment }
         const left = { reference, refusal: refusalOf(submission) }
-        const decision = decide(found, submissionStateOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
+        const state =
+          attempt.state === "settled"
+            ? ({ is: "settled" } as const)
+            : submissionStateOf(submission, attempt.refusal, isFirst)
+        const decision = decide(found, state, pendingFailure, apartOf(found, Option.isSome(reference), sweepMillis))
         switch (decision.is) {
           case "settle":
-            return yield* settle(attempt.id, decision.proof)
+            if (attempt.state === "pending") return yield* settle(attempt.id, decision.proof)
+            yield* confirm(attempt, decision.proof, inquiry)
+            return yield* defer(attempt, { ...left, verdict: null }, caller)
           case "fail":
             return yield* fail(attempt.id, decision.reason)
           case "fail unsent":
             return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
           case "agreed":
-            return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
+            if (attempt.state === "pending") return yield* fail(attempt.id, decision.doubt.reason, decision.doubt)
+            return yield* Effect.as(lose(attempt, decision.doubt), attempt)
           case "doubt":
             return yield* defer(open, { ...left, verdict: decision.reason }, caller)
           case "keep":
@@ -141,7 +185,10 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
             return yield* defer(open, { ...left, verdict: null }, caller)
           case "submit": {
             const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
-            if (Option.isNone(submitted)) return yield* defer(open, { ...left, verdict: null }, caller)
+            if (attempt.state === "settled" && Option.isSome(submitted))
+              yield* log("payment orphaned", { attempt: attempt.id, resubmission: submitted.value._tag })
+            if (attempt.state === "settled" || Option.isNone(submitted))
+              return yield* defer(open, { ...left, verdict: null }, caller)
             submission = submitted.value
           }
         }
@@ -149,7 +196,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     }, Trace.span("Reconciler.conclude"))
 
     yield* SweepLoop.start({
-      pending,
+      due,
+      settled,
       conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
       sweepEvery: config.sweepEvery,
       patience: config.patience,
@@ -171,12 +219,6 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
   }),
 }) {
   static readonly layer = (config: ReconcilerConfig) => Layer.effect(this, this.make(config))
-}
-
-/** An unused authorization fails an attempt early once our transaction is final and did not pay, and not before. */
-const withStanding = <Proof>(found: Found<Proof>, standing: Standing): Found<Proof> => {
-  if (standing === "spent" && (found.is === "reverts" || found.is === "unused")) return { is: "poor" }
-  return standing === "open" && found.is === "poor" ? { is: "reverts" } : found
 }
 
 const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`> =>

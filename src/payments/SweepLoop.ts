@@ -1,9 +1,10 @@
-/** Sweeps attempts that are due, each rail separately: a hanging card processor delays no transfer. */
+/** Sweeps attempts that are due: each rail, and settled acts whose transfer is missing. None delays the others. */
 import { Clock, Deferred, Duration, Effect, Schedule } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import type { Sweep } from "./store/Due.ts"
+import type { Settled } from "./store/Settled.ts"
 import type { Rail } from "./Payment.ts"
 
 /**
@@ -13,7 +14,8 @@ import type { Rail } from "./Payment.ts"
 type Pass = "sweep" | "start"
 
 interface SweepOptions {
-  readonly pending: Sweep["Service"]
+  readonly due: Sweep["Service"]
+  readonly settled: Settled["Service"]
   readonly conclude: (pass: Pass, attempt: Attempt, hold?: Effect.Effect<boolean>) => Effect.Effect<Attempt>
   readonly sweepEvery: Duration.Duration
   readonly patience: Duration.Duration
@@ -29,14 +31,14 @@ const startSize = 1000
 const leaseMillis = 60_000
 const startAheadMillis = 86_400_000
 
-export const start = Effect.fnUntraced(function* ({ conclude, patience, pending, sweepEvery }: SweepOptions) {
+export const start = Effect.fnUntraced(function* ({ conclude, due, patience, settled, sweepEvery }: SweepOptions) {
   const scope = yield* Effect.scope
   const heldFor = leaseMillis + Duration.toMillis(patience)
 
   /** Ends with the inquiry, or once the attempt is held for a submission: a slow facilitator delays no sweep. */
   const passOver = Effect.fnUntraced(function* (pass: Pass, attempt: Attempt) {
     const passed = yield* Deferred.make<void>()
-    const hold = Effect.tap(pending.hold(attempt, heldFor), (isOurs) =>
+    const hold = Effect.tap(due.hold(attempt, heldFor), (isOurs) =>
       isOurs ? Deferred.succeed(passed, undefined) : Effect.void,
     )
     yield* conclude(pass, attempt, pass === "sweep" ? hold : undefined).pipe(
@@ -48,6 +50,12 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
     yield* Deferred.await(passed)
   })
 
+  const passOverAll = (pass: Pass, leased: { readonly attempts: ReadonlyArray<Attempt>; readonly taken: number }) =>
+    Effect.as(
+      Effect.forEach(leased.attempts, (attempt) => passOver(pass, attempt), { concurrency: 8, discard: true }),
+      leased.taken,
+    )
+
   const concludeDue = Effect.fn("Reconciler.concludeDue")(function* (
     pass: Pass,
     rail: Rail,
@@ -55,25 +63,30 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
     aheadMillis: number,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const { attempts, taken } = yield* pending.lease(rail, limit, now + aheadMillis, leaseMillis)
-    yield* Effect.forEach(attempts, (attempt) => passOver(pass, attempt), { concurrency: 8, discard: true })
-    return taken
+    const leased = yield* due.lease(rail, limit, now + aheadMillis, leaseMillis)
+    return yield* passOverAll(pass, leased)
   })
 
   const carryOn = Effect.catchCause(DatabaseWatch.failed("sweep failed"))
 
-  const sweeping = (rail: Rail) =>
-    concludeDue("start", rail, startSize, startAheadMillis).pipe(
+  /** A full sweep is followed by the next one without a pause. */
+  const repeated = (sweep: Effect.Effect<number>) =>
+    sweep.pipe(
+      Effect.repeat({ while: (taken) => taken === sweepSize }),
       carryOn,
-      // A full sweep is followed by the next one without a pause.
-      Effect.andThen(
-        concludeDue("sweep", rail, sweepSize, 0).pipe(
-          Effect.repeat({ while: (taken) => taken === sweepSize }),
-          carryOn,
-          Effect.repeat(Schedule.spaced(sweepEvery)),
-        ),
-      ),
+      Effect.repeat(Schedule.spaced(sweepEvery)),
     )
 
+  const sweeping = (rail: Rail) =>
+    Effect.andThen(
+      carryOn(concludeDue("start", rail, startSize, startAheadMillis)),
+      repeated(concludeDue("sweep", rail, sweepSize, 0)),
+    )
+
+  const unexplained = Effect.flatMap(settled.leaseUnexplained(sweepSize, heldFor), (leased) =>
+    passOverAll("sweep", leased),
+  )
+
   yield* Effect.forEach(rails, (rail) => Effect.forkScoped(sweeping(rail)), { discard: true })
+  yield* Effect.forkScoped(repeated(unexplained))
 })

@@ -35,13 +35,9 @@ export const messages = {
     "chain inquiry failed": "Change `RPC_URL`. Attempts stay pending.",
     "checkpoint publication failed": "Make `LOG_CHECKPOINT_FILE` writable, and run `spirit-altar log status`.",
     "configuration advice": "`advice` names the variable to set.",
-    "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
     "database sessions replaced":
       "Nothing, if it stays alone: the database or its settings changed. Else `reason` names the setting or the bug.",
-    "finality check failed": "Read the cause: node or database.",
-    "finality sweep failed": "Read the cause: node or database.",
-    "late payment check failed": "Read the cause: node or database.",
-    "late payment sweep failed": "Read the cause: node or database.",
+    "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
     "limit cleanup failed": "Check the database.",
     "log integration failed": "Read the cause, and run `spirit-altar log status`.",
     "log rereading failed": "Read the cause, and run `spirit-altar log status`.",
@@ -60,6 +56,8 @@ export const messages = {
     "sweep failed": "Read the cause: node or database.",
     "transaction not tended": "Read the cause: node or database.",
     "transactions not tended": "Read the cause: node or database.",
+    "transfer scan failed": "Check `RPC_URL`. The scan goes on where it was.",
+    "transfer sweep failed": "Read the cause: node or database.",
   },
   Info: {
     attempt: "An attempt changed its state.",

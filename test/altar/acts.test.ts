@@ -20,7 +20,6 @@ const kept = (headers: Headers) => [...headers].filter(([name]) => !ofOneAnswer.
 
 suite("among all acts,", world(), (it) => {
   for (const act of table) {
-    // I12
     it(`${act.name} settles, replays byte and header, and is a public row`, function* ({ url }) {
       yield* today
       const { body, path } = act.request()

@@ -68,8 +68,6 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
       assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
     }
   })
-
-  // I1
   it("succeed beside one whose name is taken, which learns the holder", function* () {
     const held = intentOf({ claims: { slots: [newName()] } })
     assert.lengthOf(claimed(yield* claimAll([held])), 1)

@@ -3,7 +3,6 @@ import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { PaidActs } from "../../src/payments/Act.ts"
-import { claimOf } from "../../src/payments/Payment.ts"
 import { Broadcasts, type Claiming } from "../../src/payments/settle/Broadcasts.ts"
 import { Claim } from "../../src/payments/store/Claim.ts"
 import { Fail } from "../../src/payments/store/Fail.ts"
@@ -66,7 +65,6 @@ const newClaim = (attempt: string, changes: Partial<Claiming> = {}): Claiming =>
 })
 
 suite("an attempt that ends", fixture, (it) => {
-  // I7
   it("releases its number before its names, in the order of a claim", function* ({ sql }) {
     const { fail } = yield* Fail
     const pool = newName()
@@ -94,28 +92,12 @@ suite("an attempt that ends", fixture, (it) => {
     yield* Deferred.succeed(release, undefined)
     yield* Fiber.join(holder)
     assert.strictEqual((yield* Fiber.join(ending)).state, "failed")
-    const kept = yield* sql<{ name: string }>`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid`
-    assert.match(kept.map(({ name }) => name).join(), /^authorization:[^,]*$/u, "it keeps its authorization")
+    const [kept, ...others] = yield* sql<{ readonly name: string }>`
+      SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid`
+    assert.match(kept?.name ?? "", /^authorization:/u)
+    assert.deepStrictEqual(others, [])
     assert.strictEqual((yield* claimed(pool)).number, 1, "its number is given out again")
   })
-
-  // I6
-  it("unpaid has its payment recorded once for the operator when the payment is found later", function* ({ sql }) {
-    const { fail } = yield* Fail
-    const { settle: settling } = yield* Settle
-    const payment = newPayment()
-    const { id } = yield* claimed(newName(), payment)
-    yield* fail(id, "insufficient_funds")
-    const transaction = newHex(32)
-    const proof = { rail: "x402", payment, transaction, block: 8n } as const
-    const ends = yield* Effect.forEach([1, 2], () => settling(id, proof), { concurrency: "unbounded" })
-    assert.deepStrictEqual(valuesOf(ends, "state"), ["failed", "failed"])
-    const strays = yield* sql`SELECT name, amount_atomic::text AS amount FROM payment_strays
-        WHERE transaction = ${transaction}`
-    assert.deepStrictEqual(strays, [{ name: claimOf(payment), amount: "10000" }])
-  })
-
-  // I9
   it("fails as never sent only while no broadcast of it is recorded", function* () {
     const { claim } = yield* Broadcasts
     const { failUnsent } = yield* Fail
@@ -124,8 +106,6 @@ suite("an attempt that ends", fixture, (it) => {
     assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high", false)).state, "pending")
     assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
   })
-
-  // I10
   it("fails as unread by the facilitator only while no other inquiry has ended", function* ({ sql }) {
     const { failUnsent } = yield* Fail
     const { id } = yield* claimed(newName())
@@ -148,7 +128,6 @@ suite("an attempt that ends", fixture, (it) => {
 })
 
 suite("transactions of one relayer key", fixture, (it) => {
-  // I8
   it("of two servers never share a nonce, and an attempt never has two", function* ({ sql }) {
     const sender = newHex(20)
     const there = yield* Layer.build(Layer.fresh(Broadcasts.layer.pipe(Layer.provide(Layer.fresh(ownSql)))))

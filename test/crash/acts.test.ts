@@ -32,7 +32,6 @@ const pendingAre = (count: number) =>
   )
 
 apart("a server killed with every act in flight and none broadcast", stage, (it) => {
-  // I2
   it("fails each attempt at a start after its expiry, and frees it for the next buyer", function* ({ rpc }) {
     // Each act is bought again at the end.
     yield* today

@@ -174,7 +174,6 @@ const left = {
 describe("a server killed", { concurrent: true }, () => {
   for (const point of points) {
     const { concludedBy, killed, settledBy = "relayer" } = point
-    // I2
     live(`${killed}, settling by ${settledBy}, leaves ${left[concludedBy]}`, () => survive(point))
   }
 })

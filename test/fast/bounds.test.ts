@@ -6,15 +6,12 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import * as Challenges from "../../src/payments/Challenge.ts"
 import type { PaidRequest } from "../../src/payments/Request.ts"
-import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { Refunds } from "../../src/payments/store/Refunds.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
-import { UsedAuthorizations } from "../../src/payments/chain/UsedAuthorizations.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
-import { alreadyUsed, type SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
+import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { Signatures } from "../../src/payments/verify/Signature.ts"
-import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
@@ -86,30 +83,6 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
         () => asked,
       )
     }).pipe(Effect.provide(Signatures.layer.pipe(Layer.provide(chain))))
-  })
-
-  effect("the chain is searched again for an authorization", () => {
-    let asked = 0
-    const usedBy = Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" } as const))
-    return Effect.gen(function* () {
-      const { trace } = yield* UsedAuthorizations
-      const refusal = new PaymentRejected({ reason: alreadyUsed, message: "used" })
-      const refused = { _tag: "Refused", payload: "{}", refusal, isTraceable: true } as const
-      yield* exceed(
-        (index) => Effect.flip(trace({ ...refused, authorization: authorizationOf(index) }, terms)),
-        () => asked,
-      )
-    }).pipe(
-      Effect.provide(
-        UsedAuthorizations.layer.pipe(
-          Layer.provide([
-            Layer.mock(UnmatchedPayments, { find: () => Effect.succeedNone }),
-            Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
-            Layer.mock(Chain, { usedBy: () => usedBy }),
-          ]),
-        ),
-      ),
-    )
   })
 })
 

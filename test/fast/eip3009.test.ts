@@ -1,19 +1,16 @@
 /** The bytes that we write of calls and logs are viem's, and what the logs of a transaction prove of an authorization. */
 import { assert, describe, it } from "@effect/vitest"
 import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
-import { ownLogs } from "../../src/payments/chain/LongReceipts.ts"
 import {
   authorizationStateData,
   balanceData,
-  endIn,
-  endingLogs,
   endTopics,
   type Log,
   pays,
   settlementCall,
   type SignedAuthorization,
 } from "../../src/payments/chain/Eip3009.ts"
-import { address, authorization, events, logsOf, newHex, word } from "../lab/TransferLogs.ts"
+import { events, logsOf, newHex } from "../lab/TransferLogs.ts"
 
 const abi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
@@ -88,48 +85,5 @@ describe("the logs of a transaction", () => {
     ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
   ])("do not pay it by %s", (_, logs) => {
     assert.isFalse(pays(logs, one))
-  })
-})
-
-const { asset } = authorization
-const { canceled, moved, used } = logsOf()
-const other: Log = { address: asset, topics: [word("7")], data: "0x" }
-
-const answer = (strangers: number, data = "0x") => ({
-  transactionHash: word("2"),
-  logs: [
-    ...Array.from({ length: strangers }, () => ({ address: address("f"), topics: ["no word"], data })),
-    { ...canceled, address: `0x${"A".repeat(40)}` },
-  ],
-})
-
-describe("the logs of a receipt", () => {
-  it("are those of the token alone, whatever the case of its address", () => {
-    const own = ownLogs(asset)(answer(3))
-    assert.deepStrictEqual(own.answer, {
-      transactionHash: word("2"),
-      logs: [{ ...canceled, address: `0x${"A".repeat(40)}` }],
-    })
-    assert.isFalse(own.isLong)
-  })
-
-  it("are counted as long by number and by bytes, whichever contract logged them", () => {
-    assert.isTrue(ownLogs(asset)(answer(1_000)).isLong)
-    assert.isTrue(ownLogs(asset)(answer(1, `0x${"0".repeat(300_000)}`)).isLong)
-    assert.isFalse(ownLogs(asset)(answer(100)).isLong, "a group of payments is not long")
-  })
-
-  it("prove the same when only the logs that end authorizations are kept", () => {
-    const logs = [used, canceled, moved, other]
-    for (const a of logs)
-      for (const b of logs)
-        for (const c of logs)
-          for (const d of logs) {
-            const all = [a, b, c, d]
-            const kept = endingLogs(all)
-            assert.strictEqual(pays(kept, authorization), pays(all, authorization))
-            assert.strictEqual(endIn(kept, authorization), endIn(all, authorization))
-          }
-    assert.deepStrictEqual(endingLogs(Array.from({ length: 9 }, () => moved)), [])
   })
 })

@@ -1,58 +1,57 @@
-/** The answers of a scripted node, and the evidence that follows by docs/payment-protocol.md. */
-import { Option } from "effect"
-import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import { alreadyUsed, tooPoor } from "../../src/payments/chain/Eip3009.ts"
+/** The answers of a scripted node and scan, and the evidence that follows by docs/payment-protocol.md. */
+import { Duration, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import type { Hex } from "viem"
+import { alreadyUsed } from "../../src/payments/chain/Eip3009.ts"
+import type { Conclusion } from "../../src/payments/chain/Evidence.ts"
+import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Questions.ts"
 import {
   type Answers,
   blockAt,
+  cancelAt,
   elsewhere,
+  evidenceOf,
   found,
   look,
+  moveAt,
   named,
   nothing,
   open,
   paid,
   receipt,
-  scripted,
+  rowIn,
   transfer,
+  useAt,
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
-import { address, logsOf, word } from "../lab/TransferLogs.ts"
+import { address, authorization, logsOf, word } from "../lab/TransferLogs.ts"
 import { assert, describe, effect } from "../lab/Suites.ts"
 
-const spentForNow: Evidence.Evidence = {
-  _tag: "Open",
-  unused: false,
-  reverts: false,
-  ended: "authorization_spent_elsewhere",
-}
-const couldNotPay: Evidence.Evidence = { _tag: "Open", unused: true, reverts: true, couldNotPay: true }
-const spent: Evidence.Evidence = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
-const canceled: Evidence.Evidence = { _tag: "Void", reason: "authorization_canceled", transaction: found }
+const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
+const canceled: Conclusion = { _tag: "Void", reason: "authorization_canceled", transaction: found }
+const expired: Conclusion = { _tag: "Void", reason: "authorization_expired" }
 
-const expired = "invalid_exact_evm_payload_authorization_valid_before"
-const over = { newest: blockAt(10n, 2_010n), final: blockAt(8n, 2_000n), revert: expired }
-const poor = { revert: tooPoor }
-const log = { transaction: found, blockHash: blockAt(7n).hash }
-const namedIs = (one: Evidence.Receipt) => ({ receipts: { [named]: one } })
-const foundIs = (one: Evidence.Receipt) => ({ receipts: { [found]: one } })
+const over = {
+  newest: blockAt(10n, 2_010n),
+  final: blockAt(8n, 2_000n),
+  revert: "invalid_exact_evm_payload_authorization_valid_before",
+}
+const namedIs = (one: Receipt) => ({ receipts: { [named]: one } })
+const foundIs = (one: Receipt) => ({ receipts: { [found]: one } })
 const otherToken = transfer.map((one) => ({ ...one, address: address("f") }))
 
-const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readonly<Record<string, Answers>>]> = [
+const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Record<string, Answers>>]> = [
   [paid(named), { "the named transaction's receipt shows our transfer": namedIs(receipt(transfer)) }],
   [
     paid(found),
     {
-      "the named transaction is not there and a log names another one that paid us": usedAnd(
-        foundIs(receipt(transfer)),
-      ),
-      "it is unused and expired, but a log's receipt shows our transfer": {
-        ...over,
-        logs: [log],
-        ...foundIs(receipt(transfer)),
-      },
+      "the scan has its transfer in a final block, although the node calls it unused": { row: rowIn(true) },
+      "the scan finds its transfer at the last moment": { ...over, rowThen: rowIn(true) },
+      "it is used, and its transfer follows directly in the block of its log": usedAnd({ transfers: [moveAt()] }),
+      "it is used, and the receipt of its final log shows our transfer": usedAnd(foundIs(receipt(transfer))),
     },
   ],
+  [paid(found, blockAt(9n)), { "the scan has its transfer in a block that still stands": { row: rowIn(false) } }],
   [
     open(true),
     {
@@ -60,60 +59,16 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
       "the named transaction's receipt has reverted": namedIs(receipt(transfer, { succeeded: false })),
       "the named transaction's receipt shows a transfer of another value": namedIs(receipt(elsewhere)),
       "the named transaction's receipt shows the transfer of another token": namedIs(receipt(otherToken)),
-      "its wallet was too poor at the final block, and can pay now": {
-        ...namedIs(receipt(elsewhere)),
-        revertAtFinal: tooPoor,
-      },
+      "the scan has its transfer in a block that was replaced": { row: rowIn(false), there: word("9") },
+      "the scan has another transfer of it in a block that is not final": { row: rowIn(false, { amount: 1n }) },
       "it is unused and expired at the newest block, but not at the final one": {
+        ...over,
         newest: blockAt(10n, 2_000n),
         final: blockAt(8n, 1_999n),
-        revert: expired,
       },
     },
   ],
-  [
-    open(true, true),
-    {
-      "it is unused and not expired, and its dry run is refused": { revert: "invalid_exact_evm_insufficient_balance" },
-      "its wallet is too poor, and its named transaction is not final": {
-        ...poor,
-        ...namedIs(receipt(elsewhere, { block: blockAt(9n) })),
-      },
-      "its wallet is too poor, and the number of its named transaction's block now belongs to another one": {
-        ...poor,
-        ...namedIs(receipt(elsewhere)),
-        there: word("9"),
-      },
-      "its wallet is too poor, and its named transaction is in no block": poor,
-      "its wallet is too poor now, and could pay at the final block": {
-        ...poor,
-        ...namedIs(receipt(elsewhere)),
-        revertAtFinal: undefined,
-      },
-      "its wallet is too poor now, and the node keeps no state of the final block": {
-        ...poor,
-        ...namedIs(receipt(elsewhere)),
-        revertAtFinal: null,
-      },
-      "its named transaction is final without our transfer, and the transfer reverts for another reason": {
-        revert: "invalid_exact_evm_signature",
-        ...namedIs(receipt(elsewhere)),
-      },
-    },
-  ],
-  [
-    couldNotPay,
-    {
-      "its named transaction is final without our transfer, and its wallet was too poor there and is now": {
-        ...poor,
-        ...namedIs(receipt(elsewhere)),
-      },
-      "its named transaction has reverted in a final block, and its wallet was too poor there and is now": {
-        ...poor,
-        ...namedIs(receipt([], { succeeded: false })),
-      },
-    },
-  ],
+  [open(true, true), { "it is unused, not expired, and its dry run is refused": { revert: "insufficient" } }],
   [
     nothing,
     {
@@ -121,27 +76,28 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
         newest: over.newest,
         final: over.final,
       },
-      "it is unused and expired, but a log ends it": { ...over, logs: [log], ...foundIs(receipt(elsewhere)) },
+      "it is unused and expired, but the scan has not read as far": { ...over, hasReadPast: false },
+      "it is unused and expired, but the scan has its transfer above the final block": {
+        ...over,
+        row: rowIn(false),
+        there: word("9"),
+      },
       "the final block is above the newest one": { ...over, newest: blockAt(7n, 2_010n) },
       "it is unused, but its dry run says that it is used": { revert: alreadyUsed },
       "it is used, but its dry run passes": { used: true },
-      "it is used and no log is found": usedAnd({ logs: [] }),
+      "it is used and no log is found": usedAnd({ ends: [] }),
       "it is used and its log's receipt is missing": usedAnd({}),
       "it is used for another recipient and the receipt is of another block than the log": usedAnd(
         foundIs(receipt(elsewhere, { block: blockAt(6n) })),
       ),
       "it is used and the receipt of its log has reverted": usedAnd(foundIs(receipt(elsewhere, { succeeded: false }))),
       "it is used and the receipt of its log does not hold that log": usedAnd(foundIs(receipt([]))),
-    },
-  ],
-  [
-    spentForNow,
-    {
       "it is used for another recipient in a block that is not final": usedAnd({
-        logs: [{ transaction: found, blockHash: blockAt(9n).hash }],
+        ends: [useAt(blockAt(9n))],
         ...foundIs(receipt(elsewhere, { block: blockAt(9n) })),
       }),
-      "it is used for another recipient and its block's number now belongs to another block": usedAnd({
+      "a transfer of another value follows its use, in a block that was replaced": usedAnd({
+        transfers: [moveAt(5, 1n)],
         ...foundIs(receipt(elsewhere)),
         there: word("9"),
       }),
@@ -151,19 +107,35 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
       }),
     },
   ],
+  [expired, { "it is unused and expired in a final block, and the scan has read past `validBefore` without it": over }],
   [
-    { _tag: "Void", reason: "authorization_expired" },
-    { "it is unused, a final block is past `validBefore`, its dry run is refused and there is no log": over },
+    spent,
+    {
+      "the scan has another amount of it in a final block": { row: rowIn(true, { amount: 1n }) },
+      "the scan has it for another recipient in a final block": { row: rowIn(true, { recipient: address("9") }) },
+      "it is used, for another recipient, in a final block": usedAnd(foundIs(receipt(elsewhere))),
+      "it is used, a plain transfer follows with a gap, and the receipt shows it": usedAnd({
+        transfers: [moveAt(6)],
+        ...foundIs(receipt([...elsewhere, logsOf().moved])),
+      }),
+    },
   ],
-  [spent, { "it is used, for another recipient, in a final block": usedAnd(foundIs(receipt(elsewhere))) }],
-  [canceled, { "it is cancelled in a final block": usedAnd(foundIs(receipt([logsOf().canceled]))) }],
+  [
+    canceled,
+    {
+      "it is cancelled in a final block": usedAnd({ ends: [cancelAt()], ...foundIs(receipt([logsOf().canceled])) }),
+      "it is cancelled, and a plain transfer follows": usedAnd({
+        ends: [cancelAt()],
+        transfers: [moveAt()],
+        ...foundIs(receipt([logsOf().canceled, logsOf().moved])),
+      }),
+    },
+  ],
 ]
 
-const nameOf = (evidence: Evidence.Evidence) => {
+const nameOf = (evidence: Conclusion) => {
   if (evidence._tag === "Paid") return "it is paid"
   if (evidence._tag === "Void") return `it can never be paid (${evidence.reason})`
-  if (evidence.couldNotPay === true) return "its wallet could not pay"
-  if (evidence.ended !== undefined) return `nothing follows yet (${evidence.ended})`
   return evidence.unused ? `it is open${evidence.reverts ? " and would revert" : ""}` : "nothing follows"
 }
 
@@ -172,24 +144,109 @@ const rows = outcomes.flatMap(([follows, when]) =>
 )
 
 describe("the evidence of one authorization", () => {
-  // I17, I18
   effect.each(rows)("says: when $title", function* ({ answers, follows }) {
-    assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)
+    assert.deepStrictEqual(yield* evidenceOf(answers).evidence(look), follows)
   })
 
-  // I18
-  effect.each(rows.filter(({ follows }) => follows._tag === "Void"))(
-    "says: when $title, but not while the final block is an earlier one",
-    function* ({ answers }) {
-      const early = scripted({ ...answers, final: blockAt(6n, 1_999n) })
-      assert.strictEqual((yield* Evidence.make(early).evidence(look))._tag, "Open")
-    },
-  )
+  const asked = rows.filter(({ answers, follows }) => follows._tag === "Void" && answers.row === undefined)
+  effect.each(asked)("says: when $title, but not while the final block is an earlier one", function* ({ answers }) {
+    const early = evidenceOf({ ...answers, final: blockAt(6n, 1_999n) })
+    assert.strictEqual((yield* early.evidence(look))._tag, "Open")
+  })
 
   effect("says nothing when a node below the block of its transfer reports it as unused", function* () {
-    const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
+    const { evidence } = evidenceOf({ newest: blockAt(10n) })
     const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
     assert.deepStrictEqual(yield* paidBefore(11n), nothing)
     assert.deepStrictEqual(yield* paidBefore(10n), open(true))
+  })
+
+  effect("spells a transaction in lower case, however settlement spelled it", function* () {
+    const capitals: Hex = `0x${"A".repeat(64)}`
+    const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })
+    assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
+  })
+})
+
+describe("a node that does not answer", () => {
+  const silent = Effect.fail("no answer" as const)
+  const questions: Readonly<Record<string, Partial<EvidenceNode<"no answer">>>> = {
+    heads: { heads: silent },
+    state: { stateAt: () => silent },
+    logs: { endsOf: () => silent },
+    transfers: { transfersOf: () => silent },
+    receipt: { receiptOf: () => silent },
+  }
+  effect.each(Object.entries(questions))(
+    "when asked for the %s proves nothing, and fails the inquiry",
+    function* ([, change]) {
+      const { evidence } = evidenceOf(usedAnd(foundIs(receipt(elsewhere))), change)
+      assert.strictEqual(yield* Effect.flip(evidence(look)), "no answer")
+    },
+  )
+
+  effect.each([rowIn(true), rowIn(true, { amount: 1n })])("takes nothing from a final row", function* (row) {
+    const { evidence } = evidenceOf({ row }, { heads: silent, receiptOf: () => silent })
+    assert.notStrictEqual((yield* evidence(look))._tag, "Open")
+  })
+})
+
+describe("a transaction that was just submitted", () => {
+  const minedAfter = (seconds: number) => {
+    let asked = 0
+    return evidenceOf(
+      {},
+      {
+        receiptOf: () =>
+          Effect.clockWith((clock) => {
+            asked += 1
+            if (clock.currentTimeMillisUnsafe() >= seconds * 1_000) return Effect.succeedSome(receipt(transfer))
+            return asked % 2 === 0 ? Effect.fail("no answer" as const) : Effect.succeedNone
+          }),
+      },
+    )
+  }
+  const waiting = { ...look, patience: Duration.seconds(20) }
+
+  effect("is awaited through missing answers, and found within a second of its arrival", function* () {
+    const search = yield* Effect.forkChild(minedAfter(6).evidence(waiting))
+    yield* TestClock.adjust("6 seconds")
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
+  })
+
+  effect("is abandoned at the end of the timeout, and its authorization is checked instead", function* () {
+    const search = yield* Effect.forkChild(minedAfter(21).evidence(waiting))
+    yield* TestClock.adjust("19999 millis")
+    assert.isUndefined(search.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(yield* Fiber.join(search), open(true))
+  })
+})
+
+describe("the search for the log that ended an authorization", () => {
+  type Questions = Array<readonly [from: bigint, to: bigint, newestFirst: boolean]>
+  const asked = Effect.fnUntraced(function* (
+    newest: Block,
+    search: (of: ReturnType<typeof evidenceOf>) => Effect.Effect<unknown, "no answer">,
+  ) {
+    const questions: Questions = []
+    const endsOf: EvidenceNode<"no answer">["endsOf"] = (_, { from, to }, newestFirst) => {
+      questions.push([from, to, newestFirst])
+      return Effect.succeed([])
+    }
+    yield* search(evidenceOf(usedAnd({ newest }), { endsOf }))
+    return questions
+  })
+
+  effect("begins at the given block, or goes back from the newest one to the earliest possible one", function* () {
+    const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+    const asking = (newest: Block, one: typeof late) => asked(newest, ({ usedBy }) => usedBy(one))
+    const newest = blockAt(90_000n, 99_000n)
+    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
+    // Signed for a day at most: from second 13 600 on, one block a second.
+    assert.deepStrictEqual(yield* asking(newest, late), [[90_000n - (99_000n - 13_600n), 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(newest, { ...late, validAfter: 98_000n }), [[89_000n, 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(blockAt(50n, 99_000n), late), [[0n, 50n, true]])
   })
 })

@@ -3,16 +3,19 @@ import { Option } from "effect"
 import type { Submission } from "../../src/payments/settle/Settlement.ts"
 import {
   alreadyUsed,
+  apartOf,
+  column,
   couldNotPay,
   decide,
   type Doubt,
+  type Finding,
   type Found,
   type SubmissionState,
   submissionStateOf,
-} from "../../src/payments/decision/Decision.ts"
-import { column, type Finding, table } from "../../src/payments/decision/Table.ts"
+  table,
+} from "../../src/payments/decision.ts"
 import { textOf } from "../lab/Sources.ts"
-import { type Evidence, findingOf } from "../../src/payments/chain/Evidence.ts"
+import { type Conclusion, findingOf } from "../../src/payments/chain/Evidence.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 
 const proof = { transaction: "0x1" }
@@ -22,8 +25,7 @@ const found: Readonly<Record<Finding, Found<typeof proof>>> = {
   paid: { is: "paid", proof },
   ruled: { is: "ruled", reason: "declined" },
   void: { is: "void", reason: "expired" },
-  ended: { is: "ended" },
-  poor: { is: "poor" },
+  spent: { is: "spent" },
   reverts: { is: "reverts" },
   unused: { is: "unused" },
   nothing: { is: "nothing" },
@@ -38,7 +40,6 @@ const standings: Readonly<Record<keyof typeof column, SubmissionState>> = {
   unsent: { is: "unsent", reason: "gas" },
   disputed: { is: "disputed" },
   settled: { is: "settled" },
-  failed: { is: "failed" },
 }
 
 const reasonOf = (one: object) => ("reason" in one ? String(one.reason) : undefined)
@@ -81,7 +82,6 @@ describe("the payment protocol's table", () => {
       decision: meantBy(rules[index] ?? "nothing", finding, standing),
     }))
   })
-  // I3, I4, I5
   it.each(cells)("decides $finding × $standing as $decision.is, and lets two inquiries agree only in doubt", (cell) => {
     const { decision: once, finding, standing } = cell
     const after = (before: Doubt | null) => decide(found[finding], standings[standing], before, apart)
@@ -90,7 +90,7 @@ describe("the payment protocol's table", () => {
       assert.strictEqual(after({ reason, ageMillis: apart }).is === "settle", finding === "paid")
     const isDoubt = once.is === "doubt"
     const doubt = { reason: once.reason ?? "expired", ageMillis: apart }
-    const agreed = { is: "agreed", doubt, isAlive: finding !== "void" }
+    const agreed = { is: "agreed", doubt }
     assert.deepStrictEqual<object>(after(doubt), isDoubt ? agreed : once)
     assert.deepStrictEqual<object>(after({ ...doubt, ageMillis: apart - 1 }), once)
     assert.deepStrictEqual<object>(after({ ...doubt, reason: "another" }), once)
@@ -127,19 +127,27 @@ describe("the submission state of a pending attempt", () => {
 describe("the chain's evidence", () => {
   const open = { _tag: "Open", unused: true, reverts: true } as const
   const paid = { _tag: "Paid", transaction: "0x1", block: { number: 1n, hash: "0x2" } } as const
-  const rows: ReadonlyArray<readonly [Evidence, Found<unknown>]> = [
+  const rows: ReadonlyArray<readonly [Conclusion, Found<unknown>]> = [
     [paid, { is: "paid", proof: paid }],
     [
       { _tag: "Void", reason: "authorization_expired" },
       { is: "void", reason: "authorization_expired" },
     ],
-    [{ _tag: "Open", unused: false, reverts: false, ended: "authorization_canceled" }, { is: "ended" }],
-    [{ ...open, couldNotPay: true }, { is: "poor" }],
     [open, { is: "reverts" }],
     [{ ...open, reverts: false }, { is: "unused" }],
     [{ _tag: "Open", unused: false, reverts: false }, { is: "nothing" }],
   ]
   it.each(rows)("%o is the finding %o", (evidence, finding) => {
     assert.deepStrictEqual(findingOf(evidence), finding)
+  })
+})
+
+describe("the time between two inquiries that agree", () => {
+  it.each([
+    ["an expired authorization", "authorization_expired", false, 5_000],
+    ["an expired authorization of a reported transaction", "authorization_expired", true, 50_000],
+    ["a cancelled authorization of a reported transaction", "authorization_canceled", true, 5_000],
+  ] as const)("is right for %s", (_, reason, isReported, millis) => {
+    assert.strictEqual(apartOf({ is: "void", reason }, isReported, 5_000), millis)
   })
 })

@@ -2,10 +2,11 @@
 import { Duration, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
-import { retryAfterSeconds } from "../../src/payments/decision/Decision.ts"
+import { retryAfterSeconds } from "../../src/payments/decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
 import { Sweep } from "../../src/payments/store/Due.ts"
 import type { Rail } from "../../src/payments/Payment.ts"
+import type { Settled } from "../../src/payments/store/Settled.ts"
 import * as SweepLoop from "../../src/payments/SweepLoop.ts"
 import { assert, describe, effect, valuesOf } from "../lab/Suites.ts"
 
@@ -98,7 +99,8 @@ const swept = Effect.fnUntraced(function* (
     hold: () => Effect.succeed(true),
   } as Partial<Sweep["Service"]> as Sweep["Service"])
   yield* SweepLoop.start({
-    pending,
+    due: pending,
+    settled: { leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }) } as unknown as Settled["Service"],
     conclude: (_, attempt, hold = Effect.succeed(false)) =>
       Effect.as(
         Effect.andThen(

@@ -1,11 +1,14 @@
-/** A node that answers by script whatever it is asked of an authorization, and what follows from that. */
+/** A node and a scan that answer by script whatever they are asked of an authorization, and what follows from that. */
 import { Duration, Effect, Option } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
-import type * as Evidence from "../../src/payments/chain/Evidence.ts"
 import { alreadyUsed, type Log } from "../../src/payments/chain/Eip3009.ts"
+import * as Evidence from "../../src/payments/chain/Evidence.ts"
+import type { TokenLog } from "../../src/payments/chain/Pairs.ts"
+import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Questions.ts"
+import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
 import { authorization, logsOf, word } from "./TransferLogs.ts"
 
-const { moved, used } = logsOf()
+const { canceled, moved, used } = logsOf()
 /** Logs that pay the authorization, and logs that use it otherwise. */
 export const transfer = [used, moved]
 export const elsewhere = [used, logsOf({ value: 1n }).moved]
@@ -13,35 +16,61 @@ export const elsewhere = [used, logsOf({ value: 1n }).moved]
 export const named = word("1")
 export const found = word("2")
 /** Block 7 is final, 9 is not. */
-export const blockAt = (number: bigint, timestamp = 1_000n): Evidence.Block => ({
+export const blockAt = (number: bigint, timestamp = 1_000n): Block => ({
   number,
   hash: pad(numberToHex(number)),
   timestamp,
 })
-export const receipt = (logs: ReadonlyArray<Log>, change: Partial<Evidence.Receipt> = {}): Evidence.Receipt => ({
+export const receipt = (logs: ReadonlyArray<Log>, change: Partial<Receipt> = {}): Receipt => ({
   block: { number: 7n, hash: blockAt(7n).hash },
   succeeded: true,
   logs,
   ...change,
 })
 
-/** The answers of a node; an omitted one has its initial value. */
+/** A log of the transaction that was found, in block 7 unless another is given. */
+export const logAt = (log: Log, index: number, block = blockAt(7n)): TokenLog => ({
+  ...log,
+  transaction: found,
+  block: block.number,
+  blockHash: block.hash,
+  index,
+})
+export const useAt = (block = blockAt(7n)) => logAt(used, 4, block)
+export const cancelAt = (block = blockAt(7n)) => logAt(canceled, 4, block)
+export const moveAt = (index = 5, value?: bigint) => logAt(value === undefined ? moved : logsOf({ value }).moved, index)
+
+/** A row of the scan, provisional in block 9 or final in block 7. */
+export const rowIn = (isFinal: boolean, change: Partial<ScannedTransfer> = {}): ScannedTransfer => ({
+  recipient: authorization.to,
+  amount: authorization.value,
+  transaction: found,
+  block: isFinal ? blockAt(7n) : blockAt(9n),
+  isFinal,
+  ...change,
+})
+
+/** The answers of a node and of the scan; an omitted one has its initial value. */
 export interface Answers {
-  readonly newest?: Evidence.Block
-  readonly final?: Evidence.Block
-  readonly receipts?: Readonly<Record<Hex, Evidence.Receipt>>
+  readonly newest?: Block
+  readonly final?: Block
+  readonly receipts?: Readonly<Record<Hex, Receipt>>
   readonly used?: boolean
   readonly revert?: string
-  /** The same at the final block; null where the node does not keep its state. */
-  readonly revertAtFinal?: string | null | undefined
-  readonly logs?: ReadonlyArray<Evidence.FoundLog>
-  /** The hash of the block that has a receipt's number now. */
+  /** Logs that end it, and transfers of its payer to its recipient in the same block. */
+  readonly ends?: ReadonlyArray<TokenLog>
+  readonly transfers?: ReadonlyArray<TokenLog>
+  /** The hash of the block that has the number of a receipt or row now. */
   readonly there?: Hex
   /** The hash that the node which says so has at the number of the final block. */
   readonly again?: Hex
+  readonly row?: ScannedTransfer
+  /** The row once the scan has read past the expiry. */
+  readonly rowThen?: ScannedTransfer
+  readonly hasReadPast?: boolean
 }
 
-export const scripted = (answers: Answers): Evidence.Node<"no answer"> => {
+export const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
   const { final = blockAt(8n), newest = blockAt(10n) } = answers
   return {
     heads: Effect.succeed({ newest, final }),
@@ -52,14 +81,27 @@ export const scripted = (answers: Answers): Evidence.Node<"no answer"> => {
         again: { ...final, hash: answers.again ?? final.hash },
       }),
     receiptOf: (transaction) => Effect.succeed(Option.fromNullishOr(answers.receipts?.[transaction])),
-    stateAt: (_, { hash }) => {
-      const revert = hash === final.hash && "revertAtFinal" in answers ? answers.revertAtFinal : answers.revert
-      return revert === null
-        ? Effect.fail("no answer" as const)
-        : Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(revert) })
-    },
-    logsOf: () => Effect.succeed(answers.logs ?? []),
+    stateAt: () => Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(answers.revert) }),
+    endsOf: () => Effect.succeed(answers.ends ?? []),
+    transfersOf: () => Effect.succeed(answers.transfers ?? []),
   }
+}
+
+/** The evidence of a node with these answers, beside a scan with these rows. */
+export const evidenceOf = (answers: Answers, change: Partial<EvidenceNode<"no answer">> = {}) => {
+  let row = answers.row
+  const { hasReadPast = true, rowThen = row } = answers
+  return Evidence.make(
+    { ...scripted(answers), ...change },
+    {
+      find: () => Effect.sync(() => Option.fromUndefinedOr(row)),
+      hasReadPast: () =>
+        Effect.sync(() => {
+          row = rowThen
+          return hasReadPast
+        }),
+    },
+  )
 }
 
 export const look: Evidence.Search = {
@@ -69,18 +111,18 @@ export const look: Evidence.Search = {
   patience: Duration.zero,
 }
 
-export const open = (unused: boolean, reverts = false): Evidence.Evidence => ({ _tag: "Open", unused, reverts })
+export const open = (unused: boolean, reverts = false): Evidence.Conclusion => ({ _tag: "Open", unused, reverts })
 export const nothing = open(false)
-export const paid = (transaction: Hex): Evidence.Evidence => ({
+export const paid = (transaction: Hex, block = blockAt(7n)): Evidence.Conclusion => ({
   _tag: "Paid",
   transaction,
-  block: { number: 7n, hash: blockAt(7n).hash },
+  block: { number: block.number, hash: block.hash },
 })
 
 /** Used, the log found, and whatever else is said. */
 export const usedAnd = (answers: Answers): Answers => ({
   used: true,
   revert: alreadyUsed,
-  logs: [{ transaction: found, blockHash: blockAt(7n).hash }],
+  ends: [useAt()],
   ...answers,
 })

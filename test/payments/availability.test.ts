@@ -199,8 +199,6 @@ apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 sec
       yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
     },
   )
-
-  // I13
   it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
     "gets a payment again is called by one inquiry at a time, however often the client asks",
     function* ({ facilitator, sql, url }) {

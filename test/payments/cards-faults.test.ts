@@ -47,8 +47,6 @@ apart("a charge that the processor made, but whose response", carded(), (it) => 
     assert.strictEqual(answer.status, 200, answer.text)
     yield* assertSettled(purchase)
   })
-
-  // I13
   it("says that it is in progress, is swept on schedule, however often its client asks", function* ({ sql }) {
     const { bank, first, purchase, trap } = yield* suffer("holdDuring")
     const due = Effect.map(
@@ -120,7 +118,6 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
 })
 
 apart("a request that fails validation, whose key the processor does not store,", carded("20 seconds"), (it) => {
-  // I6
   it("is charged and reported to the operator once, when it passes for one server while another gives up", function* ({
     sql,
     url,

@@ -230,8 +230,6 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     const bought = yield* to(good)
     assert.strictEqual(bought.status, 201, bought.text)
   })
-
-  // I1
   it("charges a token for one key only, however many requests arrive at once", function* ({ url }) {
     const bank = yield* Processor
     const spt = yield* Effect.promise(() => bank.grant("pm_card_visa", "100000"))

@@ -22,7 +22,6 @@ const unsent = Effect.gen(function* () {
 })
 
 apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
-  // I4
   it("fails once two inquiries a sweep apart agree, however many servers inquire at once", function* () {
     const { purchase, url } = yield* unsent
     yield* Purchase.passExpiry
@@ -49,7 +48,6 @@ apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
     yield* Purchase.failsNow(url, purchase, "authorization_expired")
   })
 
-  // I5
   it("keeps the first verdict while the node is unreachable", function* () {
     const { purchase, rpc, url } = yield* unsent
     yield* Purchase.passExpiry
@@ -84,12 +82,6 @@ const strays = Effect.flatMap(
   (sql) => sql<{ transaction: string }>`SELECT transaction FROM payment_strays`,
 ).pipe(Effect.orDie)
 
-/** The next sweep looks at what failed. */
-const due = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`UPDATE payment_attempts SET next_check_at = now() WHERE state = 'failed' AND is_alive RETURNING id`,
-)
-
 const failed = Effect.gen(function* () {
   const { url } = yield* TestServer
   const purchase = yield* emptied
@@ -103,7 +95,7 @@ const failed = Effect.gen(function* () {
 })
 
 apart("a late payment for a failed attempt", server, (it) => {
-  // I1: a wallet was briefly short, and a stranger has the authorization from public call data.
+  // A wallet was briefly short, and a stranger has the authorization from public call data.
   it("is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used", function* ({
     url,
   }) {
@@ -122,7 +114,6 @@ apart("a late payment for a failed attempt", server, (it) => {
     assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
   })
 
-  // I16
   it("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", function* ({
     sql,
     url,
@@ -130,26 +121,16 @@ apart("a late payment for a failed attempt", server, (it) => {
     const purchase = yield* failed
     yield* fund(purchase)
     const transaction = yield* broadcast(purchase)
-    yield* due
-    // Its block is not final: it may be orphaned, and the payment with it.
-    const [looked] = yield* QueuedPayments.eventually(
-      "looked at",
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at > now()`,
-      ),
-      (rows) => rows.length > 0,
-    )
-    assert.isDefined(looked)
-    yield* Purchase.mine(3)
-    yield* due
+    yield* Purchase.mine(1)
+    assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
+    yield* Purchase.mine(4)
     yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
     assert.deepStrictEqual(yield* strays, [{ transaction }])
     const told = yield* Purchase.reconcile(url, purchase)
     assert.strictEqual(told.status, 402)
     assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
 
-    // I1: it buys nothing. It is the unmatched payment of this attempt.
+    // It buys nothing. It is the unmatched payment of this attempt.
     const key = newKey()
     const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
     assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(url, again)).slice(0, 2), [
@@ -165,13 +146,5 @@ apart("a late payment for a failed attempt", server, (it) => {
     assert.strictEqual(refunded.code, 0, refunded.stderr)
     assert.include(String((yield* Purchase.reconcile(url, purchase)).json["message"]), `in transaction ${back}`)
     assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
-  })
-
-  it("is searched for until its authorization expires, and no longer", function* () {
-    yield* failed
-    assert.lengthOf(yield* due, 1)
-    yield* Purchase.passExpiry
-    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
-    assert.deepStrictEqual(yield* strays, [])
   })
 })

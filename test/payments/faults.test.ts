@@ -161,7 +161,6 @@ apart("the `PAYMENT-RESPONSE` of a pending payment", proxiedServer("relayer", "1
 })
 
 apart("a database that drops its connection", proxiedServer("relayer", "20 seconds"), (it) => {
-  // I11
   it("after the COMMIT of a stone has recorded that stone", function* ({ database, url }) {
     const purchase = yield* Purchase.prepare(url)
     database.arm(/^COMMIT$/u, "cutAfter")
@@ -172,8 +171,6 @@ apart("a database that drops its connection", proxiedServer("relayer", "20 secon
     yield* Purchase.assertSettled(url, purchase)
     yield* Purchase.assertNextStone(url)
   })
-
-  // I11
   it("before the COMMIT of a stone has not recorded it, and reconciling records it", function* ({ database, url }) {
     const purchase = yield* Purchase.prepare(url)
     database.arm(/^COMMIT$/u, "cutBefore")

@@ -40,7 +40,6 @@ const refuses = Effect.fnUntraced(function* (sentence: string, what: string, tra
 })
 
 apart("admin refunded", server, (it) => {
-  // I19
   it("records a transfer once for its payment and once for its transaction", function* () {
     const [one, other] = [yield* unmatched, yield* unmatched]
     const due = json((yield* Refunds.attempts).stdout).unmatched

@@ -147,7 +147,14 @@ apart("a forged payment", proxiedServer("relayer", "20 seconds"), (it) => {
     const victim = yield* newPayer()
     const sell = yield* seller
     const asked: Array<string> = []
-    for (const method of methods) rpc.arm(method, "holdBefore", () => (asked.push(method), false))
+    const wallet = victim.address.slice(2).toLowerCase()
+    // The scan reads logs as well.
+    const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
+    const note = (method: string) => (params: string) => {
+      if (isAsked(method, params)) asked.push(method)
+      return false
+    }
+    for (const method of methods) rpc.arm(method, "holdBefore", note(method))
     for (let round = 0; round < 20; round++) {
       const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
       assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")

@@ -33,7 +33,6 @@ const untilSettled = (url: string, purchase: Purchase.Purchase) =>
   eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
 
 apart("a payment that its own request did not broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
-  // I8
   it.on(proxiedServer("relayer"))(
     "is broadcast once, however many reconciliations run at once",
     function* ({ database, rpc, url }) {

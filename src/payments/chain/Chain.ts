@@ -1,18 +1,30 @@
-/** The chain's evidence about an authorization, the only kind that ends an attempt. */
-import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+/** The node's answers about a token: dry runs, and the questions of the scan and of evidence. */
+import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
 import { AddressText, HexText, inLowerCase, Quantity, Word } from "../Hex.ts"
-import { authorizationStateData, endTopics, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
-import * as Evidence from "./Evidence.ts"
-import type { Block, BlockId, FoundLog, Receipt } from "./Evidence.ts"
+import {
+  authorizationStateData,
+  endTopics,
+  reasonOf,
+  settlementCall,
+  type SignedAuthorization,
+  transferTopic,
+} from "./Eip3009.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
-import { ownLogs } from "./LongReceipts.ts"
-import { type ChainUnavailable, isNotUnderstood, isRevert, question, reader } from "./Rpc.ts"
-import type { ScanNode } from "./Transfers.ts"
-import type { TokenLog } from "./Pairs.ts"
+import { type TokenLog, topicOf } from "./Pairs.ts"
+import {
+  type Block,
+  type BlockId,
+  type BlockRange,
+  type EvidenceNode,
+  isFinalBy,
+  type Receipt,
+  type ScanNode,
+} from "./Questions.ts"
+import { type ChainUnavailable, isNotUnderstood, isRevert, reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 export const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
@@ -25,10 +37,6 @@ const ReceiptAnswer = Schema.NullOr(
     logs: Schema.Array(LogAnswer),
   }),
 )
-const LogsAnswer = Schema.Array(
-  Schema.Struct({ transactionHash: Word, blockHash: Word, removed: Schema.optionalKey(Schema.Boolean) }),
-)
-
 const TokenLogs = Schema.Array(
   Schema.Struct({
     address: AddressText,
@@ -48,7 +56,6 @@ const readBlockIfAny = reader("eth_getBlockByNumber", Schema.NullOr(BlockAnswer)
 const readTokenLogs = reader("eth_getLogs", TokenLogs)
 const readReceiptLogs = reader("eth_getTransactionReceipt", Schema.NullOr(Schema.Struct({ logs: TokenLogs })))
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
-const getLogs = question("eth_getLogs", LogsAnswer)
 const readWord = reader("eth_call", Word)
 const readOutput = reader("eth_call", HexText)
 
@@ -106,16 +113,17 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
       })
     })
 
+    const receiptIn = (transaction: Hex, asset: Address) =>
+      Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
+
     const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
-      const own = yield* Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
-      const answer = yield* readReceipt(own.answer)
+      const answer = yield* Effect.flatMap(receiptIn(transaction, asset), readReceipt)
       // An answer about another transaction is no answer.
       if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
       return Option.some<Receipt>({
         block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
         succeeded: answer.status === "0x1",
         logs: answer.logs,
-        isLong: own.isLong,
       })
     })
 
@@ -139,28 +147,15 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
         Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
       )
 
-    const search = LogSearch.make<ChainUnavailable>(isTooWide)
+    /** The token's logs with these topics. Third parties choose the length of the answer. */
+    const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
+      receipts
+        .ask("eth_getLogs", [{ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics }])
+        .pipe(Effect.flatMap(readTokenLogs), Effect.map(tokenLogsOf(asset)))
 
-    const logsOf = (authorization: SignedAuthorization, within: LogSearch.BlockRange, newestFirst: boolean) => {
-      const { asset } = authorization
-      const topics = endTopics(authorization)
-      const logsIn = (range: LogSearch.BlockRange) =>
-        getLogs(ask, {
-          address: asset,
-          fromBlock: numberToHex(range.from),
-          toBlock: numberToHex(range.to),
-          topics,
-        })
-      return search(logsIn, within, newestFirst).pipe(
-        Effect.map((logs) =>
-          logs.flatMap(({ blockHash, removed, transactionHash }): ReadonlyArray<FoundLog> =>
-            removed === true ? [] : [{ transaction: transactionHash, blockHash }],
-          ),
-        ),
-      )
-    }
+    const search = LogSearch.make<ChainUnavailable>(isTooManyBlocks)
 
-    const { evidence, isFinal, usedBy } = Evidence.make<ChainUnavailable>({
+    const questions: EvidenceNode<ChainUnavailable> = {
       heads: Effect.map(blocksAt(blockAt("latest"), blockAt(config.finalTag)), ([newest, final]) => ({
         newest,
         final,
@@ -172,8 +167,11 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
       }),
       receiptOf,
       stateAt,
-      logsOf,
-    })
+      endsOf: (authorization, within, newestFirst) =>
+        search((range) => logsIn(authorization.asset, endTopics(authorization), range), within, newestFirst),
+      transfersOf: ({ asset, from, to }, block) =>
+        logsIn(asset, [transferTopic, topicOf(from), topicOf(to)], { from: block, to: block }),
+    }
 
     const blockIfAny = (asked: JsonRpc.RpcResult) =>
       Effect.map(Effect.flatMap(Effect.fromResult(asked), readBlockIfAny), (answer) =>
@@ -197,26 +195,18 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
           Effect.flatMap(askPair(blockAt(numberToHex(number)), blockAt("latest")), ([one, head]) =>
             Effect.all({ there: blockIfAny(one), newest: blockOf(head) }),
           ),
-        // Third parties choose the length of these answers.
-        logs: (topics, { from, to }) =>
-          Effect.map(
-            Effect.flatMap(
-              receipts.ask("eth_getLogs", [
-                { address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics },
-              ]),
-              readTokenLogs,
-            ),
-            tokenLogsOf(asset),
-          ),
+        logs: (topics, range) => logsIn(asset, topics, range),
         logsIn: (transaction) =>
-          Effect.map(
-            Effect.flatMap(receipts.ask("eth_getTransactionReceipt", [transaction]), readReceiptLogs),
-            (answer) => tokenLogsOf(asset)(answer?.logs ?? []),
+          Effect.map(Effect.flatMap(receiptIn(transaction, asset), readReceiptLogs), (answer) =>
+            tokenLogsOf(asset)(answer?.logs ?? []),
           ),
         isTooWide: isTooManyBlocks,
       })
 
-    return { simulate, evidence, usedBy, isFinal, final, ask, once, scanOf }
+    /** Whether a block is final. */
+    const isFinal = (block: BlockId) => isFinalBy(questions, block)
+
+    return { simulate, questions: Effect.succeed(questions), isFinal, final, ask, once, scanOf }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
@@ -229,6 +219,17 @@ const blockOfAnswer = ({ hash, number, timestamp }: typeof BlockAnswer.Type): Bl
 })
 
 const blockIn = (answer: unknown) => Effect.map(readBlock(answer), blockOfAnswer)
+
+/** A receipt without logs of other contracts, whose number its sender chooses: they are not decoded. */
+const ownLogs =
+  (asset: Address) =>
+  (answer: unknown): unknown => {
+    if (!Predicate.hasProperty(answer, "logs") || !Array.isArray(answer.logs)) return answer
+    const all: ReadonlyArray<unknown> = answer.logs
+    const isOwn = (log: unknown) =>
+      Predicate.hasProperty(log, "address") && String(log.address).toLowerCase() === asset.toLowerCase()
+    return { ...answer, logs: all.filter(isOwn) }
+  }
 
 const tokenLogsOf =
   (asset: Address) =>
@@ -245,10 +246,6 @@ const tokenLogsOf =
       }))
 
 const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(asked), blockIn)
-
-/** Whether the provider rejected the query itself. Its rate limit (429) does not count. */
-const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
-  code !== undefined || [400, 413, 422].includes(status)
 
 /**
  * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a

@@ -2,7 +2,7 @@
 import { type Hex, toEventSelector, toFunctionSelector } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { inLowerCase, wordOf } from "../Hex.ts"
-import { alreadyUsed } from "../decision/Decision.ts"
+import { alreadyUsed } from "../decision.ts"
 
 export { alreadyUsed }
 
@@ -28,9 +28,9 @@ const transferSelector = toFunctionSelector(
 const stateSelector = toFunctionSelector("authorizationState(address,bytes32)")
 const balanceSelector = toFunctionSelector("balanceOf(address)")
 
-const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
-const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
-const transferTopic = toEventSelector("Transfer(address,address,uint256)")
+export const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
+export const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
+export const transferTopic = toEventSelector("Transfer(address,address,uint256)")
 
 /** Offset of the signature in a transfer's data: seven words. */
 const signatureOffset = wordOf(224n)
@@ -122,15 +122,6 @@ export const endIn = (
   const end = own.find((log) => hasTopics(log, used) || hasTopics(log, canceled))
   return end === undefined ? undefined : hasTopics(end, used) ? "used" : "canceled"
 }
-
-const isUse = ({ topics }: Log) => topics[0] === usedTopic
-
-/** The logs of one token that `pays` and `endIn` need: those that end an authorization, and the one after each use. */
-export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
-  logs.filter((log, index) => {
-    const before = logs[index - 1]
-    return isUse(log) || log.topics[0] === canceledTopic || (before !== undefined && isUse(before))
-  })
 
 /** The reason of a wallet that holds less than the amount. */
 export const tooPoor = "invalid_exact_evm_insufficient_balance"

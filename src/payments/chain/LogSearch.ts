@@ -1,13 +1,12 @@
 /** Searches logs in ranges that the provider accepts, and learns the accepted number of blocks from its refusals. */
 import { Effect, Ref } from "effect"
-
-export interface BlockRange {
-  readonly from: bigint
-  readonly to: bigint
-}
+import type { BlockRange } from "./Questions.ts"
 
 /** Blocks of the first query. Most providers accept as many. */
 const firstSpan = 2_000n
+
+/** Questions of one search. It finds nothing beyond, which proves nothing. */
+const questionsAtMost = 100
 
 /** Grows by an eighth after each answer, so that a provider seldom refuses. */
 const wider = (span: bigint) => span + span / 8n + 1n
@@ -23,7 +22,7 @@ export const make = <E>(isTooWide: (error: E) => boolean) => {
     newestFirst: boolean,
   ): Effect.fn.Return<ReadonlyArray<Log>, E> {
     let { from: low, to: high } = within
-    while (low <= high) {
+    for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
       const span = yield* Ref.get(spans)
       const whole = high - low < span
       const from = whole || !newestFirst ? low : high - span + 1n

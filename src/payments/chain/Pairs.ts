@@ -1,11 +1,8 @@
 /** Pairs the logs of a token: each use of an authorization with the transfer that it made. Plain values, no node. */
-import { type Hex, toEventSelector } from "viem"
+import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { inLowerCase, wordOf } from "../Hex.ts"
-
-export const usedTopic = toEventSelector("AuthorizationUsed(address,bytes32)")
-export const canceledTopic = toEventSelector("AuthorizationCanceled(address,bytes32)")
-export const transferTopic = toEventSelector("Transfer(address,address,uint256)")
+import { transferTopic, usedTopic } from "./Eip3009.ts"
 
 /** A log of the token. `index` counts the logs of its block. */
 export interface TokenLog {

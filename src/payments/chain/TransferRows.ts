@@ -1,12 +1,13 @@
 /** The table of transfers to us that the scan has read, and how far it has read the chain. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { AddressText, Word } from "../Hex.ts"
-import type { Block, BlockId } from "./Evidence.ts"
+import type { Block, BlockId } from "./Questions.ts"
 import type { Transfer } from "./Pairs.ts"
 
 /** One token on one network. */
@@ -28,6 +29,15 @@ export interface Cursor {
   readonly isDoubtOld: boolean
 }
 
+/** A transfer to us as the scan has read it. It may be in no block any more unless it is final. */
+export interface ScannedTransfer {
+  readonly recipient: Address
+  readonly amount: bigint
+  readonly transaction: Hex
+  readonly block: BlockId
+  readonly isFinal: boolean
+}
+
 /** Blocks that were read, both ends included. `end` is the last of them. */
 export interface ReadRange {
   readonly from: bigint
@@ -45,6 +55,18 @@ const cursorRows = rowsOf(
     headBlock: Schema.BigInt,
     headHash: Word,
     isDoubtOld: Schema.Boolean,
+  }),
+)
+
+const transferRows = rowsOf(
+  "chain_transfers",
+  Schema.Struct({
+    payTo: AddressText,
+    amountAtomic: Schema.BigIntFromString,
+    transaction: Word,
+    block: Schema.BigInt,
+    blockHash: Word,
+    isFinal: Schema.Boolean,
   }),
 )
 
@@ -77,6 +99,27 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   const cursor = (apartMillis: number) =>
     cursors(sql`
       SELECT recipients, ${columns}, ${doubtAge(apartMillis)} AS is_doubt_old FROM chain_scans WHERE ${here}`)
+
+  /** The transfer of an authorization. */
+  const find = (authorization: Pick<Transfer, "payer" | "nonce">) =>
+    transferRows(
+      sql`SELECT pay_to, amount_atomic::text AS amount_atomic, transaction, block, block_hash, is_final
+        FROM chain_transfers WHERE name = ${nameOf(token, authorization)}`,
+    ).pipe(
+      Effect.orDie,
+      Effect.map(([row]) =>
+        Option.map(
+          Option.fromUndefinedOr(row),
+          ({ amountAtomic, block, blockHash, isFinal, payTo, transaction }): ScannedTransfer => ({
+            recipient: payTo,
+            amount: amountAtomic,
+            transaction,
+            block: { number: block, hash: blockHash },
+            isFinal,
+          }),
+        ),
+      ),
+    )
 
   /** Takes the next scan for this server, so that several servers together scan once in this time. */
   const lease = (everyMillis: number) =>
@@ -176,7 +219,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   /** Records that a node has another block where a final one was read. A later scan starts again if it agrees. */
   const doubt = sql`UPDATE chain_scans SET doubted_at = COALESCE(doubted_at, now()) WHERE ${here}`.pipe(Effect.orDie)
 
-  return { cursor, lease, startAt, commitFinal, commitHead, resetHead, doubt }
+  return { find, cursor, lease, startAt, commitFinal, commitHead, resetHead, doubt }
 })
 
 export type TransferRows = Effect.Success<ReturnType<typeof make>>

@@ -1,44 +1,23 @@
 /** Scans the chain once, in order, for EIP-3009 transfers to us. Its table answers every question about them. */
-import { Effect, Option } from "effect"
-import type { Hex } from "viem"
+import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Block, BlockId } from "./Evidence.ts"
-import type { BlockRange } from "./LogSearch.ts"
-import {
-  addressIn,
-  isPayment,
-  pairsInReceipt,
-  pairsOf,
-  type TokenLog,
-  topicOf,
-  transferTopic,
-  usedTopic,
-} from "./Pairs.ts"
-import type { Cursor, ReadRange, TransferRows } from "./TransferRows.ts"
+import type { Block, BlockId, BlockRange, ScanNode } from "./Questions.ts"
+import { addressIn, isPayment, pairsInReceipt, pairsOf, type TokenLog, topicOf } from "./Pairs.ts"
+import { Chain } from "./Chain.ts"
+import { type SignedAuthorization, transferTopic, usedTopic } from "./Eip3009.ts"
+import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
+import type { Terms } from "../PaymentTerms.ts"
+import * as TransferRows from "./TransferRows.ts"
+import type { Cursor, ReadRange } from "./TransferRows.ts"
 
-export interface Header extends Block {
-  readonly parentHash: Hex
-}
-
-type Topic = Hex | ReadonlyArray<Hex> | null
-
-/** The questions of a scan. Each answer may come from another node. */
-export interface ScanNode<E> {
-  /** The newest block and the newest final one, in one request. */
-  readonly heads: Effect.Effect<{ readonly newest: Header; readonly final: Block }, E>
-  readonly blockAt: (number: bigint) => Effect.Effect<Option.Option<Block>, E>
-  /** The block of this number and then the newest one, in one request. */
-  readonly blockAndNewest: (
-    number: bigint,
-  ) => Effect.Effect<{ readonly there: Option.Option<Block>; readonly newest: Block }, E>
-  /** The token's logs with these topics. */
-  readonly logs: (topics: ReadonlyArray<Topic>, range: BlockRange) => Effect.Effect<ReadonlyArray<TokenLog>, E>
-  /** All logs of the token in one transaction. */
-  readonly logsIn: (transaction: Hex) => Effect.Effect<ReadonlyArray<TokenLog>, E>
-  /** Whether the node refused the question for the number of its blocks or results. */
-  readonly isTooWide: (error: E) => boolean
+export interface TransfersConfig {
+  readonly terms: Terms
+  /** Seconds that an authorization can live. */
+  readonly longestLife: number
+  /** Milliseconds between two scans, of all servers together. */
+  readonly everyMillis: number
 }
 
 export interface ScanConfig {
@@ -67,7 +46,7 @@ const chunksOf = <A>(all: ReadonlyArray<A>, size: number) =>
 
 const atLeast = (one: bigint, other: bigint) => (one > other ? one : other)
 
-export const make = <E>(node: ScanNode<E>, rows: TransferRows, config: ScanConfig) => {
+export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, config: ScanConfig) => {
   /** Blocks of a question that the provider accepted last. */
   let span = firstSpan
   const payTo = config.payTo.toLowerCase() as Address
@@ -203,13 +182,65 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows, config: ScanConfi
     )
   })
 
+  const cursor = Effect.map(rows.cursor(config.everyMillis), Option.getOrUndefined)
+
   /** One scan, unless another server has made one in this time. True if it was this server's turn. */
   const scan = Effect.gen(function* () {
-    const known = Option.getOrUndefined(yield* rows.cursor(config.everyMillis))
+    const known = yield* cursor
     if (known !== undefined && !(yield* rows.lease(config.everyMillis))) return false
     yield* scanFrom(known)
     return true
   }).pipe(Trace.span("Transfers.scan"))
 
-  return { scan }
+  /** A scan whose turn it is not. */
+  const scanNow = Effect.flatMap(cursor, scanFrom).pipe(Trace.span("Transfers.scanNow"))
+
+  return { scan, scanNow }
+}
+
+export class Transfers extends Context.Service<Transfers>()("spirit-altar/payments/chain/Transfers", {
+  make: Effect.fnUntraced(function* ({ everyMillis, longestLife, terms }: TransfersConfig) {
+    const node = yield* (yield* Chain).scanOf(terms.asset)
+    const rows = yield* TransferRows.make(terms)
+    const { scan, scanNow } = make(node, rows, { payTo: terms.payTo, longestLife, everyMillis })
+    const turn = yield* Semaphore.make(1)
+    let scans = 0
+
+    const find = ({ asset, from, nonce }: SignedAuthorization) =>
+      asset.toLowerCase() === terms.asset.toLowerCase() ? rows.find({ payer: from, nonce }) : Effect.succeedNone
+
+    const isCovered = ({ asset, to, validBefore }: SignedAuthorization) =>
+      asset.toLowerCase() === terms.asset.toLowerCase()
+        ? Effect.map(
+            rows.cursor(everyMillis),
+            Option.exists(
+              ({ final, recipients }) =>
+                final.timestamp >= validBefore && recipients.some((one) => one === to.toLowerCase()),
+            ),
+          )
+        : Effect.succeed(false)
+
+    /** Scans unless a scan has begun since this was asked. An error leaves everything as it was. */
+    const readOn = Effect.suspend(() => {
+      const before = scans
+      return turn.withPermits(1)(
+        Effect.suspend(() => {
+          if (scans > before) return Effect.void
+          scans += 1
+          return scanNow
+        }),
+      )
+    }).pipe(Effect.catchCause(DatabaseWatch.failed("transfer scan failed")))
+
+    /** Whether every final block in which the authorization could be used has been read, if need be now. */
+    const hasReadPast = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
+      if (yield* isCovered(authorization)) return true
+      yield* readOn
+      return yield* isCovered(authorization)
+    })
+
+    return { scan, find, hasReadPast }
+  }),
+}) {
+  static readonly layer = (config: TransfersConfig) => Layer.effect(this, this.make(config))
 }

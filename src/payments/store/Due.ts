@@ -43,7 +43,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
      * (`isBeside`) never postpones that time, and only a reason to fail brings it forward.
      */
     const defer = Effect.fn("Sweep.defer")(function* (
-      id: string,
+      { id, state }: Attempt,
       { reference, refusal, verdict }: OpenInquiry,
       untilMillis: number,
       isBeside: boolean,
@@ -55,40 +55,24 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
       const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(verdict)}`
       yield* sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
-          transaction = COALESCE(${Option.getOrNull(reference)}::text, transaction)
+          transaction = CASE state WHEN 'pending' THEN COALESCE(${Option.getOrNull(reference)}::text, transaction)
+            ELSE transaction END
           ${refused}${judged}
-        WHERE id = ${id}::uuid AND state = 'pending'`.pipe(Effect.orDie)
+        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`.pipe(Effect.orDie)
     })
 
     /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
-    const hold = Effect.fn("Sweep.hold")(function* ({ checks, id }: Attempt, holdMillis: number) {
+    const hold = Effect.fn("Sweep.hold")(function* ({ checks, id, state }: Attempt, holdMillis: number) {
       const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
       const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz, ${setVerdict(null)}
-        WHERE id = ${id}::uuid AND state = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(Effect.orDie)
+        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(
+        Effect.orDie,
+      )
       return rows.length > 0
     })
 
-    /** Leases due failed attempts whose authorization may still be submitted, for a minute. */
-    const leaseAlive = Effect.fn("Sweep.leaseAlive")(function* (limit: number) {
-      const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET next_check_at = now() + interval '1 minute'
-        WHERE id IN (
-          SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at <= now()
-          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
-        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
-      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
-    })
-
-    /** Ends the inquiries: the authorization has expired, or its late payment is recorded. */
-    const endAlive = Effect.fn("Sweep.endAlive")((id: string) =>
-      retryConflicts(sql`UPDATE payment_attempts SET is_alive = false WHERE id = ${id}::uuid`).pipe(
-        Effect.orDie,
-        Effect.asVoid,
-      ),
-    )
-
-    return { lease, defer, hold, leaseAlive, endAlive }
+    return { lease, defer, hold }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -12,13 +12,12 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
     const sql = yield* SqlClient.SqlClient
     const inTransaction = yield* transaction
 
-    const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment, isAlive: boolean) {
+    const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
       const now = timestampOf(yield* Clock.currentTimeMillis)
       const rows = yield* sql`
         WITH ended AS (
           UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
-            signature = ${sql.literal(withoutCardToken)}, is_alive = ${isAlive}::boolean,
-            next_check_at = now() + interval '1 minute'
+            signature = ${sql.literal(withoutCardToken)}
           WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
         ), released AS (
           UPDATE payment_pools p
@@ -46,14 +45,13 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
 
     /**
      * Ends an attempt, or returns one that has already ended. With a verdict, only while that verdict is unchanged.
-     * `isAlive` marks an authorization that can still be submitted, so that inquiries continue.
      */
-    const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict, isAlive = false) => {
+    const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict) => {
       const agreed =
         verdict === undefined
           ? sql.literal("true")
           : sql`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
-      return retryConflicts(end(id, reason, agreed, isAlive)).pipe(
+      return retryConflicts(end(id, reason, agreed)).pipe(
         Effect.flatMap((isOurs) => Effect.flatMap(found(id), (attempt) => told(isOurs, attempt))),
         Effect.orDie,
       )
@@ -69,7 +67,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       // Recording a broadcast locks the same row, so the query after this lock sees it.
       const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
       const ending = lock.pipe(
-        Effect.andThen(end(id, reason, unsent, true)),
+        Effect.andThen(end(id, reason, unsent)),
         Effect.flatMap((isOurs) => Effect.map(found(id), (attempt) => ({ attempt, isOurs }))),
       )
       return inTransaction(ending).pipe(

@@ -6,7 +6,7 @@ import { Lookup } from "./Lookup.ts"
 import { Refunds } from "./Refunds.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
-import { SettledTransfers } from "./SettledTransfers.ts"
+import { Settled } from "./Settled.ts"
 import { AttemptCounts } from "./AttemptCounts.ts"
 import { Sweep } from "./Due.ts"
 import { UnmatchedPayments } from "./Unmatched.ts"
@@ -18,7 +18,7 @@ export const layer = Layer.mergeAll(
   Settle.layer,
   Fail.layer,
   Sweep.layer,
-  SettledTransfers.layer,
+  Settled.layer,
   AttemptCounts.layer,
   Refunds.layer,
 ).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))

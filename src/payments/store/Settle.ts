@@ -138,13 +138,15 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       return { attempts, ended }
     })
 
-    /** A proof for a failed attempt is money without a purchase. */
+    /** A charge of a failed attempt is money without a purchase. The scan records a transfer of one. */
     const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
       Effect.forEach(
         batch,
         ({ id, proof }) => {
           const attempt = attempts.get(id)
-          return attempt?.state === "failed" ? unclaimed.noteFailed(attempt, proof) : Effect.void
+          return attempt?.state === "failed" && proof.rail === "card"
+            ? unclaimed.noteCharge(attempt, proof.intent)
+            : Effect.void
         },
         { discard: true },
       )

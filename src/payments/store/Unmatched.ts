@@ -1,29 +1,32 @@
 /** Payments to us that belong to no purchase: one row each, for the operator. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Hex } from "viem"
-import { rowReader } from "../../platform/Rows.ts"
+import { log } from "../../platform/LogMessages.ts"
+import { rowReader, rowsOf } from "../../platform/Rows.ts"
+import { retryConflicts } from "../../platform/Sql.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
-import { retryConflicts } from "../../platform/Sql.ts"
-import { type ChainPayment, claimOf, columnsOf, type Payment, type Proof } from "../Payment.ts"
+import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
-import { log } from "../../platform/LogMessages.ts"
+
+/** Recorded payments of unknown buyers, which cost their senders little. Payments of attempts are always recorded. */
+const unknownAtMost = 10_000
+
+/** Transfers judged at once. */
+const judgedAtOnce = 500
 
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
 const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
-
-/** `transaction` is a hash, or the intent of a card charge. */
-type UnmatchedPayment = Omit<ReturnType<typeof columnsOf>, "transaction"> & {
-  readonly amountAtomic: bigint
-  readonly transaction: string
-}
-
-export interface RecordedPayment {
-  readonly transaction: Hex
-  readonly foundAtMillis: number
-}
+const judgedRows = rowsOf(
+  "chain_transfers",
+  Schema.Struct({
+    transaction: Schema.String,
+    amountAtomic: Schema.String,
+    attempt: Schema.NullOr(Schema.String),
+    isRecorded: Schema.Boolean,
+  }),
+)
 
 /** SQL that deletes unmatched payments whose authorizations have bought something after all. */
 export const deleteMatched = (payments: ReadonlyArray<Payment>) =>
@@ -33,41 +36,90 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    /** The recorded payment of an authorization, and when it was recorded. */
     const find = Effect.fn("UnmatchedPayments.find")(function* (payment: ChainPayment) {
       const [row] = yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`.pipe(
         Effect.orDie,
       )
-      if (row === undefined) return Option.none<RecordedPayment>()
+      if (row === undefined) return Option.none()
       const { foundAt, transaction } = yield* readRow(row)
       return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
     })
 
     /** The recorded transaction, or card intent, that paid for a failed attempt. */
-    const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
-      // A card's row is found by the challenge, since its intent may be unknown to the failed attempt.
-      const its =
-        payment.rail === "card"
-          ? sql`network = 'card' AND nonce = ${payment.challenge}`
-          : sql`name = ${claimOf(payment)}`
-      const [row] = yield* sql`SELECT transaction FROM payment_strays WHERE ${its} ORDER BY found_at LIMIT 1`.pipe(
-        Effect.orDie,
-      )
+    const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ id }: FailedAttempt) {
+      const [row] = yield* sql`
+        SELECT transaction FROM payment_strays WHERE attempt = ${id}::uuid ORDER BY found_at LIMIT 1`.pipe(Effect.orDie)
       return row === undefined ? Option.none<string>() : Option.some((yield* readTransaction(row)).transaction)
     })
 
-    /** Records the payment unless an attempt that has not failed holds it. */
-    const write = Effect.fnUntraced(function* (name: string, payment: UnmatchedPayment, attempt?: string) {
-      const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = payment
-      const fields = { transaction, amountAtomic: String(amountAtomic), attempt }
+    /**
+     * Judges final transfers once each: one that an act was settled by is that act's, any other is recorded as unmatched,
+     * with the attempt that holds its authorization. One of a pending attempt waits for it.
+     */
+    const judge = Effect.fn("UnmatchedPayments.judge")(function* (longestLife: number) {
+      const judged = yield* judgedRows(
+        retryConflicts(sql`
+          WITH due AS MATERIALIZED (
+            SELECT t.*, a.id AS attempt, a.state, a.valid_before,
+              COALESCE(a.amount_atomic = t.amount_atomic AND lower(a.pay_to) = t.pay_to, false) AS pays
+            FROM chain_transfers t LEFT JOIN payment_claims c ON c.name = t.name
+              LEFT JOIN payment_attempts a ON a.id = c.attempt_id
+            WHERE t.is_final AND NOT t.is_judged ORDER BY t.block LIMIT ${judgedAtOnce}::int FOR UPDATE OF t SKIP LOCKED
+          ), ended AS (
+            UPDATE chain_transfers t SET is_judged = true FROM due d
+            WHERE t.name = d.name AND NOT (d.pays AND d.state = 'pending')
+          ), written AS (
+            INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
+              transaction, found_at, attempt)
+            SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
+              COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
+            FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
+              AND (attempt IS NOT NULL OR (SELECT count(*) FROM payment_strays) < ${unknownAtMost}::int)
+            ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name
+          )
+          SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
+          FROM due d LEFT JOIN written w ON w.name = d.name WHERE NOT (d.pays AND d.state IN ('pending', 'settled'))`),
+      ).pipe(Effect.orDie)
+      // A request may have claimed a payment in the moment before its row was written.
+      yield* sql`
+        DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
+        WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
+          AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND lower(a.pay_to) = s.pay_to`.pipe(
+        retryConflicts,
+        Effect.orDie,
+      )
+      yield* Effect.forEach(
+        judged,
+        ({ amountAtomic, attempt, isRecorded, transaction }) =>
+          log(isRecorded ? "unmatched payment" : "unmatched payment not recorded", {
+            transaction,
+            amountAtomic,
+            attempt: attempt ?? undefined,
+          }),
+        { discard: true },
+      )
+    })
+
+    /** Forgets transfers that were judged a day ago: no authorization lives as long. */
+    const prune = sql`
+      DELETE FROM chain_transfers t USING chain_scans s
+      WHERE s.network = t.network AND s.asset = t.asset AND t.is_judged AND t.block < s.final_block - 86400`.pipe(
+      retryConflicts,
+      Effect.orDie,
+    )
+
+    /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
+    const noteCharge = Effect.fn("UnmatchedPayments.noteCharge")(function* (attempt: Attempt, intent: string) {
+      const { amountAtomic, id, payment } = attempt
+      if (payment.rail !== "card") return
+      const fields = { transaction: intent, amountAtomic: String(amountAtomic), attempt: id }
       const written = yield* retryConflicts(sql`
         INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
-          found_at)
-        SELECT ${name}::text, ${network}::text, ${asset}::text, ${pay_to}::text, ${payer}::text, ${nonce}::text,
-          ${amountAtomic.toString()}::numeric, ${valid_before}::numeric, ${transaction}::text,
-          ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
-        WHERE NOT EXISTS (
-          SELECT 1 FROM payment_claims c JOIN payment_attempts a ON a.id = c.attempt_id
-          WHERE c.name = ${name}::text AND a.state <> 'failed')
+          found_at, attempt)
+        VALUES (${`card-intent:${intent}`}, 'card', 'usd', ${payment.profile}, '', ${payment.challenge},
+          ${String(amountAtomic)}::numeric, 0, ${intent}, ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz,
+          ${id}::uuid)
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
         Effect.tapError(() => log("unmatched payment not recorded", fields)),
         Effect.orDie,
@@ -75,23 +127,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       if (written.length > 0) yield* log("unmatched payment", fields)
     })
 
-    /** Records a proven payment to us. Only proven payments get a row, so filling the table costs money. */
-    const note = Effect.fn("UnmatchedPayments.record")((payment: ChainPayment, transaction: Hex) =>
-      write(claimOf(payment), { ...columnsOf(payment), amountAtomic: payment.authorization.value, transaction }),
-    )
-
-    /** Records a proven payment for an attempt that had already failed, unless it has bought something since. */
-    const noteFailed = Effect.fn("UnmatchedPayments.recordFailed")((attempt: Attempt, proof: Proof) => {
-      const { amountAtomic, id } = attempt
-      // A card's token is erased with its attempt. One intent is one charge.
-      const [name, payment, transaction] =
-        proof.rail === "card"
-          ? [`card-intent:${proof.intent}`, attempt.payment, proof.intent]
-          : [claimOf(proof.payment), proof.payment, proof.transaction]
-      return write(name, { ...columnsOf(payment), amountAtomic, transaction }, id)
-    })
-
-    return { find, ofFailed, note, noteFailed }
+    return { find, ofFailed, judge, prune, noteCharge }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -1,6 +1,7 @@
 /** An adversarial chain: blocks that are replaced until they are final, and a node that is stale for as long as it likes. */
 import { Effect, Option } from "effect"
-import type { Block, Node } from "../../../src/payments/chain/Evidence.ts"
+import type { TokenLog } from "../../../src/payments/chain/Pairs.ts"
+import type { Block, EvidenceNode } from "../../../src/payments/chain/Questions.ts"
 import { alreadyUsed, tooPoor, unexplained } from "../../../src/payments/chain/Eip3009.ts"
 import { logsOf } from "../../lab/TransferLogs.ts"
 
@@ -35,6 +36,8 @@ export interface Adversary {
   readonly moneyMoves?: boolean
   /** Whether every block stays; otherwise those that are not final may be replaced. */
   readonly blocksStay?: boolean
+  /** Whether a node may answer no log to the scan although it has it. */
+  readonly forgets?: boolean
   /** Whether two questions that are asked together may be answered by different nodes. */
   readonly splitsBatches?: boolean
 }
@@ -110,11 +113,19 @@ export const blockOf = ({ blocks }: View, number: number): Block => ({
 
 const { canceled, moved, used } = logsOf()
 
+const logIn = (view: View, { block, by }: NonNullable<Executed["end"]>, log: typeof used, index: number): TokenLog => ({
+  ...log,
+  transaction: `0x${by}`,
+  block: BigInt(block),
+  blockHash: blockOf(view, block).hash,
+  index,
+})
+
 /** Puts a question to one of the nodes. */
 export type Ask = <A>(question: (view: View) => A) => A
 
 /** The questions of `Evidence`; `ask` says whose knowledge each of them meets. */
-export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Node<never> => {
+export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): EvidenceNode<never> => {
   /** Two questions that are asked together. */
   const both = <A, B>(one: (view: View) => A, other: (view: View) => B): readonly [A, B] =>
     splitsBatches === true ? [ask(one), ask(other)] : ask((view) => [one(view), other(view)])
@@ -155,13 +166,20 @@ export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Node<nev
         const revert = Option.fromNullishOr(revertOf(blocks, expiry))
         return { used: execute(blocks, expiry).end !== undefined, revert }
       }),
-    logsOf: (_, { from, to }) =>
+    endsOf: (_, { from, to }) =>
+      Effect.sync(() => {
+        const found = ask((view) => {
+          const { end } = execute(view.blocks, expiry)
+          const isInside = end !== undefined && end.block >= from && end.block <= to
+          return isInside ? [logIn(view, end, end.isPaid ? used : canceled, 0)] : []
+        })
+        return found
+      }),
+    transfersOf: (_, block) =>
       Effect.sync(() =>
         ask((view) => {
           const { end } = execute(view.blocks, expiry)
-          return end === undefined || end.block < from || end.block > to
-            ? []
-            : [{ transaction: `0x${end.by}` as const, blockHash: blockOf(view, end.block).hash }]
+          return end?.isPaid === true && BigInt(end.block) === block ? [logIn(view, end, moved, 1)] : []
         }),
       ),
   }

@@ -2,9 +2,10 @@
 import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Option } from "effect"
 import * as Evidence from "../../../src/payments/chain/Evidence.ts"
-import type { Found } from "../../../src/payments/decision/Decision.ts"
+import type { Found } from "../../../src/payments/decision.ts"
+import { type EvidenceNode, isFinalBy } from "../../../src/payments/chain/Questions.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
-import { type Adversary, type Ask, nodeOf, type View } from "./Chain.ts"
+import { type Adversary, type Ask, blockOf, finalEnd, nodeOf, type View } from "./Chain.ts"
 import type { Fault, State, World } from "./State.ts"
 
 /** A finding, and whether a node called its block final. */
@@ -41,10 +42,7 @@ const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): Read
 }
 
 /** Deliberate faults of the server in how it reads a node's answers. */
-const misread: Partial<Record<Fault, (node: Evidence.Node<never>) => Partial<Evidence.Node<never>>>> = {
-  "the newest block is final": ({ heads }) => ({
-    heads: Effect.map(heads, ({ newest }) => ({ newest, final: newest })),
-  }),
+const misread: Partial<Record<Fault, (node: EvidenceNode<never>) => Partial<EvidenceNode<never>>>> = {
   "a revert past the end agrees": ({ heads }) => ({
     heads: Effect.map(heads, (both) => ({ ...both, newest: { ...both.newest, timestamp: 0n } })),
   }),
@@ -61,35 +59,47 @@ const makeLooks = ({ adversary, fault }: World) => {
 
   let asking: Ask
   const node = nodeOf(adversary, (question) => asking(question))
-  const chain = Evidence.make({ ...node, ...(fault && misread[fault]?.(node)) })
+  const read = { ...node, ...(fault && misread[fault]?.(node)) }
+  let now: Pick<State, "table" | "truth">
+  const { evidence } = Evidence.make(read, {
+    find: ({ to, value }) =>
+      Effect.sync(() => {
+        const { table, truth } = now
+        const block = finalEnd({ ...truth, final: table.read }, adversary)?.block ?? 1
+        const row = { recipient: to, amount: value, transaction: `0x${table.row}` as const, isFinal: true }
+        return table.row === "" ? Option.none() : Option.some({ ...row, block: blockOf(truth, block) })
+      }),
+    hasReadPast: ({ validBefore }) => Effect.sync(() => now.table.read >= validBefore),
+  })
 
-  const lookAt = ({ row: { settledBlock, state, transaction } }: State, ask: Ask) => {
+  const lookAt = (state: State, ask: Ask) => {
+    const { transaction } = state.row
     asking = ask
+    now = state
     return Effect.runSync(
       Effect.gen(function* () {
-        const evidence = yield* chain.evidence({
+        const conclusion = yield* evidence({
           authorization: signed,
           fromBlock: 0n,
           transaction: transaction === "" ? Option.none() : Option.some(`0x${transaction}` as const),
           patience: Duration.zero,
-          foundIn: state === "settled" ? Option.some(BigInt(settledBlock)) : Option.none(),
         })
-        const found = Evidence.findingOf(evidence)
-        if (fault === "a used log is a payment" && evidence._tag === "Void" && evidence.transaction !== undefined)
+        const found = Evidence.findingOf(conclusion)
+        if (fault === "a used log is a payment" && conclusion._tag === "Void" && conclusion.transaction !== undefined)
           return { found: { is: "paid", proof: { transaction: "c", block: 1 } }, isFinal: false } satisfies Look
         if (found.is !== "paid") return { found, isFinal: false } satisfies Look
         const { block, transaction: by } = found.proof
         return {
           found: { is: "paid", proof: { transaction: by.slice(2), block: Number(block.number) } },
-          isFinal: yield* chain.isFinal(block),
+          isFinal: yield* isFinalBy(read, block),
         } satisfies Look
       }),
     )
   }
 
   return (state: State): ReadonlyArray<Look> => {
-    const { lag, row, truth } = state
-    const key = JSON.stringify([truth, lag, row.transaction, row.state === "settled" ? row.settledBlock : 0, row.state])
+    const { lag, row, table, truth } = state
+    const key = JSON.stringify([truth, lag, table, row.transaction])
     const before = known.get(key)
     if (before !== undefined) return before
     const views = isDeepStrictEqual(truth, lag) ? [truth] : [truth, lag]

@@ -1,6 +1,6 @@
 /** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
-import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/decision/Decision.ts"
+import { alreadyUsed, decide, submissionStateOf } from "../../../src/payments/decision.ts"
 import type { Submission } from "../../../src/payments/settle/Settlement.ts"
 import { revertOf } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
@@ -38,7 +38,7 @@ const decided = ({ found }: Look, state: State, work: Work, world: World) => {
           state.row.refusal === "" ? null : state.row.refusal,
           work.isFirst,
         )
-      : { is: work.of }
+      : ({ is: "settled" } as const)
   const isOpen = found.is !== "paid" && found.is !== "void" && found.is !== "silence"
   const isBelieved =
     fault === "a refusal is believed" && isOpen && (standing.is === "declined" || standing.is === "refused")
@@ -46,7 +46,7 @@ const decided = ({ found }: Look, state: State, work: Work, world: World) => {
   const decision = decide(isBelieved ? { is: "reverts" as const } : found, standing, doubt, 1)
   const isEnough = fault === (work.of === "settled" ? "one look loses" : "one look is enough")
   return isEnough && decision.is === "doubt"
-    ? ({ is: "agreed", doubt: { reason: decision.reason, ageMillis: 1 }, isAlive: false } as const)
+    ? ({ is: "agreed", doubt: { reason: decision.reason, ageMillis: 1 } } as const)
     : decision
 }
 
@@ -104,15 +104,14 @@ const concluded = (look: Look, state: State, work: Work, world: World): Work => 
 
 /** The same of a settled attempt. */
 const checked = (look: Look, state: State, work: Work, world: World): Work => {
-  const { row, truth } = state
-  const isEarly = row.settledBlock > truth.final
   const decision = decided(look, state, work, world)
   switch (decision.is) {
     case "settle": {
       const { block, transaction } = decision.proof
-      const isFinal = world.fault === "an early look makes it final" || (!isEarly && look.isFinal)
-      if (isEarly && !isFinal && transaction === row.transaction) return idle
-      return toWrite(work, "confirm", { transaction, settledBlock: block, finality: isFinal ? "final" : "pending" })
+      const isFinal = world.fault === "an early look makes it final" || look.isFinal
+      return isFinal
+        ? toWrite(work, "confirm", { transaction, settledBlock: block, finality: "final" })
+        : deferred(state, work, world, "")
     }
     case "agreed":
       return toWrite(work, "lose")
@@ -128,10 +127,6 @@ const checked = (look: Look, state: State, work: Work, world: World): Work => {
   }
 }
 
-/** The same of one that failed as its wallet could not pay. */
-const foundLate = (look: Look, state: State, work: Work, world: World): Work =>
-  decided(look, state, work, world).is === "settle" && look.isFinal ? toWrite(work, "note late") : idle
-
 /** Whether a statement finds its row as it was read. */
 const isAsRead = ({ row }: State, work: Work, { fault, settles }: World) => {
   const careless = settles === "relayer" ? "unsent without compare" : "unheard without compare"
@@ -144,8 +139,6 @@ const isAsRead = ({ row }: State, work: Work, { fault, settles }: World) => {
       return row.state === "pending" && (!row.isNoted || fault === careless)
     case "lose":
       return row.state === "settled" && row.finality === "pending" && !work.isStale
-    case "note late":
-      return true
     default:
       return row.state === work.of && row.finality === "pending"
   }
@@ -162,8 +155,6 @@ const patched = ({ patch, statement }: Work, row: Row): Partial<Row> => {
       return { ...patch, ...noDoubt }
     case "lose":
       return { finality: "lost" }
-    case "note late":
-      return { isLateNoted: true }
     default: {
       // The same doubt keeps its age, whichever server had it first.
       const { doubt, isRipe: _, wasPoor: __, ...rest } = patch
@@ -209,6 +200,15 @@ const notes = (state: State, server: Server, world: World, to: (says: string, ne
   go("gets no answer to its rehearsal", toLook(row.isNoted ? "submitted" : "unclear"))
 }
 
+/** Whether a node says that our relayer's transaction is final and has not paid: an answer of each node. */
+const standingsOf = ({ lag, row, truth }: State, { fault, settles }: World): ReadonlyArray<boolean> => {
+  if (settles === "facilitator" || !row.isNoted) return [false]
+  const answers = [truth, lag].map(({ blocks, final }) =>
+    (fault === "spent before it is final" ? blocks : blocks.slice(0, final)).includes("r"),
+  )
+  return [...new Set(answers)]
+}
+
 /** One statement or call of one server. */
 export const works = (
   state: State,
@@ -239,10 +239,14 @@ export const works = (
     }
     case "look": {
       const from = { ...state, row: { ...state.row, transaction: hintOf(state, work, world), state: work.of } }
-      for (const look of looks(from)) {
-        const next = { pending: concluded, settled: checked, failed: foundLate }[work.of](look, state, work, world)
-        go(`looks and finds it ${JSON.stringify(look.found)}${look.isFinal ? ", final" : ""}`, next)
-      }
+      for (const seen of looks(from))
+        for (const isSpent of standingsOf(state, world)) {
+          const { is } = seen.found
+          const look: Look =
+            isSpent && (is === "unused" || is === "reverts") ? { ...seen, found: { is: "spent" } } : seen
+          const next = (work.of === "pending" ? concluded : checked)(look, state, work, world)
+          go(`looks and finds it ${JSON.stringify(look.found)}${look.isFinal ? ", final" : ""}`, next)
+        }
       return
     }
     case "write":
@@ -257,14 +261,10 @@ export const works = (
 }
 
 /** A sweep, a start or a client begins a look at what may be looked at. */
-export const begins = ({ row, truth }: State, { fault, settles }: World): Work | undefined => {
+export const begins = ({ row, table, truth }: State, { fault }: World): Work | undefined => {
   const isEarly = row.settledBlock > truth.final
-  const isLate = row.reason === couldNotPay && !row.isLateNoted && fault !== "nobody looks for what pays late"
-  const isDue =
-    row.state === "pending" ||
-    (row.state === "settled" && row.finality === "pending" && (!isEarly || settles === "relayer")) ||
-    (row.state === "failed" && isLate)
-  if (!isDue) return undefined
+  const isUnexplained = row.state === "settled" && row.finality === "pending" && table.row === ""
+  if (row.state !== "pending" && !isUnexplained) return undefined
   const work: Work = { ...idle, at: "look", of: row.state, ripe: row.isRipe ? row.doubt : "" }
   return fault === "final without looking" && row.state === "settled" && !isEarly
     ? toWrite(work, "confirm", { finality: "final" })

@@ -1,7 +1,7 @@
 /** The specification: servers, their row, the chain, what they may do in which order, and what must always hold. */
-import { couldNotPay } from "../../../src/payments/decision/Decision.ts"
+import { couldNotPay } from "../../../src/payments/decision.ts"
 import { tooPoor } from "../../../src/payments/chain/Eip3009.ts"
-import { finalEnd, moves, revertOf } from "./Chain.ts"
+import { execute, finalEnd, moves, revertOf } from "./Chain.ts"
 import type { Emit, Invariant, Specification } from "./Explorer.ts"
 import { looksOf } from "./Inquiry.ts"
 import { begins, works } from "./Servers.ts"
@@ -16,11 +16,27 @@ const witnessed = (state: State, { adversary }: World): State => {
     : state
 }
 
+/** The scan reads final blocks by one of the nodes. Its table makes a settled act final. */
+const scans = (state: State, { adversary, fault }: World, emit: Emit<State>) => {
+  const { lag, row, table, truth } = state
+  for (const view of new Set([truth, lag])) {
+    const read = fault === "the scan reads to the head" ? view.blocks.length : view.final
+    if (read <= table.read) continue
+    const { end } = execute(view.blocks.slice(0, read), adversary.expiry)
+    const found = end?.isPaid === true ? end.by : ""
+    for (const by of new Set(adversary.forgets === true ? [found, ""] : [found]))
+      emit(`the scan reads up to block ${read}`, { ...state, table: { read, row: table.row || by } })
+  }
+  if (row.state === "settled" && row.finality !== "final" && table.row !== "")
+    emit("the scan makes it final", { ...state, row: { ...row, finality: "final", doubt: "", isRipe: false } })
+}
+
 const next = (world: World) => {
   const looks = looksOf(world)
   return (state: State, emitRaw: Emit<State>) => {
     const emit: Emit<State> = (says, to) => emitRaw(says, witnessed(to, world))
     const { lag, pool, row, truth } = state
+    scans(state, world, emit)
     moves(truth, lag, pool, world.adversary, (says, change) => emit(says, { ...state, ...change }))
     // In this time every node has heard what any of them knew; an earlier doubt stays valid.
     if (row.doubt !== "" && !row.isRipe)
@@ -74,13 +90,8 @@ const invariantsOf = ({ adversary }: World): ReadonlyArray<Invariant<State>> => 
   ]
 }
 
-/** Every attempt is settled for good or lost, or has failed, and a payment after that is recorded. */
-const isEnded =
-  ({ adversary }: World) =>
-  ({ row, truth }: State) =>
-    (row.state === "settled" && row.finality !== "pending") ||
-    (row.state === "failed" &&
-      (row.reason !== couldNotPay || row.isLateNoted || finalEnd(truth, adversary)?.isPaid !== true))
+/** Every attempt is settled for good or lost, or has failed. */
+const isEnded = ({ row }: State) => (row.state === "settled" && row.finality !== "pending") || row.state === "failed"
 
 const claimed: Row = {
   state: "pending",
@@ -93,7 +104,6 @@ const claimed: Row = {
   isRipe: false,
   isNoted: false,
   records: 0,
-  isLateNoted: false,
   wasPoor: false,
 }
 
@@ -117,6 +127,7 @@ export const specificationOf = (world: World): Specification<State> => {
   return {
     initial: {
       truth: { blocks: "", final: 0 },
+      table: { read: 0, row: "" },
       lag: { blocks: "", final: 0 },
       pool: { isSent: false, isRead: false },
       row: claimed,
@@ -125,11 +136,11 @@ export const specificationOf = (world: World): Specification<State> => {
     },
     next: next(world),
     invariants: invariantsOf(world),
-    end: { name: "from here every attempt can still end", reached: isEnded(world) },
-    keyOf: ({ lag, one, pool, row, truth, two }) => {
+    end: { name: "from here every attempt can still end", reached: isEnded },
+    keyOf: ({ lag, one, pool, row, table, truth, two }) => {
       const [first, second] = [numberOf(one), numberOf(two)]
       const works = first < second ? `${first},${second}` : `${second},${first}`
-      return `${numberOf(truth)},${numberOf(lag)},${numberOf(pool)},${numberOf(row)},${works}`
+      return `${numberOf(truth)},${numberOf(table)},${numberOf(lag)},${numberOf(pool)},${numberOf(row)},${works}`
     },
   }
 }

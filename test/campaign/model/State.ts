@@ -18,8 +18,6 @@ export interface Row {
   readonly isNoted: boolean
   /** How often its act was recorded. */
   readonly records: number
-  /** Whether a payment after its failure was recorded for the operator. */
-  readonly isLateNoted: boolean
   /** Whether its transfer would have reverted at some moment after a refusal was a sweep old; only an invariant reads it. */
   readonly wasPoor: boolean
 }
@@ -40,7 +38,7 @@ export interface Work {
   /** Whether the row has another doubt by now. */
   readonly isStale: boolean
   /** The statement that comes next: its kind, and what it writes. */
-  readonly statement: "" | "settle" | "fail" | "fail unsent" | "defer" | "confirm" | "lose" | "note late"
+  readonly statement: "" | "settle" | "fail" | "fail unsent" | "defer" | "confirm" | "lose"
   readonly patch: Partial<Row>
 }
 
@@ -57,8 +55,16 @@ export const idle: Work = {
 
 export type Server = "one" | "two"
 
+/** The scan's knowledge of final blocks. */
+export interface Table {
+  readonly read: number
+  /** The transfer that it found; nothing before, or where its node had no logs. */
+  readonly row: string
+}
+
 export interface State {
   readonly truth: View
+  readonly table: Table
   /** The knowledge of a stale node. */
   readonly lag: View
   readonly pool: Pool
@@ -71,7 +77,6 @@ export interface State {
 export const faults = {
   "one look is enough": "facilitator",
   "one look loses": "split",
-  "the newest block is final": "cancelled",
   "any node makes it final": "behind",
   "a used log is a payment": "cancelled",
   "a revert past the end agrees": "steady",
@@ -86,7 +91,8 @@ export const faults = {
   "a note asks nobody": "two servers",
   "a note keeps the doubt": "poor",
   "sent before noted": "two servers",
-  "nobody looks for what pays late": "refilled",
+  "spent before it is final": "emptied",
+  "the scan reads to the head": "behind",
 } as const
 
 export type Fault = keyof typeof faults
@@ -133,6 +139,11 @@ export const small = {
     settles: "facilitator",
   },
   emptied: { ...emptied, name: "a wallet that is emptied before its block" },
+  forgetful: {
+    ...behind,
+    name: "a stale node, and a scan whose node has no logs",
+    adversary: { ...behind.adversary, forgets: true, payerCancels: true },
+  },
   refilled: {
     ...emptied,
     name: "a wallet that is emptied before its block, can pay again and is charged late",

@@ -1,6 +1,6 @@
 /** Every interleaving of the payment protocol in small worlds; and that no deliberate fault in it goes unnoticed. */
 import { assert, describe, it } from "@effect/vitest"
-import { couldNotPay } from "../../../src/payments/decision/Decision.ts"
+import { couldNotPay } from "../../../src/payments/decision.ts"
 import { explore } from "./Explorer.ts"
 import { specificationOf } from "./Specification.ts"
 import { type Fault, faults, type Row, small, type State, type World } from "./State.ts"
@@ -16,7 +16,6 @@ describe("the payment protocol", () => {
     ["lost", small.behind, (row) => row.finality === "lost"],
     ["failed after its broadcast", small.behind, (row) => row.state === "failed" && row.isNoted],
     ["failed as its wallet could not pay", small.emptied, (row) => row.reason === couldNotPay],
-    ["paid late, for the operator", small.refilled, (row) => row.isLateNoted],
     ["failed as refused", small.facilitator, (row) => row.reason === "facilitator"],
   ]
   it.each(ends)("can end an attempt as %s", (name, world, isEnd) => {

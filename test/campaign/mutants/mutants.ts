@@ -18,21 +18,21 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The decision.
   {
     fault: "one inquiry is enough to fail an attempt",
-    file: "src/payments/decision/Decision.ts",
+    file: "src/payments/decision.ts",
     breaks: "decide",
     by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt, -apart)",
     test: "payment-protocol",
   },
   {
     fault: "any doubt agrees with any other",
-    file: "src/payments/decision/Decision.ts",
+    file: "src/payments/decision.ts",
     breaks: "decide",
     by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt && { ...doubt, reason: found.reason ?? state.reason }, apart)",
     test: "payment-protocol",
   },
   {
     fault: "every request may prove an attempt unsent",
-    file: "src/payments/decision/Decision.ts",
+    file: "src/payments/decision.ts",
     breaks: "submissionStateOf",
     by: "(whole) => (submission, declined) => whole(submission, declined, true)",
     test: "payment-protocol",

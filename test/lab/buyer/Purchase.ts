@@ -172,11 +172,11 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
   )
 })
 
-/** The look before this moment was an hour ago. */
+/** The look before this moment was a day ago. */
 export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
   const doubted = yield* sql`
-    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
+    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day'
     WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL RETURNING id`.pipe(Effect.orDie)
   assert.strictEqual(doubted.length, 1, "a look before found that it fails")
 })

@@ -1,11 +1,46 @@
-/** Reads the table of the payment protocol: plain values in and out, without Effect, database or clock. */
-import type { Submission } from "../settle/Settlement.ts"
-import { column, type Finding, table } from "./Table.ts"
+/** Decides about an attempt by the table of the payment protocol: plain values in and out, without Effect or clock. */
+import type { Submission } from "./settle/Settlement.ts"
+
+/** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
+export type Finding = "paid" | "ruled" | "void" | "spent" | "reverts" | "unused" | "nothing" | "silence"
+
+/** The submission state of an attempt, and its column in the table. */
+export const column = {
+  waiting: 0,
+  declined: 1,
+  refused: 2,
+  submitted: 3,
+  unsent: 4,
+  disputed: 5,
+  settled: 6,
+} as const
+
+/** `agree` fails the attempt when an earlier inquiry had the same reason. */
+export type UnpaidRule = "fail" | "agree" | "fail unsent" | "submit" | "wait" | "keep"
+
+/** Only a proof of payment settles an attempt, and nothing else follows from one. */
+export type RuleOf<F extends Finding> = F extends "paid" ? "settle" : UnpaidRule
+
+type Row<Rule> = readonly [Rule, Rule, Rule, Rule, Rule, Rule, Rule]
+
+// A missing row, cell or column does not compile.
+// prettier-ignore
+export const table: { readonly [F in Finding]: Row<RuleOf<F>> } = {
+  //         waiting   declined  refused   submitted unsent         disputed       settled
+  paid:    ["settle", "settle", "settle", "settle", "settle",      "settle",      "settle"],
+  ruled:   ["fail",   "fail",   "fail",   "fail",   "fail",        "fail",        "wait"],
+  void:    ["agree",  "agree",  "agree",  "agree",  "fail unsent", "fail unsent", "agree"],
+  spent:   ["agree",  "agree",  "agree",  "agree",  "fail unsent", "wait",        "submit"],
+  reverts: ["submit", "agree",  "agree",  "wait",   "fail unsent", "wait",        "submit"],
+  unused:  ["submit", "submit", "wait",   "wait",   "fail unsent", "wait",        "submit"],
+  nothing: ["wait",   "wait",   "wait",   "wait",   "wait",        "wait",        "wait"],
+  silence: ["keep",   "keep",   "keep",   "keep",   "keep",        "keep",        "keep"],
+}
 
 /** The relayer's refusal of an authorization that the token reports as used or cancelled. */
 export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
-/** The failure of an attempt whose wallet was too poor. Only a third party may still submit its authorization. */
+/** The failure of an attempt whose transaction is final and did not pay. Only a third party may still submit it. */
 export const couldNotPay = "wallet_could_not_pay"
 
 /** Evidence, with its proof or its reason to rule a payment out. */
@@ -25,11 +60,11 @@ export interface Doubt {
   readonly ageMillis: number
 }
 
-/** `wait` drops the doubt of an attempt and `keep` keeps it. `isAlive`: the authorization may still pay. */
+/** `wait` drops the doubt of an attempt and `keep` keeps it. */
 export type Decision<Proof, D extends Doubt> =
   | { readonly is: "settle"; readonly proof: Proof }
   | { readonly is: "fail" | "fail unsent" | "doubt"; readonly reason: string }
-  | { readonly is: "agreed"; readonly doubt: D; readonly isAlive: boolean }
+  | { readonly is: "agreed"; readonly doubt: D }
   | { readonly is: "submit" | "wait" | "keep" }
 
 /** The submission state of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
@@ -56,15 +91,27 @@ export const decide = <Proof, D extends Doubt>(
 ): Decision<Proof, D> => {
   if (found.is === "paid") return { is: table.paid[column[state.is]], proof: found.proof }
   const rule = table[found.is][column[state.is]]
-  // Evidence that rules the payment out comes first. Without a refusal, only the wallet's balance fails an attempt.
+  // Evidence that rules the payment out comes first. Without a refusal, only a spent transaction fails an attempt.
   const ruledOut = "reason" in found ? found.reason : undefined
   const reason = ruledOut ?? ("reason" in state ? state.reason : couldNotPay)
   if (rule === "fail" || rule === "fail unsent") return { is: rule, reason }
   if (rule !== "agree") return { is: rule }
   return doubt !== null && doubt.reason === reason && doubt.ageMillis >= apartMillis
-    ? { is: "agreed", doubt, isAlive: ruledOut === undefined }
+    ? { is: "agreed", doubt }
     : { is: "doubt", reason }
 }
+
+/** Sweeps that must lie between two inquiries about a payment whose reported transaction no final block explains. */
+const reportedSweeps = 10
+
+/**
+ * Milliseconds between two inquiries that agree. A reported transaction speaks against a node that calls the
+ * authorization unused, so that node has to say so for longer.
+ */
+export const apartOf = <Proof>(found: Found<Proof>, isReported: boolean, sweepMillis: number) =>
+  found.is === "void" && found.reason === "authorization_expired" && isReported
+    ? reportedSweeps * sweepMillis
+    : sweepMillis
 
 /** Seconds until the next inquiry about a pending attempt, by how many it has seen: 2, 4, 8 … 60. */
 export const retryAfterSeconds = (checks: number) => Math.min(60, 2 ** Math.min(checks + 1, 6))

@@ -1,0 +1,72 @@
+/** Acts whose transfer may still be reorganised: which are final by the scan, which it does not explain, which are lost. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import { Moment, readable, rowsOf } from "../../platform/Rows.ts"
+import { retryConflicts } from "../../platform/Sql.ts"
+import { type FailureVerdict, attemptColumns, readAttempt } from "./Attempt.ts"
+
+const confirmed = rowsOf(
+  "payment_attempts",
+  Schema.Struct({ id: Schema.String, act: Schema.String, acceptedAt: Moment, transaction: Schema.String }),
+)
+
+export class Settled extends Context.Service<Settled>()("spirit-altar/payments/store/Settled", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    /** The same text as `claimOf`. */
+    const its = sql.literal(`t.name = lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' ||
+      a.nonce) AND t.pay_to = lower(a.pay_to) AND t.amount_atomic = a.amount_atomic`)
+
+    /** Acts whose transfer the scan has read in a final block become final, wherever it is. */
+    const confirmAll = confirmed(
+      retryConflicts(sql`
+        UPDATE payment_attempts a SET finality = 'final', settled_block = t.block, doubted_at = NULL,
+          doubted_reason = NULL,
+          current_transaction = CASE WHEN lower(a.transaction) <> t.transaction THEN t.transaction END
+        FROM chain_transfers t
+        WHERE a.state = 'settled' AND a.finality IN ('pending', 'lost') AND a.rail = 'x402' AND t.is_final AND ${its}
+        RETURNING a.id, a.act, a.accepted_at, t.transaction`),
+    ).pipe(Effect.orDie)
+
+    /** The same for one act, whose transfer a node shows in a final block without its logs. */
+    const confirm = Effect.fn("Settled.confirm")((id: string, block: bigint, transaction: Hex) =>
+      retryConflicts(sql`
+        UPDATE payment_attempts SET finality = 'final', settled_block = ${block}::bigint, doubted_at = NULL,
+          doubted_reason = NULL,
+          current_transaction = CASE WHEN lower(transaction) <> ${transaction}::text THEN ${transaction}::text END
+        WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' RETURNING id`).pipe(
+        Effect.orDie,
+        Effect.map((rows) => rows.length > 0),
+      ),
+    )
+
+    /** Leases acts that should be in the table by now and are not: their block was replaced, or a node forgot it. */
+    const leaseUnexplained = Effect.fn("Settled.leaseUnexplained")(function* (limit: number, leaseMillis: number) {
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_attempts SET next_check_at = now() + ${leaseMillis}::float8 * interval '1 millisecond'
+        WHERE id IN (
+          SELECT a.id FROM payment_attempts a JOIN chain_scans s ON s.network = a.network AND s.asset = lower(a.asset)
+          WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
+            AND s.head_block >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its})
+          ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)
+        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
+    })
+
+    /** Marks an act as lost if the verdict of the earlier inquiry still stands. True for the first server. */
+    const lose = Effect.fn("Settled.lose")((id: string, { at, reason }: FailureVerdict) =>
+      sql`
+        UPDATE payment_attempts SET finality = 'lost'
+        WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' AND doubted_reason = ${reason}::text
+          AND doubted_at = ${at}::timestamptz RETURNING id`.pipe(
+        Effect.orDie,
+        Effect.map((rows) => rows.length > 0),
+      ),
+    )
+
+    return { confirmAll, confirm, leaseUnexplained, lose }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,107 @@
+/** Transfers to us that settled no act: each is recorded once, with the attempt that it belongs to, if any. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
+import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
+import { database, sql as databaseSql } from "../lab/Database.ts"
+import { signTransfer } from "../lab/buyer/Payment.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
+import { until } from "../lab/Eventually.ts"
+import { onChain } from "../lab/Chain.ts"
+import { payment, us, wallet } from "../lab/ScriptedChain.ts"
+import * as ScriptedChain from "../lab/ScriptedChain.ts"
+import * as Transfers from "../../src/payments/chain/Transfers.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { apart, assert, assertAnswer, suite } from "../lab/Suites.ts"
+
+const recorded = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly transaction: Hex; readonly amount: string; readonly key: string | null }>`
+    SELECT s.transaction, s.amount_atomic::text AS amount, a.idempotency_key AS key
+    FROM payment_strays s LEFT JOIN payment_attempts a ON a.id = s.attempt ORDER BY s.found_at`,
+).pipe(Effect.orDie)
+
+const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.length > 0))
+
+/** The wallet signs another amount under the same nonce, and a stranger submits that. */
+const paidOtherwise = ({ nonce, payer, validBefore }: Purchase.Purchase, amount: bigint) =>
+  onChain(async (client, { asset, network, payTo }) => {
+    const extra = { name: "USDC", version: "2" }
+    const offer = { scheme: "exact", network, amount: String(amount), asset, payTo, maxTimeoutSeconds: 300, extra }
+    const { payload } = await signTransfer(payer, offer, { url: "" }, { validBefore, nonce })
+    const hash = await ThirdParty.submit(client, asset, payload)
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
+apart("a transfer to us that settled no act", proxiedServer("facilitator", "20 seconds", "300 millis"), (it) => {
+  it("in another amount under the nonce of an attempt is that attempt's, which fails", function* ({
+    facilitator,
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url)
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    const transaction = yield* paidOtherwise(purchase, 7n)
+    yield* Purchase.mine(4)
+    assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
+    const answer = yield* Purchase.storedAnswer(url, purchase)
+    assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
+    assert.include(String(answer.json["message"]), transaction)
+  })
+
+  it("of a payment that was refused and submitted later is recorded without an attempt", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url, 0n)
+    assertAnswer(yield* Purchase.send(url, purchase), 402, "payment_invalid")
+    yield* Effect.flatMap(
+      onChain(async (_, chain) => chain),
+      (chain) => chain.fund(purchase.payer.address, Purchase.price),
+    )
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    yield* Purchase.mine(4)
+    const row = { transaction, amount: String(Purchase.price), key: null }
+    assert.deepStrictEqual(yield* isRecorded, [row])
+    assert.deepStrictEqual(yield* recorded, [row], "once")
+  })
+
+  it("is none of the operator's business once an act was settled by it", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+    yield* Purchase.mine(4)
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(
+      Effect.orDie,
+      until("it is not judged", (rows) => rows.length > 0),
+    )
+    assert.deepStrictEqual(yield* recorded, [])
+  })
+})
+
+const rows = Layer.provideMerge(UnmatchedPayments.layer, Layer.provideMerge(databaseSql, database))
+
+suite("the ceiling of unmatched payments", rows, (it) => {
+  it("keeps 10,000 of unknown buyers, and no more", function* ({ sql }) {
+    yield* sql`
+      INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+      SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
+    const chain = ScriptedChain.make()
+    chain.empty(30)
+    const { judge } = yield* UnmatchedPayments
+    const token = { network: "eip155:1", asset: wallet(0xcc) }
+    const table = yield* TransferRows.make(token)
+    const { scan } = Transfers.make(chain.node, table, { payTo: us, longestLife: 20, everyMillis: 0 })
+    yield* scan
+    for (const one of [1, 2]) {
+      chain.block(payment(one, one))
+      chain.empty(6)
+      yield* scan
+      yield* judge(600)
+    }
+    const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM payment_strays`
+    assert.deepStrictEqual(yield* count, [{ n: 10_000 }])
+    const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
+    assert.deepStrictEqual(yield* left, [])
+  })
+})
