@@ -1,16 +1,15 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
-import { checkRecord } from "./RecordCheck.ts"
 import { memoryJournal } from "./core/Journal.ts"
-import { type Outcome, readOutcome, type Reply, type Settlement, unknownAnswer } from "./core/Outcome.ts"
-import { type Move, moveAfter, type PurchaseState, moveWithoutAnswer, unattended } from "./core/RetryPolicy.ts"
-import { type Exchange, reconcile, send } from "./core/Request.ts"
+import { type End, pursue as pursueByLoop } from "./core/Loop.ts"
+import { misrecorded } from "./core/Recorded.ts"
+import { program } from "./core/States.ts"
 import type { Options, Progress } from "./Options.ts"
 import { objection } from "./Policy.ts"
-import { Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
+import { Misrecorded, Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
 import { sign } from "./Signer.ts"
 import { expected } from "./Terms.ts"
@@ -26,10 +25,11 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
       : refuse(refusal.code, refusal.message)
   })
 
-class Silence extends Schema.TaggedError<Silence>()("Silence", { reason: Schema.String }) {}
-
 /** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
+
+type Refusing = Extract<End<never, never>, { end: "refused" }>
+type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
 
 export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const altar = baseOf(options.url)
@@ -43,21 +43,6 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   /** A journal entry belongs to the altar it was made with. */
   const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
   const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
-
-  const ask = (exchange: (exchange: Exchange) => Promise<Reply>): Effect.Effect<Outcome> =>
-    Effect.tryPromise({
-      try: (signal) => exchange((url, init) => request(url, { ...init, signal })),
-      catch: (error) => new Silence({ reason: reasonOf(error) }),
-    }).pipe(
-      Effect.timeout("2 minutes"),
-      Effect.match({
-        onFailure: (error): Outcome => ({
-          tag: "silent",
-          reason: error._tag === "Silence" ? error.reason : reasonOf(error),
-        }),
-        onSuccess: readOutcome,
-      }),
-    )
 
   const signed = Effect.fn("Buyer.signed")(function* (
     price: Order<unknown>["price"] | undefined,
@@ -111,15 +96,29 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     )
   })
 
-  const refused = Effect.fn("Buyer.refused")(function* (
+  /** Stores the evidence against an altar that recorded something else than this purchase. */
+  const misrecord = Effect.fn("Buyer.misrecord")(function* (
     purchase: Purchases.Purchase,
-    { body, refusal: { code, message } }: Extract<Move, { step: "refuse" }>,
+    { differences, settlement: { body, header } }: Misrecording,
   ) {
     const { key } = purchase
-    const openUntil = body["authorizationOpenUntil"]
+    const [answer, response] = yield* Effect.orDie(
+      Schema.decodeUnknownEffect(Schema.Tuple([Schema.Json, Schema.Json]))([body, header ?? null]),
+    )
+    const kept = yield* purchases.misrecord(purchase, { differences, answer, response }).pipe(
+      Effect.as("This journal keeps your signed payment and the altar's answer."),
+      Effect.catch(({ message }) => Effect.succeed(message)),
+    )
+    return yield* new Misrecorded({ key, differences, message: misrecorded(differences, kept) })
+  })
+
+  const refused = Effect.fn("Buyer.refused")(function* (purchase: Purchases.Purchase, end: Refusing) {
+    const { key } = purchase
+    const { code, message } = end.refusal
+    const openUntil = end.body["authorizationOpenUntil"]
     if (code === "payment_failed")
       yield* Effect.ignore(
-        purchases.fail(purchase, String(body["reason"]), typeof openUntil === "string" ? openUntil : undefined),
+        purchases.fail(purchase, String(end.body["reason"]), typeof openUntil === "string" ? openUntil : undefined),
       )
     return yield* refuse(
       code,
@@ -130,57 +129,62 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     )
   })
 
-  /** Submits the signed bytes and asks for the outcome until the purchase is settled or refused. */
+  /** Runs the loop of the purchase; an interruption ends its requests and its waits. */
   const follow = Effect.fn("Buyer.follow")(function* <A extends Settled>(
     { answer, price }: Followed<A>,
     purchase: Purchases.Purchase,
   ): Effect.fn.Return<A, Unsettled> {
-    const { key } = purchase
-    const paid = { url: purchase.url, key, body: bodyOf(purchase.request) }
-    let payment = purchase.payment?.header
-    let standing: PurchaseState = { by: "send", isSigned: payment !== undefined, tries: 0 }
-    while (true) {
-      const { by, isSigned }: PurchaseState = standing
-      const outcome: Outcome = yield* ask((exchange) =>
-        by === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
-      )
-      let move: Move = moveAfter(standing, unattended, outcome)
-      if (move.step === "settle") {
-        const { settlement }: { readonly settlement: Settlement } = move
-        const bought = { ...paid, payment, amountAtomic: price?.priceAtomic.toString() }
-        yield* checkRecord(purchases, purchase, bought, settlement)
-        const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(settlement.body))
-        if (Result.isSuccess(settled)) {
-          yield* settle(purchase, settled.success)
-          return settled.success
-        }
-        move = moveWithoutAnswer(standing, unattended, { reason: unknownAnswer, refusal: undefined })
-      }
-      switch (move.step) {
-        case "sign":
-          payment = yield* signed(price, purchase, move.challenge)
-          standing = { by: "send", isSigned: true, tries: standing.tries }
-          break
-        case "refuse":
-          return yield* refused(purchase, move)
-        case "give-up": {
-          const { reason, refusal } = move
-          if (isSigned)
-            return yield* new Open({ key, message: `The altar does not say how the payment ended: ${reason}` })
-          return yield* refuse(
-            refusal?.code ?? "unreachable",
-            refusal?.message ?? `The altar does not answer: ${reason}. This request charged nothing.`,
-            key,
-          )
-        }
-        case "ask": {
-          const { because, next, seconds } = move
-          if (because !== undefined) yield* report({ step: "silent", key, seconds, because })
-          else if (seconds > 0) yield* report({ step: "pending", key, seconds })
-          yield* Effect.sleep(`${seconds} seconds`)
-          standing = next
-        }
-      }
+    const { altar: shop, key, payment, url } = purchase
+    const context = yield* Effect.context<never>()
+    const run = Effect.runPromiseWith(context)
+    const asked = {
+      url,
+      key,
+      altar: shop,
+      body: bodyOf(purchase.request),
+      payment: payment?.header,
+      amountAtomic: price?.priceAtomic.toString(),
+    }
+    const end = yield* Effect.promise((interrupted) =>
+      pursueByLoop<A, Unsettled>(asked, program, {
+        exchange: (to, init) =>
+          request(to, { ...init, signal: AbortSignal.any([interrupted, ...(init.signal ? [init.signal] : [])]) }),
+        reasonOf,
+        wait: (seconds) => run(Effect.sleep(`${seconds} seconds`), { signal: interrupted }),
+        sign: (challenge) =>
+          run(
+            Effect.match(signed(price, purchase, challenge), {
+              onFailure: (stop) => ({ stop }),
+              onSuccess: (header) => ({ payment: header }),
+            }),
+            { signal: interrupted },
+          ),
+        answerOf: (body) => run(Effect.map(Effect.option(answer(body)), Option.getOrUndefined)),
+        asking: () => {},
+        waiting: ({ because, seconds }) =>
+          options.onProgress?.(
+            because === undefined ? { step: "pending", key, seconds } : { step: "silent", key, seconds, because },
+          ),
+      }),
+    )
+    switch (end.end) {
+      case "settled":
+        yield* settle(purchase, end.answer)
+        return end.answer
+      case "misrecorded":
+        return yield* misrecord(purchase, end)
+      case "refused":
+        return yield* refused(purchase, end)
+      case "stopped":
+        return yield* end.stop
+      case "open":
+        return yield* end.isSigned
+          ? new Open({ key, message: `The altar does not say how the payment ended: ${end.reason}` })
+          : refuse(
+              end.refusal?.code ?? "unreachable",
+              end.refusal?.message ?? `The altar does not answer: ${end.reason}. This request charged nothing.`,
+              key,
+            )
     }
   })
 

@@ -2,8 +2,9 @@
 import { toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
-import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
-import { moveAfter, type PurchaseState, unattended, watched } from "../../src/buyer/core/RetryPolicy.ts"
+import { pursue, type Pursued } from "../../src/buyer/core/Loop.ts"
+import { type Body, readOutcome } from "../../src/buyer/core/Outcome.ts"
+import { type Event, page, type Patience, program, type State } from "../../src/buyer/core/States.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 
@@ -54,107 +55,163 @@ describe("the signed authorization", () => {
 const heard = (status: number, body: object, headers: Record<string, string> = {}) =>
   readOutcome({ status, headers: new Headers(headers), body: { ...body } })
 
-const refusal = (status: number, code: string, more: object = {}) =>
-  heard(status, { ok: false, code, message: "No.", ...more })
-
 describe("an answer to a paid request", () => {
-  const sent = { by: "send", isSigned: true } as const
-  const unsigned = { by: "send", isSigned: false } as const
-
-  it("means settled, pending for a stated time, or a price", () => {
-    assert.strictEqual(nextStep(heard(201, { ok: true, record: {}, receipt: {} }), sent).step, "settle")
+  it("is the altar's alone when it has the contract's form", () => {
+    assert.strictEqual(heard(201, { ok: true, record: {}, receipt: {} }).tag, "settled")
     for (const half of [{ record: {} }, { receipt: {} }, { record: "a stone", receipt: null }])
-      assert.strictEqual(nextStep(heard(201, { ok: true, ...half }), sent).step, "retry")
-    const pended = (after: string) => nextStep(heard(202, { ok: true }, { "retry-after": after }), sent)
-    assert.deepStrictEqual(pended("7"), { step: "pend", seconds: 7 })
-    assert.deepStrictEqual(pended("900"), { step: "pend", seconds: 60 })
-    const price = refusal(402, "payment_required", { challenge })
-    assert.deepStrictEqual(nextStep(price, unsigned), { step: "sign", challenge })
-    assert.strictEqual(nextStep(price, sent).step, "refuse", "no second signature")
-  })
-
-  it("means nothing from a server other than the altar", () => {
+      assert.strictEqual(heard(201, { ok: true, ...half }).tag, "silent")
     for (const [status, body] of [
       [200, {}],
       [403, {}],
-      [502, { message: "Bad gateway" }],
       [404, { ok: false }],
       [204, { ok: true }],
     ] as const)
-      assert.strictEqual(nextStep(heard(status, body), sent).step, "retry", `${status}`)
+      assert.strictEqual(heard(status, body).tag, "silent", `${status}`)
     assert.deepInclude(heard(502, { message: "Bad gateway" }), { tag: "silent", status: 502 })
   })
 
-  it("does not end a signed purchase with a fault or a full altar, but with a failed payment", () => {
-    for (const [status, code] of [
-      [409, "reconcile_required"],
-      [429, "rate_limited"],
-      [500, "internal"],
-      [503, "facilitator_unavailable"],
-      [503, "payments_unavailable"],
-    ] as const)
-      assert.strictEqual(nextStep(refusal(status, code), sent).step, "retry", code)
-    assert.strictEqual(nextStep(refusal(503, "payments_unavailable"), unsigned).step, "refuse")
-    for (const [status, code] of [
-      [409, "idempotency_conflict"],
-      [402, "payment_failed"],
-    ] as const)
-      assert.strictEqual(nextStep(refusal(status, code), sent).step, "refuse", code)
-  })
-
-  it("leads to a resubmission of a payment that the altar never received", () => {
-    assert.strictEqual(nextStep(refusal(404, "attempt_not_found"), { by: "reconcile", isSigned: true }).step, "send")
-    assert.strictEqual(nextStep(refusal(404, "spirit_not_found"), sent).step, "refuse")
+  it("names its wait in seconds, as a date or in the body, of which the longest counts up to ten minutes", () => {
+    const inFive = new Date(Date.now() + 300_000).toUTCString()
+    const waits: ReadonlyArray<readonly [header: string, body: object, least: number, most: number]> = [
+      ["7", {}, 7, 7],
+      ["0", {}, 1, 1],
+      ["900", {}, 600, 600],
+      [inFive, {}, 298, 301],
+      ["Thu, 01 Jan 1970 00:00:00 GMT", {}, 1, 1],
+      ["5", { retryAfter: 30 }, 30, 30],
+      ["120", { retryAfter: 1 }, 120, 120],
+      ["soon", {}, 2, 2],
+    ]
+    for (const [header, body, least, most] of waits) {
+      const pending = heard(202, { ok: true, ...body }, { "retry-after": header })
+      assert.isTrue(pending.tag === "pending" && pending.seconds >= least && pending.seconds <= most, header)
+    }
+    const proxy = heard(503, {}, { "retry-after": "120" })
+    assert.deepInclude(proxy, { tag: "silent", retryAfter: 120 })
   })
 })
 
+const offer = { "payment-required": toBase64(JSON.stringify(challenge)) }
+
+const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
+  Response.json(body, { status, headers })
+const no = (status: number, code: string) => () => answer(status, { ok: false, code, message: "No." })
+
+/** One answer for each meaning. */
+const answers: Readonly<Record<Event, () => Response>> = {
+  settled: () => answer(201, { ok: true, record: {}, receipt: {}, permalink: "" }),
+  pending: () => answer(202, { ok: true }, { "retry-after": "30" }),
+  priced: () => answer(402, { ok: false, code: "payment_required", message: "Pay." }, offer),
+  unknown: no(404, "attempt_not_found"),
+  refused: no(409, "idempotency_conflict"),
+  busy: no(503, "facilitator_unavailable"),
+  silent: () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
+}
+
+/** Runs the loop over these answers; the last one repeats. The log has its requests, signatures and waits. */
+const run = async (said: ReadonlyArray<() => Response>, patience: Patience, given: Partial<Pursued> = {}) => {
+  const log: Array<string> = []
+  let asked = 0
+  const end = await pursue<Body, string>(
+    { url, key: "key", body: "{}", altar: "", payment: undefined, amountAtomic: undefined, ...given },
+    patience,
+    {
+      exchange: async (to, { headers }) => {
+        const isSigned = new Headers(headers).has("payment-signature")
+        log.push(to.includes("reconcile") ? "ask" : isSigned ? "pay" : "price")
+        asked += 1
+        return (said[Math.min(asked, said.length) - 1] ?? answers.silent)()
+      },
+      reasonOf: () => "no answer",
+      wait: async (seconds) => log.push(`${seconds} s`),
+      sign: async (offered) => {
+        log.push("sign")
+        return offered === undefined ? { stop: "no terms" } : { payment: "signed" }
+      },
+      answerOf: async (body) => body,
+      asking: () => {},
+      waiting: () => {},
+    },
+  )
+  return { log, end }
+}
+
 describe("the loop of a purchase", () => {
-  const begun: PurchaseState = { by: "send", isSigned: true, tries: 0 }
-  const reconciling: PurchaseState = { ...begun, by: "reconcile" }
-  const silence = { tag: "silent", reason: "no answer" } as const
-  const settled = heard(200, { ok: true, record: {}, receipt: {} })
-  const pending = heard(202, { ok: true }, { "retry-after": "30" })
-  const full = refusal(503, "facilitator_unavailable", { retryAfter: 7 })
-
-  const movesUntilEnd = (habits: typeof watched, outcome: typeof silence | typeof pending, most: number) => {
-    let [standing, made] = [begun, 0]
-    while (made < most) {
-      made += 1
-      const move = moveAfter(standing, habits, outcome)
-      if (move.step !== "ask") return made
-      standing = move.next
-    }
-    return made
+  const start: Readonly<Record<State, Partial<Pursued>>> = {
+    price: {},
+    pay: { payment: "signed" },
+    ask: { payment: "signed", isResumed: true },
   }
+  /** The end or the next request after each answer in each state, with the wait before it. */
+  const cells: Readonly<Record<State, Readonly<Record<Event, string>>>> = {
+    price: {
+      settled: "misrecorded",
+      pending: "30 s, ask",
+      priced: "sign, pay",
+      unknown: "refused",
+      refused: "refused",
+      busy: "1 s, price",
+      silent: "1 s, price",
+    },
+    pay: {
+      settled: "misrecorded",
+      pending: "30 s, ask",
+      priced: "refused",
+      unknown: "refused",
+      refused: "refused",
+      busy: "1 s, ask",
+      silent: "1 s, ask",
+    },
+    ask: {
+      // The answer is about another act, so the request itself is repeated.
+      settled: "pay",
+      pending: "30 s, ask",
+      priced: "pay",
+      unknown: "pay",
+      refused: "pay",
+      busy: "1 s, ask",
+      silent: "1 s, ask",
+    },
+  }
+  const all = (["price", "pay", "ask"] as const).flatMap((state) =>
+    (Object.keys(answers) as ReadonlyArray<Event>).map((event) => [state, event] as const),
+  )
 
-  it("ends by a reconciliation on a page, and by the request itself alone in a program", () => {
-    assert.strictEqual(moveAfter(reconciling, watched, settled).step, "settle")
-    assert.deepInclude(moveAfter(reconciling, unattended, settled), { step: "ask", next: begun, seconds: 0 })
-    assert.strictEqual(moveAfter(begun, unattended, settled).step, "settle")
-    assert.strictEqual(moveAfter(begun, watched, settled).step, "settle")
+  it.each(all)("goes on from %s after an answer that is %s", async (state, event) => {
+    const { end, log } = await run([answers[event], answers.refused], program, start[state])
+    assert.strictEqual(log[0], state)
+    const next = log.slice(1, log.findIndex((one, at) => at > 0 && /^(?:price|pay|ask)$/u.test(one)) + 1 || undefined)
+    assert.strictEqual(next.length === 0 ? end.end : next.join(", "), cells[state][event])
   })
 
-  it("waits as long as the altar says, and ten seconds at most while a visitor watches", () => {
-    assert.deepInclude(moveAfter(begun, unattended, pending), { step: "ask", seconds: 30, because: undefined })
-    assert.deepInclude(moveAfter(begun, watched, pending), { step: "ask", seconds: 0 })
-    assert.deepInclude(moveAfter(reconciling, watched, pending), { step: "ask", seconds: 10 })
-    assert.deepInclude(moveAfter(begun, watched, silence), { step: "ask", seconds: 2, because: "no answer" })
-    assert.deepInclude(moveAfter({ ...begun, tries: 4 }, unattended, silence), { step: "ask", seconds: 5 })
+  it("ends by the outcome of its own key, whatever that says", async () => {
+    const { end, log } = await run([answers.settled], program, { ...start.ask, ownsKey: true })
+    assert.deepStrictEqual([end.end, log], ["misrecorded", ["ask"]])
   })
 
-  it("reports a full altar to a watching visitor, and waits for it in a program", () => {
-    assert.deepInclude(moveAfter(begun, watched, full), { step: "give-up", isBusy: true })
-    assert.deepInclude(moveAfter(reconciling, watched, full), { step: "ask", seconds: 7 })
-    assert.deepInclude(moveAfter(begun, unattended, full), { step: "ask", seconds: 7, because: "No." })
+  it("tells an unsigned buyer at once that nothing is sold, and follows a signed one", async () => {
+    for (const code of ["payments_unavailable", "selling_paused"]) {
+      const unsigned = await run([no(503, code)], program)
+      assert.deepStrictEqual([unsigned.end.end, unsigned.log], ["refused", ["price"]], code)
+      assert.deepStrictEqual((await run([no(503, code)], program, start.pay)).log.slice(0, 3), ["pay", "1 s", "ask"])
+    }
   })
 
-  it("gives up after eleven requests without an answer in a program, and after forty on a page", () => {
-    assert.strictEqual(movesUntilEnd(unattended, silence, 100), 11)
-    assert.strictEqual(movesUntilEnd(unattended, pending, 100), 100)
-    assert.strictEqual(movesUntilEnd(watched, silence, 100), 40)
-    assert.strictEqual(movesUntilEnd(watched, pending, 100), 40)
-    const unsigned: PurchaseState = { ...begun, isSigned: false }
-    assert.strictEqual(moveAfter(unsigned, watched, silence).step, "give-up")
-    assert.deepInclude(moveAfter(unsigned, unattended, silence), { step: "ask", next: { ...unsigned, tries: 1 } })
+  it("waits as long as a proxy says, and never less than a second", async () => {
+    const proxy = () => new Response("<h1>Down</h1>", { status: 503, headers: { "retry-after": "120" } })
+    assert.deepStrictEqual((await run([proxy, answers.refused], program)).log, ["price", "120 s", "price"])
+    const { log } = await run([answers.silent], program, start.pay)
+    const waits = log.filter((one) => one.endsWith(" s"))
+    assert.deepStrictEqual(waits, ["1 s", "2 s", "3 s", "4 s", "5 s", "6 s", "7 s", "8 s", "9 s", "10 s"])
+  })
+
+  it("gives up after some requests without an outcome, and a page after forty of any kind", async () => {
+    const requests = ({ log }: Awaited<ReturnType<typeof run>>) => log.filter((one) => /^[a-z]+$/u.test(one)).length
+    const signed = await run([answers.silent], program, start.pay)
+    assert.deepInclude(signed.end, { end: "open", isSigned: true })
+    assert.strictEqual(requests(signed), 11)
+    assert.strictEqual(requests(await run([answers.silent], program)), 3)
+    assert.strictEqual(requests(await run([answers.silent], page)), 1)
+    assert.strictEqual(requests(await run([answers.pending], page, start.pay)), 40)
   })
 })

@@ -1,4 +1,4 @@
-/** The state machine of a purchase for library, command and page: from an answer to an outcome and the next step. */
+/** The meaning of an answer to a paid request. Only the altar's own answer says anything about a payment. */
 import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
 
 /** A JSON object; empty when the answer held none. */
@@ -33,7 +33,12 @@ export type Outcome =
   | { readonly tag: "unpaid"; readonly challenge: Challenge | undefined; readonly refusal: Refusal }
   | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
   /** No answer, or one of a proxy or portal; it says nothing about a payment. */
-  | { readonly tag: "silent"; readonly reason: string; readonly status?: number }
+  | {
+      readonly tag: "silent"
+      readonly reason: string
+      readonly status?: number
+      readonly retryAfter?: number | undefined
+    }
 
 /** The reason for an answer that claims to be settled without the contract's form. */
 export const unknownAnswer = "its answer is none that the contract knows"
@@ -50,72 +55,44 @@ export const bodyOf = (text: string): Body => {
   }
 }
 
-/** The wait an altar asks for, limited to 1 to 60 seconds; 2 when it names none. */
-export const waitOf = (asked: number): number => Math.min(60, Math.max(1, asked || 2))
+/** The longest wait in seconds that a buyer takes from an answer. */
+export const longestWait = 600
 
+/** The wait that an answer asks for, limited to 1 second to 10 minutes. */
+export const waitOf = (asked: number): number => Math.min(longestWait, Math.max(1, asked))
+
+/** Seconds of a `Retry-After`: a number, or a date (RFC 9110). */
+const secondsOf = (text: string | null): number | undefined => {
+  if (text === null) return undefined
+  if (/^\s*\d+\s*$/u.test(text)) return Number(text)
+  const until = Date.parse(text)
+  return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil((until - Date.now()) / 1000))
+}
+
+/** The longer of header and body: a proxy writes the one, the altar both. */
 const retryAfterOf = ({ body, headers }: Reply): number | undefined => {
-  const asked = Number(body["retryAfter"] ?? headers.get("retry-after") ?? Number.NaN)
-  return Number.isFinite(asked) ? asked : undefined
+  const said = body["retryAfter"]
+  const all = [secondsOf(headers.get("retry-after")), typeof said === "number" && said >= 0 ? said : undefined]
+  const known = all.filter((seconds) => seconds !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
 }
 
 export const readOutcome = (reply: Reply): Outcome => {
   const { body, headers, status } = reply
   const { code, message } = body
+  const retryAfter = retryAfterOf(reply)
   if (body["ok"] === true) {
-    if (status === 202) return { tag: "pending", seconds: waitOf(retryAfterOf(reply) ?? 2) }
+    if (status === 202) return { tag: "pending", seconds: waitOf(retryAfter ?? 2) }
     if (status === 200 || status === 201)
       return isObject(body["record"]) && isObject(body["receipt"])
         ? { tag: "settled", settlement: { body, header: readHeader(headers.get("payment-response")) } }
-        : { tag: "silent", reason: unknownAnswer, status }
+        : { tag: "silent", reason: unknownAnswer, status, retryAfter }
   }
   if (body["ok"] !== false || typeof code !== "string")
-    return { tag: "silent", reason: `what answers with ${status} is not the altar`, status }
+    return { tag: "silent", reason: `the altar answered ${status}`, status, retryAfter }
   const words = typeof message === "string" ? message : `The altar answered ${status}.`
-  const refusal = { status, code, message: words, retryAfter: retryAfterOf(reply) }
+  const refusal = { status, code, message: words, retryAfter }
   if (code !== "payment_required") return { tag: "refused", refusal, body }
   const challenge = readChallenge(headers.get("payment-required")) ?? challengeOf(body["challenge"])
   return { tag: "unpaid", challenge, refusal }
-}
-
-/** Refusals that a retry may change: a fault, a rate limit, other payments of this wallet in flight. */
-const mayPass = ({ code, status }: Refusal) => status === 429 || status >= 500 || code === "reconcile_required"
-
-export type NextStep =
-  | { readonly step: "settle"; readonly settlement: Settlement }
-  | { readonly step: "sign"; readonly challenge: Challenge | undefined }
-  /** Ask for the outcome after this many seconds. */
-  | { readonly step: "pend"; readonly seconds: number }
-  /** The outcome is unknown; `refusal` is the altar's answer instead, if there was one. */
-  | { readonly step: "retry"; readonly reason: string; readonly refusal: Refusal | undefined }
-  /** The altar has no attempt under this key: send the same request. */
-  | { readonly step: "send" }
-  | { readonly step: "refuse"; readonly refusal: Refusal; readonly body: Body }
-
-export interface RequestState {
-  /** Whether the request itself was sent, or its outcome asked for. */
-  readonly by: "send" | "reconcile"
-  /** A payment was signed under this key. From here on, evidence ends the purchase, and nothing is signed again. */
-  readonly isSigned: boolean
-}
-
-/** Only the altar's own answer ends a purchase; a fault or rate limit never ends a signed one. */
-export const nextStep = (outcome: Outcome, { by, isSigned }: RequestState): NextStep => {
-  switch (outcome.tag) {
-    case "settled":
-      return { step: "settle", settlement: outcome.settlement }
-    case "pending":
-      return { step: "pend", seconds: outcome.seconds }
-    case "silent":
-      return { step: "retry", reason: outcome.reason, refusal: undefined }
-    case "unpaid":
-      return isSigned
-        ? { step: "refuse", refusal: outcome.refusal, body: {} }
-        : { step: "sign", challenge: outcome.challenge }
-    case "refused": {
-      const { body, refusal } = outcome
-      if (by === "reconcile" && refusal.status === 404) return { step: "send" }
-      const isPassing = mayPass(refusal) && (isSigned || refusal.code !== "payments_unavailable")
-      return isPassing ? { step: "retry", reason: refusal.message, refusal } : { step: "refuse", refusal, body }
-    }
-  }
 }

@@ -10,7 +10,7 @@ export interface PaidRequest {
 }
 
 /** A redirect is an error, so a payment reaches only the URL it was signed for. */
-const asked = { method: "POST", redirect: "error" } as const
+const asked = () => ({ method: "POST", redirect: "error", signal: AbortSignal.timeout(120_000) }) as const
 
 export type Exchange = (url: string, init: RequestInit) => Promise<Response>
 
@@ -20,7 +20,7 @@ const replyOf = async (response: Response): Promise<Reply> => ({
   body: bodyOf(await response.text()),
 })
 
-/** `payment` is the content of `PAYMENT-SIGNATURE`, once signed. Rejects without an answer. */
+/** `payment` is the content of `PAYMENT-SIGNATURE`, once signed. Rejects without an answer within two minutes. */
 export const send = async (
   exchange: Exchange,
   { body, key, url }: PaidRequest,
@@ -28,7 +28,7 @@ export const send = async (
 ): Promise<Reply> =>
   replyOf(
     await exchange(url, {
-      ...asked,
+      ...asked(),
       headers: {
         accept: "application/json",
         "content-type": "application/json",
@@ -41,4 +41,4 @@ export const send = async (
 
 /** Asks an altar for the outcome of a key; free, and never sends a payment. */
 export const reconcile = async (exchange: Exchange, altar: string, key: string): Promise<Reply> =>
-  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked, headers: { accept: "application/json" } }))
+  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked(), headers: { accept: "application/json" } }))

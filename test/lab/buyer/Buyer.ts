@@ -1,6 +1,8 @@
 /** One purchase as the documents tell a client to make it, decided by the library's own state machine. */
 import { setTimeout } from "node:timers/promises"
-import { type RequestState, bodyOf, nextStep, readOutcome } from "../../../src/buyer/core/Outcome.ts"
+import type { Challenge } from "../../../src/buyer/core/Challenge.ts"
+import { bodyOf, readOutcome } from "../../../src/buyer/core/Outcome.ts"
+import { eventOf } from "../../../src/buyer/core/States.ts"
 import type { Wallet } from "../OwnChain.ts"
 import type { Random } from "../Random.ts"
 import type { Answers, HttpAnswer } from "./Answers.ts"
@@ -80,11 +82,25 @@ const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =
     paidPatienceMs,
   )
 
+/** Has a card's holder grant a token, or a wallet sign. */
+const signFor = async (shop: BuyerOptions, purchase: Purchase, headers: Headers, challenge: Challenge | undefined) => {
+  const { card } = purchase.order
+  if (card !== undefined && shop.grant !== undefined) {
+    const { amount } = cardChallengeOf({ headers })
+    purchase.granted = credentialFor({ headers }, await shop.grant(card, amount))
+  } else if (challenge === undefined) throw new Error(`no offer for ${purchase.order.path}`)
+  else {
+    const validBefore = (await shop.chainNow()) + purchase.lives
+    purchase.signed = await signUntil(purchase.wallet, challenge, validBefore, purchase.random)
+    await shop.signed(purchase)
+  }
+}
+
 /** Repeats a purchase until its outcome is known, or `isOver` says that it is time to leave. */
 export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
   let isSent = hasPaid(purchase)
-  let next: RequestState["by"] = "send"
+  let next: "send" | "reconcile" = "send"
   const pause = (heard: HttpAnswer | undefined) => {
     const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
     return setTimeout(Math.min(2_500, Math.max(asked, random.between(100, 600))))
@@ -98,39 +114,26 @@ export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => 
     isSent ||= isSigned
     const body = bodyOf(heard?.body ?? "")
     const headers = new Headers(heard?.headers)
-    const step = nextStep(readOutcome({ status: heard?.status ?? 0, headers, body }), { by, isSigned })
-    switch (step.step) {
-      case "settle":
-        purchase.outcome = { _tag: "Settled" }
-        return
-      case "refuse": {
-        const { code } = step.refusal
-        const reason = typeof step.body["reason"] === "string" ? step.body["reason"] : code
-        purchase.outcome = { _tag: code === "payment_failed" ? "Failed" : "Refused", reason }
-        return
-      }
-      case "sign": {
-        const { card } = purchase.order
-        if (card !== undefined && shop.grant !== undefined) {
-          const { amount } = cardChallengeOf({ headers })
-          purchase.granted = credentialFor({ headers }, await shop.grant(card, amount))
-        } else if (step.challenge === undefined) throw new Error(`no offer for ${purchase.order.path}`)
-        else {
-          const validBefore = (await shop.chainNow()) + purchase.lives
-          purchase.signed = await signUntil(purchase.wallet, step.challenge, validBefore, random)
-          await shop.signed(purchase)
-        }
-        continue
-      }
-      case "send":
-        next = "send"
-        continue
-      case "pend":
-        next = "reconcile"
-        await pause(heard)
-        continue
-      case "retry":
-        await pause(heard)
+    const outcome = readOutcome({ status: heard?.status ?? 0, headers, body })
+    const event = eventOf(outcome, by === "reconcile" ? "ask" : isSigned ? "pay" : "price")
+    if (event === "settled") {
+      purchase.outcome = { _tag: "Settled" }
+      return
+    }
+    if (outcome.tag === "unpaid" && !isSigned) {
+      await signFor(shop, purchase, headers, outcome.challenge)
+      continue
+    }
+    if ((event === "refused" || event === "priced") && "refusal" in outcome) {
+      const { code } = outcome.refusal
+      const reason = typeof body["reason"] === "string" ? body["reason"] : code
+      purchase.outcome = { _tag: code === "payment_failed" ? "Failed" : "Refused", reason }
+      return
+    }
+    if (event === "unknown") next = "send"
+    else {
+      if (event === "pending") next = "reconcile"
+      await pause(heard)
     }
   }
 }

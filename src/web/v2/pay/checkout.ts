@@ -2,17 +2,10 @@
 import { networkName, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
-import {
-  type RequestState,
-  type Body,
-  type Outcome,
-  readOutcome,
-  type Reply,
-  type Settlement,
-} from "../../../buyer/core/Outcome.ts"
-import { moveAfter, type PurchaseState, watched } from "../../../buyer/core/RetryPolicy.ts"
-import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
-import { reconcile, send } from "../../../buyer/core/Request.ts"
+import type { Body } from "../../../buyer/core/Outcome.ts"
+import { type End, type Pursued, pursue, type Waiting } from "../../../buyer/core/Loop.ts"
+import { misrecorded } from "../../../buyer/core/Recorded.ts"
+import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
 import { priceWords } from "../page/money.ts"
 import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
@@ -31,12 +24,6 @@ export interface Progress {
   readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed" | "open", words: string) => void
 }
 
-const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
-  asked.then(readOutcome, (): Outcome => ({ tag: "silent", reason: unreachable() }))
-
-const handIn = ({ body, key, path, payment }: Purchase) =>
-  outcomeOf(send(fetch, { url: path, key, body }, payment ?? undefined))
-
 const kept = (purchase: Purchase, what = "Your signed payment is") =>
   mayLeave(purchase)
     ? `${what} kept in this browser.`
@@ -44,28 +31,27 @@ const kept = (purchase: Purchase, what = "Your signed payment is") =>
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
-const waitingWords = (by: RequestState["by"], isSilent: boolean): string => {
-  if (!isSilent) return "Not known yet. Asking again, not paying again."
-  return by === "send"
-    ? "No answer. Asking how it ended, not paying again."
-    : "No answer. Asking again, not paying again."
+/** A reason of the loop as a sentence. */
+const sentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/[.]$/u, "")}.`
+
+const waitingWords = ({ because, seconds, state }: Waiting): string => {
+  if (because === undefined) return "Not known yet. Asking again, not paying again."
+  const next = `${state === "ask" ? "Asking again" : "Asking how it ended"} in ${seconds} s, not paying again.`
+  return `${sentence(because)} ${next}`
 }
 
-/** Settled if the altar recorded what was bought; otherwise its answer is stored beside the signed payment. */
-const concluded = async (purchase: Purchase, settlement: Settlement, progress: Progress): Promise<Result> => {
-  const { amount: amountAtomic, body, path: url } = purchase
-  const bought = { url, body, amountAtomic, payment: purchase.payment ?? undefined }
-  const differences = await differencesOf(bought, settlement)
-  if (differences.length === 0) {
-    settle(purchase, settlement.body)
-    return { tag: "settled", body: settlement.body, purchase }
-  }
+/** The altar's answer is stored beside the signed payment. */
+const disputed = (
+  purchase: Purchase,
+  { differences, settlement }: Extract<End<Body, Result>, { end: "misrecorded" }>,
+  progress: Progress,
+): Result => {
   progress.step("settle", "open", "The altar's answer differs from what you bought.")
-  const disputed = remember({ ...purchase, misrecorded: { differences, ...settlement } })
+  const evidence = remember({ ...purchase, misrecorded: { differences, ...settlement } })
   return {
     tag: "open",
     isMisrecorded: true,
-    message: misrecorded(differences, kept(disputed, "Your signed payment and the altar's answer are")),
+    message: misrecorded(differences, kept(evidence, "Your signed payment and the altar's answer are")),
   }
 }
 
@@ -73,6 +59,12 @@ const concluded = async (purchase: Purchase, settlement: Settlement, progress: P
 const refuse = (purchase: Purchase, message: string, isUnreached = false): Result => {
   abandon(purchase)
   return { tag: "refused", message, isUnreached }
+}
+
+/** There are no terms to sign. */
+const unpriced = (purchase: Purchase, why: string, progress: Progress, isUnreached = false): Result => {
+  progress.step("price", "failed", "No price, so the wallet was not asked.")
+  return refuse(purchase, `${sentence(why)} Nothing was signed.`, isUnreached)
 }
 
 const refused = (purchase: Purchase, message: string, progress: Progress): Result => {
@@ -115,13 +107,6 @@ const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): stri
 const isPath = (path: string) => (resource: string) => {
   const url = URL.parse(resource)
   return url !== null && url.pathname + url.search === path
-}
-
-/** The reason why there are no terms to sign. */
-const unpriced = (outcome: Outcome) => {
-  if (outcome.tag === "silent")
-    return outcome.status === undefined ? outcome.reason : `The altar answered ${outcome.status}.`
-  return outcome.tag === "refused" ? outcome.refusal.message : "The altar named no price."
 }
 
 /** The purchase with its payment, signed once and stored before it is sent; or the reason why nothing was signed. */
@@ -173,61 +158,73 @@ const signed = async (
   return paid
 }
 
-/** Asks for the price, has it signed once, submits the same bytes under the same key, and asks for the outcome. */
+/** Follows a purchase to its end; a page has its wallet only while the purchase is unsigned. */
 const follow = async (
   begun: Purchase,
   wallet: Wallet | undefined,
   progress: Progress,
-  first: RequestState["by"],
+  isResumed: boolean,
 ): Promise<Result> => {
   let purchase = begun
-  let standing: PurchaseState = { by: first, isSigned: purchase.payment !== null, tries: 0 }
-  while (true) {
-    const { by, isSigned } = standing
-    if (!isSigned) progress.step("price", "waits", "Asking for the price.")
-    else if (by === "send") progress.step("settle", "waits", "Settling.")
-    const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(fetch, "", purchase.key)))
-    const move = moveAfter(standing, watched, outcome)
-    if (!isSigned && move.step !== "sign") {
-      progress.step("price", "failed", "No price, so the wallet was not asked.")
-      return refuse(purchase, `${unpriced(outcome)} Nothing was signed.`, outcome.tag === "silent")
-    }
-    switch (move.step) {
-      case "sign": {
-        if (wallet === undefined) return refuse(purchase, "There is no wallet to pay with. Nothing was signed.")
-        const paid = await signed(purchase, move.challenge, wallet, progress)
-        if ("tag" in paid) return paid
-        purchase = paid
-        standing = { by: "send", isSigned: true, tries: 0 }
-        break
+  const { amount: amountAtomic, body, key, path: url } = begun
+  const asked: Pursued = {
+    url,
+    key,
+    body,
+    altar: "",
+    amountAtomic,
+    payment: begun.payment ?? undefined,
+    ownsKey: true,
+    isResumed,
+  }
+  const end = await pursue<Body, Result>(asked, page, {
+    exchange: (to, init) => fetch(to, init),
+    reasonOf: unreachable,
+    wait: pause,
+    sign: async (challenge) => {
+      if (wallet === undefined) return { stop: refuse(purchase, "There is no wallet to pay with. Nothing was signed.") }
+      const paid = await signed(purchase, challenge, wallet, progress)
+      if ("tag" in paid) return { stop: paid }
+      purchase = paid
+      return { payment: paid.payment ?? "" }
+    },
+    answerOf: async (answer) => answer,
+    asking: (state) => {
+      if (state === "price") progress.step("price", "waits", "Asking for the price.")
+      if (state === "pay") progress.step("settle", "waits", "Settling.")
+    },
+    waiting: (waiting) => progress.step("settle", "waits", waitingWords(waiting)),
+  })
+  switch (end.end) {
+    case "stopped":
+      return end.stop
+    case "settled":
+      settle(purchase, end.answer)
+      return { tag: "settled", body: end.answer, purchase }
+    case "misrecorded":
+      return disputed(purchase, end, progress)
+    case "refused":
+      return end.isSigned
+        ? refused(purchase, end.refusal.message, progress)
+        : unpriced(purchase, end.refusal.message, progress)
+    case "open":
+      if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal === undefined)
+      progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
+      return {
+        tag: "open",
+        message: `${end.refusal?.message ?? "The outcome is still open."} ${kept(purchase)} Ask again later; nothing will be paid twice.`,
       }
-      case "settle":
-        return concluded(purchase, move.settlement, progress)
-      case "refuse":
-        return refused(purchase, move.refusal.message, progress)
-      case "give-up": {
-        progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
-        const why = move.isBusy ? move.reason : "The outcome is still open."
-        return { tag: "open", message: `${why} ${kept(purchase)} Ask again later; nothing will be paid twice.` }
-      }
-      case "ask":
-        if (move.seconds > 0) {
-          progress.step("settle", "waits", waitingWords(by, outcome.tag === "silent"))
-          await pause(move.seconds)
-        }
-        standing = move.next
-    }
   }
 }
 
 export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> =>
-  follow(remember(purchase), wallet, progress, "send")
+  follow(remember(purchase), wallet, progress, false)
 
 /** Resumes an interrupted purchase: a signed one is resubmitted, an unsigned one is dropped. */
 export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
   if (purchase.payment !== null) {
     progress.step("sign", "done", "Signed before.")
-    return follow(purchase, undefined, progress, "reconcile")
+    return follow(purchase, undefined, progress, true)
   }
   leave(purchase)
   return {

@@ -1,0 +1,135 @@
+/** The loop of a purchase: priced, signed once, sent, asked for, and compared with what was bought. */
+import type { Challenge } from "./Challenge.ts"
+import {
+  type Body,
+  type Outcome,
+  readOutcome,
+  type Refusal,
+  type Settlement,
+  unknownAnswer,
+  waitOf,
+} from "./Outcome.ts"
+import { type Difference, differencesOf } from "./Recorded.ts"
+import { type Exchange, type PaidRequest, reconcile, send } from "./Request.ts"
+import { eventOf, type Patience, type State, table } from "./States.ts"
+
+export interface Pursued extends PaidRequest {
+  /** The public URL of the altar, or nothing in a page of its own. */
+  readonly altar: string
+  /** `PAYMENT-SIGNATURE`, signed earlier. */
+  readonly payment: string | undefined
+  /** Atomic USDC. */
+  readonly amountAtomic: string | undefined
+  /** The key was drawn for this purchase, so every outcome under it is about this act. */
+  readonly ownsKey?: boolean
+  /** Ask for the outcome first. */
+  readonly isResumed?: boolean
+}
+
+export interface Waiting {
+  /** The request that had no outcome. */
+  readonly state: State
+  readonly seconds: number
+  /** The reason when the outcome is unknown; undefined while the altar settles. */
+  readonly because: string | undefined
+}
+
+export interface Ports<Answer, Stop> {
+  readonly exchange: Exchange
+  /** The reason of a missing answer, in one line. */
+  readonly reasonOf: (error: unknown) => string
+  readonly wait: (seconds: number) => Promise<unknown>
+  /** Signs and stores the payment before it returns, or stops. */
+  readonly sign: (challenge: Challenge | undefined) => Promise<{ readonly payment: string } | { readonly stop: Stop }>
+  /** The answer in the contract's form; undefined for any other. */
+  readonly answerOf: (body: Body) => Promise<Answer | undefined>
+  readonly asking: (state: State) => void
+  readonly waiting: (waiting: Waiting) => void
+}
+
+export type End<Answer, Stop> =
+  | { readonly end: "settled"; readonly answer: Answer }
+  /** The altar recorded something else than was bought. */
+  | { readonly end: "misrecorded"; readonly differences: ReadonlyArray<Difference>; readonly settlement: Settlement }
+  | { readonly end: "refused"; readonly refusal: Refusal; readonly body: Body; readonly isSigned: boolean }
+  | { readonly end: "stopped"; readonly stop: Stop }
+  /** Without an outcome for too long: a signed purchase stays open. */
+  | {
+      readonly end: "open"
+      readonly reason: string
+      readonly refusal: Refusal | undefined
+      readonly isSigned: boolean
+    }
+
+/** The altar has not said more, so the purchase is still settling. */
+const settling = "it is still settling"
+
+const whyOf = (outcome: Outcome): string =>
+  outcome.tag === "silent"
+    ? outcome.reason
+    : outcome.tag === "refused" || outcome.tag === "unpaid"
+      ? outcome.refusal.message
+      : settling
+
+/** Seconds to wait, as the altar or a proxy asks; otherwise longer with each request without an outcome. */
+const secondsAfter = (outcome: Outcome, unanswered: number): number => {
+  if (outcome.tag === "pending") return outcome.seconds
+  const asked =
+    outcome.tag === "silent" ? outcome.retryAfter : outcome.tag === "refused" ? outcome.refusal.retryAfter : undefined
+  return waitOf(asked ?? Math.min(10, unanswered))
+}
+
+/** Follows a purchase to its end. Submits the same bytes each time, and signs at most once. */
+export const pursue = async <Answer, Stop>(
+  pursued: Pursued,
+  patience: Patience,
+  ports: Ports<Answer, Stop>,
+): Promise<End<Answer, Stop>> => {
+  let { payment } = pursued
+  let state: State = payment === undefined ? "price" : pursued.isResumed === true ? "ask" : "pay"
+  let [unanswered, all] = [0, 0]
+  const request = (): Promise<Outcome> =>
+    (state === "ask"
+      ? reconcile(ports.exchange, pursued.altar, pursued.key)
+      : send(ports.exchange, pursued, payment)
+    ).then(readOutcome, (error: unknown): Outcome => ({ tag: "silent", reason: ports.reasonOf(error) }))
+  while (true) {
+    ports.asking(state)
+    let outcome = await request()
+    all += 1
+    let isForeign = false
+    if (outcome.tag === "settled") {
+      const { settlement } = outcome
+      const differences = await differencesOf({ ...pursued, payment }, settlement)
+      isForeign = differences.length > 0 && state === "ask" && pursued.ownsKey !== true
+      if (differences.length > 0 && !isForeign) return { end: "misrecorded", differences, settlement }
+      const answer = isForeign ? undefined : await ports.answerOf(settlement.body)
+      if (answer !== undefined) return { end: "settled", answer }
+      if (!isForeign) outcome = { tag: "silent", reason: unknownAnswer }
+    }
+    const event = eventOf(outcome, state)
+    const move = isForeign ? "send" : table[state][event]
+    const isSigned = payment !== undefined
+    if (move === "sign" && outcome.tag === "unpaid") {
+      const signed = await ports.sign(outcome.challenge)
+      if ("stop" in signed) return { end: "stopped", stop: signed.stop }
+      ;({ payment } = signed)
+      ;[state, unanswered] = ["pay", 0]
+      continue
+    }
+    if (move === "refuse" && (outcome.tag === "refused" || outcome.tag === "unpaid"))
+      return { end: "refused", refusal: outcome.refusal, body: outcome.tag === "refused" ? outcome.body : {}, isSigned }
+    const hasNone = event === "busy" || event === "silent"
+    unanswered = hasNone ? unanswered + 1 : event === "pending" ? 0 : unanswered
+    if (unanswered >= (isSigned ? patience.signed : patience.unsigned) || all >= patience.all) {
+      const refusal = outcome.tag === "refused" ? outcome.refusal : undefined
+      return { end: "open", reason: whyOf(outcome), refusal, isSigned }
+    }
+    if (hasNone || event === "pending") {
+      const seconds = secondsAfter(outcome, unanswered)
+      ports.waiting({ state, seconds, because: hasNone ? whyOf(outcome) : undefined })
+      await ports.wait(seconds)
+    }
+    state = move === "ask" ? "ask" : isSigned ? "pay" : "price"
+  }
+}
