@@ -1,4 +1,4 @@
-/** The methods of MCP for both eras. Any server of a cluster answers any request: docs/decisions/0013. */
+/** The methods of MCP for both eras. Any server of a cluster answers any request: docs/decisions.md. */
 import { randomUUID } from "node:crypto"
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"

@@ -1,4 +1,4 @@
-/** The acts of this altar, and the settled acts as public rows; `docs/adding-an-act.md` shows how to add an act. */
+/** The acts of this altar, and the settled acts as public rows; `docs/acts.md` shows how to add an act. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"

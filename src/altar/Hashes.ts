@@ -6,7 +6,7 @@ import { commitmentText } from "../../schema/altar/Commitment.ts"
 /** Hashes bytes, or a text as UTF-8. */
 export const sha256 = (content: Uint8Array | string): string => hash("sha256", content, "hex")
 
-/** The commitment of salt and words (docs/decisions/0007-commitment-recipe.md). */
+/** The commitment of salt and words (docs/integrating.md). */
 export const seal = (salt: string, words: string): string => sha256(commitmentText(salt, words))
 
 /** The `chainHash` of a link, which binds it to all links before. */

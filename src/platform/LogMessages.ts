@@ -1,7 +1,7 @@
 /** Every log message by level, with the operator's action or the meaning of the event. */
 import { type Cause, Effect } from "effect"
 
-/** The guide's table is generated from this one: `npm run variables`. */
+/** `admin messages` prints them. Names between asterisks are sections of docs/operating.md. */
 export const messages = {
   /** Stored data contradicts itself. */
   Fatal: {

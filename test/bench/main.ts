@@ -1,4 +1,4 @@
-/** Measures this server beside others that do the same work, in one run, turn by turn; docs/benchmarks.md says how to read it. */
+/** Measures this server beside others that do the same work, in one run, turn by turn; docs/evidence.md says how to read it. */
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { ownTemporaryFolder } from "../lab/Folders.ts"

@@ -11,7 +11,7 @@ import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-const page = readFileSync(join(root, "docs/library.md"), "utf8")
+const page = readFileSync(join(root, "docs/integrating.md"), "utf8")
 const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gmu)].map(([, program = ""]) => program)
 
 /** Where the package is installed: its entries are those of `package.json`, in their sources. */
@@ -33,7 +33,7 @@ const project = Effect.sync(() => {
   return folder
 })
 
-suite("the program of docs/library.md", world(), (it) => {
+suite("the program of docs/integrating.md", world(), (it) => {
   it("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer

@@ -9,7 +9,7 @@ import { fire, faultNames } from "./fire/Campaign.ts"
 const help = `Usage: npm run fire [-- --size 10000 --minutes 60]
 
 Buys acts of every kind from real servers while seeded faults strike. Then an auditor compares chain, database, public API
-and every answer (docs/fire.md). Exit code 1 means a violation.
+and every answer (docs/testing.md). Exit code 1 means a violation.
 
   --size N       purchases (1000)
   --seed N       seed of all chance; drawn and printed otherwise

@@ -1,4 +1,4 @@
-/** An act that this checkout does not sell: everything that docs/adding-an-act.md says to write for one. */
+/** An act that this checkout does not sell: everything that docs/acts.md says to write for one. */
 import { Effect, Layer, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { SqlClient } from "effect/sql"

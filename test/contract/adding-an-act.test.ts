@@ -22,7 +22,7 @@ const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<
 
 it("the guide to a new act shows the endpoint, the behaviour and the text that are sold here", () => {
   const own = textOf("test/contract/Bell.ts").replaceAll(/^ +|^export /gmu, "")
-  const [endpoint = "", behaviour = "", told = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
+  const [endpoint = "", behaviour = "", told = ""] = examplesOf("docs/acts.md").map(({ text }) =>
     text.replaceAll(/^ +|^export /gmu, ""),
   )
   assert.include(own, endpoint)

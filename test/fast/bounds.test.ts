@@ -1,4 +1,4 @@
-/** The numbers of docs/limits.md: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
+/** The numbers of docs/evidence.md: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
 import { Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

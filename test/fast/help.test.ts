@@ -2,14 +2,18 @@
 import { execFileSync } from "node:child_process"
 import { Effect } from "effect"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
+import { messages } from "../../src/platform/LogMessages.ts"
 import { printed as ask } from "../lab/CommandRun.ts"
 import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
-  ...["key", "status", "resume", "mirror", "prove", "watch"].map((name) => ["log", name]),
-  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit"].map((name) => ["admin", name]),
+  ...["key", "status", "confirm", "resume"].map((name) => ["log", name]),
+  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit", "messages"].map((name) => [
+    "admin",
+    name,
+  ]),
   ["buy", "witness"],
 ]
 
@@ -54,7 +58,7 @@ describe("the help", () => {
         for (const [flag] of examples?.matchAll(/(?<= )--[a-z-]+/gu) ?? [])
           assert.include(declared, flag, `${command.join(" ")} has an example with ${flag}`)
         const options = [...help.matchAll(/^ {2}(--[a-z-]+)(?:, (-\w))?( \S+)? {2,}/gmu)]
-        assert.isAbove(options.length, 4)
+        assert.isAtLeast(options.length, 4)
         for (const [, option = "", letter, value] of options) {
           assert.strictEqual(letter, { "--help": "-h", "--version": "-v" }[option], `${command.join(" ")} ${option}`)
           if (option !== "--log") assert.strictEqual(switches.has(option), value === undefined, option)
@@ -62,6 +66,12 @@ describe("the help", () => {
       }),
     ),
   )
+
+  effect("of the log's messages is `admin messages`: each warning and error with what to do", function* () {
+    const lines = yield* ask("admin", "messages")
+    for (const level of [messages.Fatal, messages.Error, messages.Warn])
+      for (const [message, action] of Object.entries(level)) assert.include(lines, `${message}: ${action}\n`)
+  })
 
   effect("includes a well-formed bash completion of commands, flags and choices", function* () {
     const script = yield* ask("--completions", "bash")

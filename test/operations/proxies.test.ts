@@ -42,7 +42,7 @@ if (missing.length > 0) {
   )
 }
 
-const guide = "docs/operations.md"
+const guide = "docs/operating.md"
 const ended = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 } as const
 
 /** A folder that programs of other users can read, too. */

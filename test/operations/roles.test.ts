@@ -23,7 +23,7 @@ const own = (text: string) => text.replace(/\baltar(_owner|_reader)?\b/gu, (name
 
 /** The statements of the guide's example that begins so. */
 const statementsOf = (begins: string) =>
-  own(exampleOf("docs/operations.md", begins))
+  own(exampleOf("docs/operating.md", begins))
     .split(";")
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "")

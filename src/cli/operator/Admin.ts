@@ -4,6 +4,7 @@ import { Command } from "effect/cli"
 import * as Audit from "../../admin/Audit.ts"
 import { command } from "../Define.ts"
 import { common } from "../Flags.ts"
+import { messages as known } from "../../platform/LogMessages.ts"
 import { plain } from "../Output.ts"
 import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
@@ -28,9 +29,24 @@ const audit = command("audit", {
     ),
 })
 
+const messages = command("messages", {
+  description:
+    "Every warning and error in the log of a server, with its level and what to do. It needs no database. Names between asterisks are sections of docs/operating.md.",
+  summary: "Warnings and errors in the log, and what to do",
+  examples: [["spirit-altar admin messages", "All of them"]],
+  flags: { json: common.json },
+  run: ({ json }) => {
+    const { Error, Fatal, Warn } = known
+    const lines = Object.entries({ Fatal, Error, Warn }).flatMap(([level, actions]) =>
+      Object.entries(actions).map(([message, action]) => `${level.padEnd(5)}  ${message}: ${action}`),
+    )
+    return Console.log(json ? JSON.stringify({ ok: true, messages: { Fatal, Error, Warn } }) : lines.join("\n"))
+  },
+})
+
 export const admin = Command.make("admin").pipe(
   Command.withDescription(
     "Show and change data in the database of DATABASE_URL. Every change is recorded with operator, time and reason",
   ),
-  Command.withSubcommands([attempts, attempt, ...changes, refunded, audit]),
+  Command.withSubcommands([attempts, attempt, ...changes, refunded, audit, messages]),
 )

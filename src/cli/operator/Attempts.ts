@@ -34,7 +34,7 @@ const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
 const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unresolved.InspectedAttempt): string => {
   if (finality === "lost")
-    return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operations.md, A lost payment."
+    return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operating.md, A lost payment."
   if (state !== "pending") return "It has ended; nothing remains to do."
   if (rail === "card") return "Check that the card processor answers; the server asks it again."
   const until = new Date(Number(validBefore) * 1000)
