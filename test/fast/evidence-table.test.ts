@@ -154,13 +154,6 @@ describe("the evidence of one authorization", () => {
     assert.strictEqual((yield* early.evidence(look))._tag, "Open")
   })
 
-  effect("says nothing when a node below the block of its transfer reports it as unused", function* () {
-    const { evidence } = evidenceOf({ newest: blockAt(10n) })
-    const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
-    assert.deepStrictEqual(yield* paidBefore(11n), nothing)
-    assert.deepStrictEqual(yield* paidBefore(10n), open(true))
-  })
-
   effect("spells a transaction in lower case, however settlement spelled it", function* () {
     const capitals: Hex = `0x${"A".repeat(64)}`
     const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })

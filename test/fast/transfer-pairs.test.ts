@@ -1,6 +1,6 @@
 /** The pure pairing of logs: which use of an authorization made which transfer; and which refusals make a range narrower. */
+import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
 import type { Hex } from "viem"
-import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Pairs.ts"
 import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
 import { isTooManyBlocks } from "../../src/payments/chain/Chain.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"

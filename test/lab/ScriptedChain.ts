@@ -1,8 +1,7 @@
 /** A chain whose blocks a test writes, and a node that answers the questions of a scan about it, truly or not. */
 import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
-import { canceledTopic, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
-import { type TokenLog, topicOf } from "../../src/payments/chain/Pairs.ts"
+import { canceledTopic, type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
 import type { Header, ScanNode } from "../../src/payments/chain/Questions.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })

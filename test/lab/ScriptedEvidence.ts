@@ -1,9 +1,8 @@
 /** A node and a scan that answer by script whatever they are asked of an authorization, and what follows from that. */
 import { Duration, Effect, Option } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
-import { alreadyUsed, type Log } from "../../src/payments/chain/Eip3009.ts"
+import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import type { TokenLog } from "../../src/payments/chain/Pairs.ts"
 import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Questions.ts"
 import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
 import { authorization, logsOf, word } from "./TransferLogs.ts"

@@ -61,6 +61,22 @@ apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
   })
 })
 
+apart("an attempt whose transaction a facilitator reported", proxiedServer("facilitator"), (it) => {
+  it("does not fail by a node that calls it unpaid for less than ten sweeps", function* ({ facilitator, sql, url }) {
+    const { purchase } = yield* signedFixture
+    facilitator.arm("imagineBefore")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    yield* facilitator.calm
+    yield* Purchase.passExpiry
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
+})
+
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 
 const fund = ({ payer }: Purchase.Purchase) =>

@@ -10,11 +10,12 @@ import {
   reasonOf,
   settlementCall,
   type SignedAuthorization,
+  type TokenLog,
+  topicOf,
   transferTopic,
 } from "./Eip3009.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
-import { type TokenLog, topicOf } from "./Pairs.ts"
 import {
   type Block,
   type BlockId,

@@ -6,8 +6,7 @@ import * as Trace from "../../platform/Trace.ts"
 import type { Found } from "../decision.ts"
 import { inLowerCase } from "../Hex.ts"
 import { Chain } from "./Chain.ts"
-import { alreadyUsed, endIn, pays, type SignedAuthorization, usedTopic } from "./Eip3009.ts"
-import { isPayment, type TokenLog } from "./Pairs.ts"
+import { alreadyUsed, endIn, isPayment, pays, type SignedAuthorization, type TokenLog, usedTopic } from "./Eip3009.ts"
 import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Questions.ts"
 import type { ScannedTransfer } from "./TransferRows.ts"
 import { Transfers } from "./Transfers.ts"
@@ -37,8 +36,6 @@ export interface Search {
   readonly transaction: Option.Option<Hex>
   /** How long to wait for that transaction to be in a block; zero reads once. */
   readonly patience: Duration.Duration
-  /** The number of a block that held the transfer. A node whose newest block is below it is stale. */
-  readonly foundIn?: Option.Option<bigint>
   /** Whether logs are searched from the newest block backwards. */
   readonly newestFirst?: boolean
 }
@@ -120,7 +117,7 @@ export const make = <E>(node: EvidenceNode<E>, table: Table) => {
   })
 
   const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E> {
-    const { authorization, foundIn = Option.none(), patience } = search
+    const { authorization, patience } = search
     const row = Option.getOrUndefined(yield* table.find(authorization))
     if (row?.isFinal === true) return finalOf(authorization, row)
     if (Option.isSome(search.transaction)) {
@@ -133,7 +130,6 @@ export const make = <E>(node: EvidenceNode<E>, table: Table) => {
     }
     const { final, newest } = yield* node.heads
     if (newest.number < final.number) return nothing
-    if (Option.exists(foundIn, (block) => newest.number < block)) return nothing
     if (row !== undefined && isIts(authorization, row) && row.block.number <= newest.number) {
       const { there } = yield* node.finalAnd(row.block.number)
       if (there.hash === row.block.hash) return paidBy(row.transaction, row.block)

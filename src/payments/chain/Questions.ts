@@ -2,8 +2,7 @@
 import { Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
-import type { Log, SignedAuthorization } from "./Eip3009.ts"
-import type { TokenLog } from "./Pairs.ts"
+import type { Log, SignedAuthorization, TokenLog } from "./Eip3009.ts"
 
 export interface BlockId {
   readonly number: bigint

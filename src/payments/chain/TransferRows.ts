@@ -1,4 +1,5 @@
 /** The table of transfers to us that the scan has read, and how far it has read the chain. */
+import type { Transfer } from "./Eip3009.ts"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -8,7 +9,6 @@ import { part } from "../../platform/SqlPart.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { AddressText, Word } from "../Hex.ts"
 import type { Block, BlockId } from "./Questions.ts"
-import type { Transfer } from "./Pairs.ts"
 
 /** One token on one network. */
 export interface Token {

@@ -4,9 +4,18 @@ import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Block, BlockId, BlockRange, ScanNode } from "./Questions.ts"
-import { addressIn, isPayment, pairsInReceipt, pairsOf, type TokenLog, topicOf } from "./Pairs.ts"
 import { Chain } from "./Chain.ts"
-import { type SignedAuthorization, transferTopic, usedTopic } from "./Eip3009.ts"
+import {
+  addressIn,
+  isPayment,
+  pairsInReceipt,
+  pairsOf,
+  type SignedAuthorization,
+  type TokenLog,
+  topicOf,
+  transferTopic,
+  usedTopic,
+} from "./Eip3009.ts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import * as TransferRows from "./TransferRows.ts"

@@ -24,8 +24,12 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
         UPDATE payment_attempts a SET finality = 'final', settled_block = t.block, doubted_at = NULL,
           doubted_reason = NULL,
           current_transaction = CASE WHEN lower(a.transaction) <> t.transaction THEN t.transaction END
-        FROM chain_transfers t
-        WHERE a.state = 'settled' AND a.finality IN ('pending', 'lost') AND a.rail = 'x402' AND t.is_final AND ${its}
+        FROM (
+          -- Each part has an index of its own.
+          SELECT id FROM payment_attempts WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'
+          UNION ALL SELECT id FROM payment_attempts WHERE finality = 'lost'
+        ) open, chain_transfers t
+        WHERE a.id = open.id AND a.finality IN ('pending', 'lost') AND t.is_final AND ${its}
         RETURNING a.id, a.act, a.accepted_at, t.transaction`),
     ).pipe(Effect.orDie)
 

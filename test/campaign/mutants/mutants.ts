@@ -41,7 +41,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     fault: "a used authorization counts as unused",
     file: "src/payments/chain/Evidence.ts",
     breaks: "findingOf",
-    by: "(whole) => (evidence) => whole({ ...evidence, ended: undefined })",
+    by: "(whole) => (evidence) => whole({ ...evidence, unused: true })",
     test: "payment-protocol",
   },
   // The evidence.
