@@ -49,7 +49,11 @@ const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
   Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)
 
 /** The card at its reserved place (SEP-2127). */
-const cardAtTools: ResponseOptions = { contentType: cardType, headers: { "cache-control": "public, max-age=3600" } }
+/** Browsers read the tag from any origin (SEP-2127). */
+const cardAtTools: ResponseOptions = {
+  contentType: cardType,
+  headers: { "cache-control": "public, max-age=3600", "access-control-expose-headers": "ETag" },
+}
 
 /** A key in use is found within a minute of its rotation. */
 const shortly: ResponseOptions = {

@@ -107,7 +107,6 @@ apart("a node that", onOwnClock(proxiedServer("relayer")), (it) => {
   const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["disconnected before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
     ["accepted the transaction and dropped it", "eth_sendRawTransaction", "swallow"],
-    ["fails the gas estimate", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
     it(`${what} delays the payment until it answers again`, function* ({ rpc }) {
