@@ -19,8 +19,6 @@ const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
 interface Fault {
   readonly sentence: string
   readonly message: string
-  /** Whether it is a subject clause, which a heading may be. */
-  readonly isClause: boolean
 }
 
 /** Text without what is not prose: code, links, addresses, tags. */
@@ -41,15 +39,14 @@ const sentencesOf = (text: string): ReadonlyArray<string> =>
     .map((sentence) => sentence.replaceAll(/\s+/gu, " ").trim())
     .filter((sentence) => sentence !== "")
 
-const clause = "starts with a subject clause: name the subject"
+const isClause = (sentence: string) =>
+  /^["“*_]*(?:who|whoever|what|whatever)\b(?!['’]s\b)/iu.test(sentence) && !/\?["”*_]*$/u.test(sentence)
 
-const faultOf = (sentence: string): ReadonlyArray<string> => {
+const messagesOf = (sentence: string): ReadonlyArray<string> => {
   const words = sentence.split(" ").filter((word) => /[\p{L}\d]/u.test(word)).length
-  const isClause =
-    /^["“*_]*(?:who|whoever|what|whatever)\b(?!['’]s\b)/iu.test(sentence) && !/\?["”*_]*$/u.test(sentence)
   return [
     ...(words > longest ? [`has ${words} words, ${longest} at most`] : []),
-    ...(isClause ? [clause] : []),
+    ...(isClause(sentence) ? ["starts with a subject clause: name the subject"] : []),
     ...vocabulary.flatMap(([found, better]) => {
       const [word] = found.exec(sentence) ?? []
       return word === undefined ? [] : [`says “${word}”: ${better}`]
@@ -58,6 +55,4 @@ const faultOf = (sentence: string): ReadonlyArray<string> => {
 }
 
 export const faultsOf = (text: string): ReadonlyArray<Fault> =>
-  sentencesOf(text).flatMap((sentence) =>
-    faultOf(sentence).map((message) => ({ sentence, message, isClause: message === clause })),
-  )
+  sentencesOf(text).flatMap((sentence) => messagesOf(sentence).map((message) => ({ sentence, message })))

@@ -11,8 +11,6 @@ interface Node {
   readonly type: string
   readonly value?: unknown
   readonly quasis?: ReadonlyArray<{ readonly value: { readonly cooked: string } }>
-  readonly tag?: Node & { readonly name?: string }
-  readonly quasi?: Node
   readonly callee?: Node & { readonly name?: string; readonly object?: Node & { readonly name?: string } }
   readonly arguments?: ReadonlyArray<Node>
 }
@@ -50,15 +48,6 @@ const textOf = (node: Node | undefined): string => {
   return node.quasis?.map(({ value }) => value.cooked).join("x") ?? ""
 }
 
-const blocks = /<\/?(?:p|li|h\d|d[dt]|t[dh]|pre|summary|figcaption|div|section|button|title|option|label)\b[^>]*>/u
-
-/** Whole sentences of a page; a heading may be a noun clause. */
-const paragraphsOf = (page: string) =>
-  page
-    .split(blocks)
-    .map((text) => text.replaceAll(/<[^>]*>/gu, "").trim())
-    .filter((text) => /[.!]$/u.test(text))
-
 /** A sentence of its own: a capital, five words, a full stop. */
 const isMessage = (text: string) => /^\p{Lu}[^\n]*\.$/u.test(text) && text.split(" ").length >= 5
 
@@ -86,16 +75,12 @@ const plain = {
       const text = textOf(node)
       if (isMessage(text)) check(node, text)
     }
-    const page = (node: Node) => {
-      for (const text of node.tag?.name === "html" ? paragraphsOf(textOf(node.quasi)) : []) check(node, text)
-    }
     return {
       Program: () => {
         for (const { at, text } of passagesOf(context.sourceCode.getAllComments())) check(at, text)
       },
       Literal: message,
       TemplateLiteral: message,
-      TaggedTemplateExpression: page,
     }
   },
 }
