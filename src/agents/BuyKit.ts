@@ -9,6 +9,7 @@ import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
 import { PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { listed } from "../platform/Issues.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
@@ -123,13 +124,14 @@ export const buyKit = Effect.gen(function* () {
   const offers = yield* Offers
   const setting = yield* PaymentTerms
   const lookup = yield* Lookup
+  const clock = yield* DatabaseClock
   const availability = yield* Availability
   const publicUrl = yield* PublicUrl
 
   /** Fails with the refusals that a request would meet before any payment, including slots that other attempts hold. */
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
     yield* act.checkPath(input)
-    const millis = yield* Clock.currentTimeMillis
+    const millis = yield* clock.estimate
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
     yield* request.check
     const { conflicts } = yield* lookup.state("", request.claims)

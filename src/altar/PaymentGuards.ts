@@ -44,10 +44,16 @@ export const make = Effect.gen(function* () {
   return (request: HttpServerRequest.HttpServerRequest): PaymentGuard => {
     const address = addresses.of(request)
     return {
-      admit: (judgement) =>
+      admit: (judgement, isKnown) =>
         Effect.scoped(
           Effect.flatMap(RcMap.get(turns, address), (turn) =>
-            turn.withPermits(1)(Effect.andThen(refuseExhausted(address), judgement)),
+            refuseExhausted(address).pipe(
+              Effect.catch((limited) =>
+                Effect.flatMap(isKnown, (known) => (known ? Effect.void : Effect.fail(limited))),
+              ),
+              Effect.andThen(judgement),
+              turn.withPermits(1),
+            ),
           ),
         ),
       refused: Effect.suspend(() => limiter.take(refusedPayments, address)).pipe(

@@ -1,12 +1,7 @@
 /** Judges the credential of a request: valid, already used by the same purchase, or refused. */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { Hex } from "viem"
-import {
-  AuthorizationAlreadyBound,
-  FacilitatorUnavailable,
-  PaymentInvalid,
-  ReconcileRequired,
-} from "../../schema/payments/Errors.ts"
+import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest } from "./card/Rail.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -17,11 +12,12 @@ import type { ChainPayment, Payment } from "./Payment.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./chain/Rpc.ts"
-import { type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
+import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
-import { Verifier } from "./verify/PaymentVerifier.ts"
+import { refuse } from "./verify/Offer.ts"
+import { PaymentVerifier, type RefusedPayment } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 
 export interface CredentialRequest extends CardRequest {
@@ -48,17 +44,16 @@ export interface DuplicateRequest {
 
 const noHeader = readHeader("")
 
+const usedByNow = refuse(alreadyUsed, "payload.authorization.nonce is used.")
+
 const unproven = new FacilitatorUnavailable({
   message:
     "The server cannot tell now whether this authorization has paid. Send the same request again later, and do not sign another payment before. This request charged nothing.",
 })
 
-/** Refusals of a payment that was judged. An obstacle to all payments does not count. */
+/** Refusals that count against an address. An obstacle to all payments does not, nor a wallet's limit in flight. */
 export const isRefused = (error: unknown) =>
-  error instanceof PaymentInvalid ||
-  error instanceof AuthorizationAlreadyBound ||
-  error instanceof ReconcileRequired ||
-  error === unproven
+  error instanceof PaymentInvalid || error instanceof AuthorizationAlreadyBound || error === unproven
 
 const chainPayment = (
   { network }: Terms,
@@ -86,7 +81,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
   "spirit-altar/payments/PaymentCredentials",
   {
     make: Effect.gen(function* () {
-      const verifier = yield* Verifier
+      const verifier = yield* PaymentVerifier
       const cards = yield* CardRail
       const lookup = yield* Lookup
       const { trace } = yield* UsedAuthorization
@@ -97,6 +92,14 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         const { attempt, paymentBound } = yield* lookup.state(key, { slots: [] }, payment)
         if (paymentBound && Option.isNone(attempt)) return yield* new AuthorizationAlreadyBound({})
         return Option.map(attempt, (attempt): DuplicateRequest => ({ _tag: "Duplicate", attempt }))
+      })
+
+      /** The payment that this authorization has already made. */
+      const traced = Effect.fnUntraced(function* (found: RefusedPayment, terms: Terms) {
+        const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
+          Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
+        )
+        return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
       })
 
       const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
@@ -112,11 +115,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         if (found._tag === "Unverified") {
           return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(found.cause)
         }
-        if (!found.isTraceable) return yield* found.refusal
-        const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
-          Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
-        )
-        return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
+        return yield* found.isTraceable ? traced(found, terms) : found.refusal
       })
 
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
@@ -141,7 +140,19 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         )
       })
 
-      return { read }
+      /** The payment of a verified authorization that the token calls used by now: a stranger may have broadcast it. */
+      const paidByNow = ({ authorization }: ChainPayment, payload: string, terms: Terms) =>
+        traced({ _tag: "Refused", authorization, payload, refusal: usedByNow, isTraceable: true }, terms)
+
+      /** Whether the wallet's own key signed this payment for this offer and the wallet has paid here before. */
+      const isKnown = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
+        if (request.payment === undefined) return false
+        const sale = saleOf(act, request.url, request.parameters)
+        const signer = verifier.signerOf(request.payment, terms, sale)
+        return Option.isSome(signer) && (yield* lookup.hasPaid(signer.value))
+      })
+
+      return { read, paidByNow, isKnown }
     }),
   },
 ) {

@@ -1,5 +1,5 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
-import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
+import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
@@ -25,7 +25,7 @@ import { Transfers } from "./chain/Transfers.ts"
 import * as TransferSweep from "./TransferSweep.ts"
 import { longestLife } from "./verify/Offer.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
-import { Verifier } from "./verify/PaymentVerifier.ts"
+import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
 
 export type SettlementConfig =
   | {
@@ -82,7 +82,7 @@ const rails = (payments: PaymentsConfig) => {
   const life = Number(longestLife(terms))
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   return Layer.mergeAll(
-    Verifier.layer.pipe(Layer.provide(Signatures.layer)),
+    PaymentVerifier.layer.pipe(Layer.provide(Signatures.layer)),
     UsedAuthorization.layer,
     Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
     TransferSweep.layer({ sweepEvery, longestLife: life }),
@@ -105,7 +105,7 @@ const unreachable = Effect.die("payments are not configured")
 
 /** Attempts of an earlier configuration stay as they are. */
 const unconfigured = Layer.mergeAll(
-  Layer.succeed(Verifier, Verifier.of({ verify: () => unreachable })),
+  Layer.succeed(PaymentVerifier, PaymentVerifier.of({ verify: () => unreachable, signerOf: Option.none })),
   CardRail.off,
   Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
   Layer.succeed(UsedAuthorization, UsedAuthorization.of({ trace: () => unreachable })),

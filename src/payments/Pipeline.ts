@@ -1,5 +1,5 @@
 /** The path of a paid request: replay, checks, challenge, verification, intent, settlement, record. */
-import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
+import { Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
@@ -7,6 +7,7 @@ import {
   type PaymentFailed,
   type PaymentsUnavailable,
 } from "../../schema/payments/Errors.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Availability, notSettled } from "./Availability.ts"
@@ -24,6 +25,7 @@ import { isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
 import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
+import { NodeQueries } from "./chain/Rpc.ts"
 import { PayerBalances } from "./verify/PayerBalances.ts"
 import * as PaymentHeader from "./verify/Header.ts"
 import { keyOf } from "./verify/Header.ts"
@@ -48,6 +50,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     const cards = yield* CardRail
     const settlement = yield* Settlement
     const reconciler = yield* Reconciler
+    const clock = yield* DatabaseClock
     /** From the claim on, a settlement belongs to the server and outlives the request. */
     const settling = yield* FiberSet.make<unknown, unknown>()
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
@@ -114,10 +117,18 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
             return yield* challenges.invalid(act, request, overdrawn)
           }
           // The balance may already exclude payments in flight, so read both together.
-          const balance = yield* balances
+          const { balance, isUsed } = yield* balances
             .beforePayments(payment.authorization, tooSmall, claimed.inFlight)
             .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-          intent = { ...asked, balance }
+          // The price may be missing because this very authorization was broadcast by a stranger and has paid us.
+          intent = isUsed
+            ? {
+                ...asked,
+                ...(yield* credentials
+                  .paidByNow(payment, asked.payload, terms)
+                  .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))),
+              }
+            : { ...asked, balance }
         }
         claimed = yield* claim(intent)
       }
@@ -152,7 +163,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       const key = yield* keyOf({ key: request.key, payment, isPaid })
 
       const body = yield* bodyOf(act, request)
-      const acceptedAtMillis = yield* Clock.currentTimeMillis
+      const acceptedAtMillis = yield* clock.estimate
       const at = { millis: acceptedAtMillis, day: timestampOf(acceptedAtMillis).slice(0, 10) }
       const asked = yield* act.read({ ...body, ...request.parameters }, at)
       const fingerprint = fingerprintOf(request, body)
@@ -166,14 +177,20 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       if (!isPaid) return yield* offer(act, request)
 
       const terms = yield* challenges.terms
-      // Refused payments count against the caller: each costs requests to the node.
+      const credential = { ...request, key, payment }
+      const queries = { count: 0 }
+      const isKnown = yield* Effect.cached(credentials.isKnown(act, credential, terms))
+      // A refused payment counts against its address if it cost queries to the node and its wallet never paid here.
       const counted = (error: unknown) =>
-        request.payment !== undefined && isRefused(error) ? guard.refused : Effect.void
-      const judged = credentials.read(act, { ...request, key, payment }, terms).pipe(
+        payment === undefined || queries.count === 0 || !isRefused(error)
+          ? Effect.void
+          : Effect.flatMap(isKnown, (known) => (known ? Effect.void : guard.refused))
+      const judged = credentials.read(act, credential, terms).pipe(
         Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)),
         Effect.tapError(counted),
+        Effect.provideService(NodeQueries, queries),
       )
-      const presented = yield* payment === undefined ? judged : guard.admit(judged)
+      const presented = yield* payment === undefined ? judged : guard.admit(judged, isKnown)
       if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
       const { balance, payload, payment: paidBy } = presented
       const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)

@@ -1,5 +1,5 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
-import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import { Context, Duration, Effect, Layer, Option } from "effect"
 import { log } from "../platform/LogMessages.ts"
 import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/Processor.ts"
@@ -54,10 +54,9 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     const sweepMillis = Duration.toMillis(config.sweepEvery)
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
-      const now = yield* Clock.currentTimeMillis
       // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
       const pause = typeof inquiry.verdict === "string" ? sweepMillis : retryAfterSeconds(attempt.checks) * 1000
-      yield* due.defer(attempt, inquiry, now + pause, caller === "client")
+      yield* due.defer(attempt, inquiry, pause, caller === "client")
       yield* log("attempt deferred", {
         attempt: attempt.id,
         act: attempt.act,

@@ -5,10 +5,16 @@ import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import type { SoldAct } from "./Act.ts"
 
-/** Limits the node requests that refused payments of one caller cause. */
+/** Limits the node requests that refused payments of one address cause. */
 export interface PaymentGuard {
-  /** Runs the judgement of a payment. Fails without running it after too many refused payments of this caller. */
-  admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
+  /**
+   * Runs the judgement of a payment. After too many refused payments of the address it runs for `isKnown` wallets
+   * alone, and fails for all others.
+   */
+  admit<A, E, R>(
+    judgement: Effect.Effect<A, E, R>,
+    isKnown: Effect.Effect<boolean>,
+  ): Effect.Effect<A, E | RateLimited, R>
   readonly refused: Effect.Effect<void>
 }
 

@@ -1,5 +1,5 @@
 /** Sweeps attempts that are due: each rail, and settled acts whose transfer is missing. None delays the others. */
-import { Clock, Deferred, Duration, Effect, Schedule } from "effect"
+import { Deferred, Duration, Effect, Schedule } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -62,8 +62,7 @@ export const start = Effect.fnUntraced(function* ({ conclude, due, patience, set
     limit: number,
     aheadMillis: number,
   ) {
-    const now = yield* Clock.currentTimeMillis
-    const leased = yield* due.lease(rail, limit, now + aheadMillis, leaseMillis)
+    const leased = yield* due.lease(rail, limit, aheadMillis, leaseMillis)
     return yield* passOverAll(pass, leased)
   })
 

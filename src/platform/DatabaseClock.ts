@@ -16,6 +16,9 @@ export interface Reading {
   readonly aheadMillis: number
 }
 
+/** How long a comparison of the two clocks is reused, in milliseconds. */
+const comparedFor = 5_000
+
 export const isFarOff = ({ aheadMillis }: Reading) => Math.abs(aheadMillis) > Duration.toMillis(clockTolerance)
 
 const timesOf = rowsOf("clock_timestamp", Schema.Struct({ now: Schema.Date }))
@@ -46,7 +49,19 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
     const now = yield* Batcher.shared({ nameOf: () => "", run: () => read })
-    return { now: now(undefined) }
+    const compared = yield* Ref.make({ atMillis: Number.NEGATIVE_INFINITY, aheadMillis: 0 })
+
+    /** Milliseconds since 1970 by the database, from a comparison that is at most five seconds old. */
+    const estimate = Effect.gen(function* () {
+      const here = yield* Clock.currentTimeMillis
+      const known = yield* Ref.get(compared)
+      if (Math.abs(here - known.atMillis) < comparedFor) return Math.round(here - known.aheadMillis)
+      const { aheadMillis, millis } = yield* now(undefined)
+      yield* Ref.set(compared, { atMillis: millis + aheadMillis, aheadMillis })
+      return millis
+    })
+
+    return { now: now(undefined), estimate }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

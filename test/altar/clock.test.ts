@@ -1,9 +1,9 @@
 /** The chain's time is the database's: a server whose clock is a day off sets stones at the right time, and none after them waits. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const dayMillis = 86_400_000
 
@@ -38,6 +38,21 @@ suite("a server with a wrong clock", onOwnClock(world()), (it) => {
       assert.strictEqual(receipt.settledAt, witnessedAt)
       last = witnessedAt
     }
+  })
+
+  it("sells today's prayer by the database when its own day is another", function* ({ url }) {
+    yield* pass(dayMillis)
+    const day = new Date(yield* databaseNow).toISOString().slice(0, 10)
+    const validBefore = String(Math.floor(Date.now() / 1000) + 290)
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    const buy = (path: string) =>
+      Effect.flatMap(newPayer(), (payer) => pay(payer, `${url}${path}`, prayer, newKey(), { validBefore }))
+    const { answer } = yield* buy("/api/prayers/moss-hare")
+    const tomorrow = new Date(Date.parse(day) + dayMillis).toISOString().slice(0, 10)
+    const refused = yield* ask(`${url}/api/prayers/dew-spider?day=${tomorrow}`, post(prayer))
+    yield* pass(-dayMillis)
+    assert.deepStrictEqual([answer.status, JSON.parse(answer.text).record?.day], [201, day], answer.text)
+    assertAnswer(refused, 409, "prayer_day_not_today")
   })
 
   it("continues from a head that is ahead of the database", function* ({ sql }) {

@@ -1,6 +1,8 @@
-/** UTC midnight, on a clock that the test holds still: slots keep their day, ceilings start anew, candles end. */
+/** UTC midnight by the database, on a clock that the test holds still: slots keep their day, ceilings start anew, candles end. */
 import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
+import { database, sql as ownSql } from "../lab/Database.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { SqlClient } from "effect/sql"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
@@ -9,10 +11,32 @@ import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
-/** The server's clock. */
-class ControlledClock extends Context.Service<ControlledClock, HeldClock>()("test/ControlledClock") {}
+/** The clock of server and database. */
+class ControlledClock extends Context.Service<
+  ControlledClock,
+  { readonly clock: HeldClock["clock"]; readonly put: (millis: number) => Effect.Effect<void> }
+>()("test/ControlledClock") {}
 
-const hands = Layer.effect(ControlledClock, heldClock)
+/** The database reads this clock from a table, until its sessions are opened anew. */
+const hands = Layer.effect(
+  ControlledClock,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { clock, put } = yield* heldClock
+    yield* sql`CREATE SCHEMA held`
+    yield* sql`CREATE TABLE held.clock (at timestamptz NOT NULL)`
+    yield* sql`INSERT INTO held.clock VALUES (pg_catalog.clock_timestamp())`
+    yield* sql`CREATE FUNCTION held.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT at FROM held.clock'`
+    yield* sql`DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET search_path = held, pg_catalog, public', current_database()); END $$`
+    const both = (millis: number) =>
+      Effect.andThen(
+        Effect.sync(() => put(millis)),
+        sql`UPDATE held.clock SET at = ${new Date(millis).toISOString()}::timestamptz`,
+      )
+    return { clock, put: (millis) => Effect.asVoid(Effect.orDie(both(millis))) }
+  }),
+).pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provide(database), Layer.orDie)
 
 const held = Layer.unwrap(
   Effect.map(ControlledClock, ({ clock }) =>
@@ -24,15 +48,17 @@ const dayMillis = 86_400_000
 const midnight = (Math.floor(Date.now() / dayMillis) + 1) * dayMillis
 const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
-/** Signs by the real time, as the database judges: the server's clock is the only one that stands elsewhere. */
+/** Signs by the time of the database, which is ahead of the chain's. */
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
+  const { clock } = yield* ControlledClock
+  const validBefore = String(Math.floor(clock.currentTimeMillisUnsafe() / 1000) + 290)
   const { url } = yield* TestServer
   const payer = yield* newPayer()
   const key = newKey()
   const asked = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key }))
   if (asked.status !== 402) return { answer: asked, key }
   const challenge = challengeOf(asked)
-  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource)
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
   const request = post(body, { "idempotency-key": key, "payment-signature": encode(payment) })
   return { answer: yield* ask(`${url}${path}`, request), key, request }
 })
@@ -43,7 +69,7 @@ suite("at UTC midnight", held, (it) => {
     const { rpcUrl } = yield* LocalChain
     const chain = chainClient(rpcUrl)
     const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-    put(midnight - 1)
+    yield* put(midnight - 1)
     yield* Effect.promise(() => chain.setAutomine(false))
     const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
     // The faucet needs a block of its own before the payer can pay.
@@ -56,7 +82,7 @@ suite("at UTC midnight", held, (it) => {
     const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
     assert.strictEqual(today.json["code"], "prayer_slot_taken")
 
-    put(midnight)
+    yield* put(midnight)
     const tomorrow = yield* ask(
       `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
       post(prayer, { "idempotency-key": newKey() }),
@@ -78,10 +104,10 @@ suite("at UTC midnight", held, (it) => {
     const { put } = yield* ControlledClock
     const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
     const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-    put(midnight - 1)
+    yield* put(midnight - 1)
     const { answer, key, request } = yield* buy(path, prayer)
     assert.strictEqual(answer.status, 201, answer.text)
-    put(midnight)
+    yield* put(midnight)
     const unsigned = post(prayer, { "idempotency-key": key })
     for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
       assert.strictEqual(again.status, 200, again.text)
@@ -103,19 +129,19 @@ suite("at UTC midnight", held, (it) => {
     yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${pool}, 4999, 4999)`
     const stone = () =>
       ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
-    put(midnight - 1)
+    yield* put(midnight - 1)
     assert.strictEqual((yield* stone()).json["code"], "payment_required")
     yield* sql`UPDATE payment_pools SET drawn = 5000, highest = 5000 WHERE name = ${pool}`
     const over = yield* stone()
     assertAnswer(over, 409, "witness_ceiling_today")
     assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
-    put(midnight)
+    yield* put(midnight)
     assert.strictEqual((yield* stone()).json["code"], "payment_required")
   })
 
   it("a candle of one day burns to the millisecond", function* ({ url }) {
     const { put } = yield* ControlledClock
-    put(midnight - 1)
+    yield* put(midnight - 1)
     const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
     assert.strictEqual(answer.status, 201, answer.text)
     const { id, litAt, litUntil } = JSON.parse(answer.text).record
@@ -126,10 +152,10 @@ suite("at UTC midnight", held, (it) => {
     const lit = () =>
       Effect.map(ask(`${url}/api/candles?spirit=rain-crow`), (wall): number => JSON.parse(wall.text).lit)
     const light = () => ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
-    put(midnight - 2 + dayMillis)
+    yield* put(midnight - 2 + dayMillis)
     assert.strictEqual(yield* lit(), 1)
     assert.strictEqual((yield* light()).json["code"], "payment_required")
-    put(midnight - 1 + dayMillis)
+    yield* put(midnight - 1 + dayMillis)
     assert.strictEqual(yield* lit(), 0)
     assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
   })

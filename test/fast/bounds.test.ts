@@ -181,7 +181,10 @@ describe("the addresses with too many refused payments", () => {
       const guardOf = yield* PaymentGuards.make
       const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
       const isLetIn = (index: number) =>
-        Effect.map(Effect.result(guard(index).admit(Effect.succeed(true))), ({ _tag }) => _tag === "Success")
+        Effect.map(
+          Effect.result(guard(index).admit(Effect.succeed(true), Effect.succeed(false))),
+          ({ _tag }) => _tag === "Success",
+        )
       for (let index = 0; index < kept; index += 1) yield* guard(index).refused
       assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(kept - 1), yield* isLetIn(kept)], [false, false, true])
       yield* guard(kept).refused

@@ -210,6 +210,26 @@ apart("refused payments from one address", server, (it) => {
     assert.strictEqual(elsewhere.status, 201, "another address is not held up")
   })
 
+  it("count only what cost a query to the node, and never a wallet that has paid here", function* ({ url }) {
+    const address = "198.51.100.9"
+    const sell = yield* seller
+    const known = yield* newPayer()
+    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201)
+    for (let count = 0; count < 70; count += 1) {
+      const headers = { "idempotency-key": newKey(), "payment-signature": "e30=", ...from(address) }
+      const malformed = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
+      assertAnswer(malformed, 402, "payment_invalid")
+    }
+    assert.strictEqual(
+      (yield* sell(yield* newPayer(), {}, from(address))).status,
+      201,
+      "malformed headers count nowhere",
+    )
+    yield* refusedBy(address, 64, 8)
+    assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
+    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
+  })
+
   it("are limited when they arrive all at once, too", function* () {
     const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
     const refused = answers.filter(({ status }) => status === 402).length

@@ -164,6 +164,21 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
   })
 
+  it("settles a payment that a stranger broadcasts before the balance is read, though nothing is left", function* ({
+    rpc,
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url, Purchase.price)
+    const trap = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
+    const bought = yield* Purchase.sendInto(trap, url, purchase)
+    const transaction = yield* broadcast(purchase)
+    yield* trap.release
+    const answer = yield* Fiber.join(bought)
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+    yield* Purchase.assertSettled(url, purchase)
+  })
+
   it("buys nothing with the money of a payment in flight while an older one ages", function* ({ rpc, sql, url }) {
     // Two prices: the first purchase spends one, and the other one is promised twice.
     const [older, pending, late] = yield* prepare(url, 2n)

@@ -3,7 +3,7 @@ import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semapho
 import { Base64 } from "effect/encoding"
 import * as Batcher from "../../platform/Batcher.ts"
 import * as JsonClient from "../../http/JsonClient.ts"
-import { type Ask, ChainUnavailable, malformedAnswer, timed } from "./Rpc.ts"
+import { type Ask, ChainUnavailable, malformedAnswer, timed, NodeQueries } from "./Rpc.ts"
 
 export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
@@ -202,6 +202,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
 
   /** Repeats a list at most once and as a whole: its answers are compared, so they must come from one node. */
   const asked = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {
+    ;(yield* NodeQueries).count += 1
     const answers = yield* enqueue(list)
     const failures = answers.filter(Result.isFailure).map(({ failure }) => failure)
     const passed = failures.filter(({ next }) => next !== "never")

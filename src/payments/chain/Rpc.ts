@@ -24,6 +24,11 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
+/** Counts the queries of one caller: a refusal without a query is not held against the caller. */
+export const NodeQueries = Context.Reference("spirit-altar/payments/chain/Rpc/NodeQueries", {
+  defaultValue: () => ({ count: 0 }),
+})
+
 /** Queries the node. Fails if it rejects the query or does not answer. */
 export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
 

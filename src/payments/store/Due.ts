@@ -1,9 +1,8 @@
 /** Leases attempts that are due for an inquiry, and schedules the next one. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable } from "../../platform/Rows.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import type { Rail } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
 
@@ -20,19 +19,21 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** Leases attempts of a rail that are due before `beforeMillis`. Any number of servers may lease concurrently. */
+    // The database's clock, since the clocks of servers differ.
+    const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
+
+    /** Leases attempts of a rail that are due within `aheadMillis`. Any number of servers may lease concurrently. */
     const lease = Effect.fn("Sweep.lease")(function* (
       rail: Rail,
       limit: number,
-      beforeMillis: number,
+      aheadMillis: number,
       leaseMillis: number,
     ) {
-      const now = yield* Clock.currentTimeMillis
       const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET next_check_at = ${timestampOf(now + leaseMillis)}::timestamptz
+        UPDATE payment_attempts SET next_check_at = ${inMillis(leaseMillis)}
         WHERE id IN (
           SELECT id FROM payment_attempts
-          WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${timestampOf(beforeMillis)}::timestamptz
+          WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${inMillis(aheadMillis)}
           ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
         RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
@@ -45,10 +46,10 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
     const defer = Effect.fn("Sweep.defer")(function* (
       { id, state }: Attempt,
       { reference, refusal, verdict }: OpenInquiry,
-      untilMillis: number,
+      pauseMillis: number,
       isBeside: boolean,
     ) {
-      const until = sql`${timestampOf(untilMillis)}::timestamptz`
+      const until = inMillis(pauseMillis)
       const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
       const next = isBeside ? soonest : until
       const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
@@ -63,9 +64,8 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
 
     /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
     const hold = Effect.fn("Sweep.hold")(function* ({ checks, id, state }: Attempt, holdMillis: number) {
-      const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
       const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${until}::timestamptz, ${setVerdict(null)}
+        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(holdMillis)}, ${setVerdict(null)}
         WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(
         Effect.orDie,
       )

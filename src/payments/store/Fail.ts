@@ -1,8 +1,7 @@
 /** Ends attempts as unpaid. Slots and numbers are given back; the authorization stays bound for ever. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import { changed } from "../Changes.ts"
 import { bindingPattern } from "../Payment.ts"
 import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, withoutCardToken } from "./Attempt.ts"
@@ -13,10 +12,9 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
     const inTransaction = yield* transaction
 
     const end = Effect.fnUntraced(function* (id: string, reason: string, agreed: Statement.Fragment) {
-      const now = timestampOf(yield* Clock.currentTimeMillis)
       const rows = yield* sql`
         WITH ended AS (
-          UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = ${now}::timestamptz,
+          UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = now(),
             signature = ${sql.literal(withoutCardToken)}
           WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
         ), released AS (

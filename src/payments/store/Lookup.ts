@@ -101,9 +101,20 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
         Effect.map(({ n }) => Number(n)),
       )
 
+    /** Whether a payment of this wallet has settled here. */
+    const hasPaid = Effect.fn("Lookup.hasPaid")(function* (wallet: string) {
+      const rows =
+        yield* sql`SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet.toLowerCase()} AND state = 'settled' LIMIT 1`.pipe(
+          Effect.orDie,
+          bounded,
+        )
+      return rows.length > 0
+    })
+
     return {
       state,
       find,
+      hasPaid,
       pending: count("state = 'pending'"),
       lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
     }

@@ -16,18 +16,21 @@ export class PayerBalances extends Context.Service<PayerBalances>()("spirit-alta
     })
 
     /**
-     * The wallet's balance before these payments, which may have left it unrecorded and must not count twice. They
-     * date from the earlier reading, so its time is kept. All are read at one block.
+     * Whether the authorization itself is used, and the wallet's balance before these payments, which may have left it
+     * unrecorded and must not count twice. They date from the earlier reading, so its time is kept. All are read at one
+     * block.
      */
     const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
-      { asset, from }: SignedAuthorization,
+      { asset, from, nonce: own }: SignedAuthorization,
       { asOfMillis }: PayerBalance,
       inFlight: ReadonlyArray<InFlight>,
     ) {
-      const reads = [balanceData(from), ...inFlight.map(({ nonce }) => authorizationStateData(from, nonce))]
-      const [balance = 0n, ...used] = yield* readAll(ask, asset, reads)
+      const nonces = [own, ...inFlight.map(({ nonce }) => nonce)]
+      const reads = [balanceData(from), ...nonces.map((nonce) => authorizationStateData(from, nonce))]
+      const [balance = 0n, ownState, ...used] = yield* readAll(ask, asset, reads)
       const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
-      return { balanceAtomic: paid.reduce((sum, part) => sum + part, balance), asOfMillis, isExact: true }
+      const balanceAtomic = paid.reduce((sum, part) => sum + part, balance)
+      return { isUsed: ownState === 1n, balance: { balanceAtomic, asOfMillis, isExact: true } }
     })
 
     return { current, beforePayments }

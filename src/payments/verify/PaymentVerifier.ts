@@ -1,4 +1,5 @@
 /** Verifies that a signed payment fits an offer exactly and would settle now. */
+import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainUnavailable } from "../chain/Rpc.ts"
@@ -88,77 +89,94 @@ const read = ({ isTwice, json, text }: PaymentHeader) => {
   return Result.orElse(payloadIn(json.value, text.value), invalid)
 }
 
-export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments/verify/PaymentVerifier", {
-  make: Effect.gen(function* () {
-    const chain = yield* Chain
-    const balances = yield* PayerBalances
-    const signatures = yield* Signatures
-    const clock = yield* DatabaseClock
+const authorizationOf = (
+  { payload: { authorization, signature } }: PaymentPayload,
+  terms: Terms,
+): SignedAuthorization => ({
+  asset: terms.asset,
+  from: inLowerCase(authorization.from),
+  to: inLowerCase(authorization.to),
+  value: BigInt(authorization.value),
+  validAfter: BigInt(authorization.validAfter),
+  validBefore: BigInt(authorization.validBefore),
+  nonce: inLowerCase(authorization.nonce),
+  signature: inLowerCase(signature),
+})
 
-    /** Judges a payment that fits the offer by its wallet and the chain. */
-    const judge = Effect.fnUntraced(function* (sent: SignedAuthorization, text: string, terms: Terms) {
-      const signed = yield* signatures.plausible(sent, terms)
-      const authorization = signed ?? sent
-      const payload = authorization.signature === sent.signature ? text : withSignature(text, authorization.signature)
-      /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
-      const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
-        const isTraceable = yield* signatures.proven(authorization, terms)
-        return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
+export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
+  "spirit-altar/payments/verify/PaymentVerifier",
+  {
+    make: Effect.gen(function* () {
+      const chain = yield* Chain
+      const balances = yield* PayerBalances
+      const signatures = yield* Signatures
+      const clock = yield* DatabaseClock
+
+      /** Judges a payment that fits the offer by its wallet and the chain. */
+      const judge = Effect.fnUntraced(function* (sent: SignedAuthorization, text: string, terms: Terms) {
+        const signed = yield* signatures.plausible(sent, terms)
+        const authorization = signed ?? sent
+        const payload = authorization.signature === sent.signature ? text : withSignature(text, authorization.signature)
+        /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
+        const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
+          const isTraceable = yield* signatures.proven(authorization, terms)
+          return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
+        })
+        if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
+        if (signatures.isHigh(signed, terms)) return yield* refuse(badSignature, highS)
+
+        const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
+        const late = untimely(authorization, terms, now)
+        if (late !== undefined) return yield* refused(late)
+
+        const [simulation, balance] = yield* Effect.all(
+          [chain.simulate(authorization), balances.current(authorization)],
+          {
+            concurrency: "unbounded",
+          },
+        )
+        if (simulation._tag === "Reverted") {
+          // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
+          const refusal = refuse(simulation.reason, messageOf(simulation.reason))
+          return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
+        }
+        const verified: VerifiedPayment = {
+          _tag: "Verified",
+          authorization,
+          payload,
+          fromBlock: simulation.block,
+          balance,
+        }
+        return verified
       })
-      if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
-      if (signatures.isHigh(signed, terms)) return yield* refuse(badSignature, highS)
 
-      const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
-      const late = untimely(authorization, terms, now)
-      if (late !== undefined) return yield* refused(late)
+      /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
+      const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
+        const { payload, text } = yield* Effect.fromResult(read(header))
+        const authorization = authorizationOf(payload, terms)
+        const misfit = mismatch(payload, terms, sale)
+        if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
 
-      const [simulation, balance] = yield* Effect.all(
-        [chain.simulate(authorization), balances.current(authorization)],
-        {
-          concurrency: "unbounded",
-        },
-      )
-      if (simulation._tag === "Reverted") {
-        // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
-        const refusal = refuse(simulation.reason, messageOf(simulation.reason))
-        return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
+        return yield* judge(authorization, text, terms).pipe(
+          Effect.catchTag("ChainUnavailable", (cause) =>
+            Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
+          ),
+        )
+      })
+
+      /** The wallet whose own key signed the payment for this offer; none otherwise. It asks the node nothing. */
+      const signerOf = (header: PaymentHeader, terms: Terms, sale: Sale) => {
+        const found = read(header)
+        if (Result.isFailure(found)) return Option.none()
+        const { payload } = found.success
+        const authorization = authorizationOf(payload, terms)
+        const isOwn = mismatch(payload, terms, sale) === undefined && signatures.isOwn(authorization, terms)
+        return isOwn ? Option.some(authorization.from) : Option.none()
       }
-      const verified: VerifiedPayment = {
-        _tag: "Verified",
-        authorization,
-        payload,
-        fromBlock: simulation.block,
-        balance,
-      }
-      return verified
-    })
 
-    /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
-    const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
-      const { payload, text } = yield* Effect.fromResult(read(header))
-      const { authorization: signed, signature } = payload.payload
-      const authorization: SignedAuthorization = {
-        asset: terms.asset,
-        from: inLowerCase(signed.from),
-        to: inLowerCase(signed.to),
-        value: BigInt(signed.value),
-        validAfter: BigInt(signed.validAfter),
-        validBefore: BigInt(signed.validBefore),
-        nonce: inLowerCase(signed.nonce),
-        signature: inLowerCase(signature),
-      }
-      const misfit = mismatch(payload, terms, sale)
-      if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
-
-      return yield* judge(authorization, text, terms).pipe(
-        Effect.catchTag("ChainUnavailable", (cause) =>
-          Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
-        ),
-      )
-    })
-
-    return { verify }
-  }),
-}) {
+      return { verify, signerOf }
+    }),
+  },
+) {
   static readonly layer = Layer.effect(this, this.make)
 }

@@ -59,13 +59,21 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return signing !== undefined && isSigned(signing)
     }
 
+    const plainOf = (authorization: SignedAuthorization) => ({
+      ...authorization,
+      signature: plainly(authorization.signature),
+    })
+
+    /** Whether the wallet's own key signed, in any spelling. */
+    const isOwn = (authorization: SignedAuthorization, terms: Terms) => byKey(plainOf(authorization), terms)
+
     /**
      * The authorization as it goes on chain: a signature of the wallet's key in the spelling that tokens accept, any
      * other as it is. Undefined if neither the wallet's key signed nor its code could accept the signature. The rest is
      * no verdict: a wallet with code is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      const plain = { ...authorization, signature: plainly(authorization.signature) }
+      const plain = plainOf(authorization)
       if (byKey(plain, terms)) return plain
       return (yield* hasCode(authorization.from)) ? authorization : undefined
     })
@@ -91,7 +99,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return byKey(authorization, terms) || (yield* byWallet(authorization, terms))
     })
 
-    return { plausible, proven, isHigh }
+    return { isOwn, plausible, proven, isHigh }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)
