@@ -15,6 +15,8 @@ export interface Sale {
   readonly route: string
   /** Atomic USDC; `10_000n` is one cent. */
   readonly priceAtomic: bigint
+  /** Earlier prices, at which older acts were sold. */
+  readonly formerPrices: ReadonlyArray<bigint>
   /** Days that the bought thing lasts, if it ends. */
   readonly days?: number
   /** One line for the wallet's owner, in the challenge. */
@@ -41,6 +43,7 @@ export interface PaidEndpoint
 /** The part of a sale that its endpoint does not tell. */
 export interface Terms {
   readonly priceAtomic: bigint
+  readonly formerPrices?: ReadonlyArray<bigint>
   readonly days?: number
   readonly action?: string
   /** One line for the wallet's owner, in the challenge. */
@@ -93,12 +96,14 @@ const saleOf = (
   terms: Terms,
 ) => {
   const { action = identifier, bodyOptional = false, cards = false, days, description, parameter, priceAtomic } = terms
+  const { formerPrices = [] } = terms
   const route = `${method} ${path.replace(/:([A-Za-z]+)/u, (_, name: string) => `{${parameter ?? name}}`)}`
   const sale: Sale = {
     name: identifier,
     action,
     route,
     priceAtomic,
+    formerPrices,
     description,
     cards,
     bodyOptional,

@@ -1,7 +1,9 @@
 /** `verify` against an altar that lies: node, token, payee, words and log are not its own to choose. */
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as Payments from "../../src/cli/verify/Payments.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
@@ -63,6 +65,26 @@ suite("verification of payments", NodeServices.layer, (it) => {
     }
     assert.match(yield* priced("x", word(10_000n)), /^CheckFailed: BROKEN at stone 1: its receipt names x atomic USDC/u)
     assert.match(yield* priced("10000", "0x"), unheld)
+  })
+
+  it("accepts a stone at each price that the contract ever listed, and at no other", function* () {
+    const prices = Payments.pricesOf({ priceAtomic: 20_000n, formerPrices: [10_000n] })
+    const stone = { sequence: 1, id: "stone-1", transaction: transactionOf(1), payer: address("1") }
+    const checked = Effect.fnUntraced(function* (amountAtomic: string, transferred: bigint) {
+      const url = yield* altar({ receipts: [{ ...paid("a"), amountAtomic }] })
+      const payments = yield* Payments.make(url, (yield* node({ data: word(transferred) })).url, [], prices)
+      return yield* Effect.result(payments.check([stone]))
+    }, Effect.provide(FetchHttpClient.layer))
+    for (const [amount, holds] of [
+      [20_000n, true],
+      [10_000n, true],
+      [15_000n, false],
+    ] as const) {
+      const said = yield* checked(String(amount), amount)
+      assert.strictEqual(Result.isSuccess(said), holds, String(amount))
+    }
+    const cheaper = yield* checked("20000", 10_000n)
+    assert.match(String(Result.isFailure(cheaper) && cheaper.failure), /does not hold the payment/u)
   })
 
   it("finds payments where a reorganisation put them, and does not judge one that may still move", function* () {

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { TransactionHash } from "../../../schema/Common.ts"
 import { Finality } from "../../../schema/payments/Payment.ts"
+import type { Sale } from "../../../schema/payments/Sale.ts"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import * as Download from "./Download.ts"
 import * as Node from "./Node.ts"
@@ -29,24 +30,32 @@ const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
-/** Fixed here instead of read from a receipt: anyone can make a transfer of zero that names any payer. */
-const { priceAtomic } = setWitnessStone.sale
-const priceData = `0x${priceAtomic.toString(16).padStart(64, "0")}`
+/**
+ * The prices that a stone ever had. They are fixed in the contract instead of read from a receipt: anyone can make a
+ * transfer of zero that names any payer.
+ */
+export const pricesOf = ({ formerPrices, priceAtomic }: Pick<Sale, "formerPrices" | "priceAtomic">) => [
+  priceAtomic,
+  ...formerPrices,
+]
+
+const dataOf = (amount: string) => `0x${BigInt(amount).toString(16).padStart(64, "0")}`
 
 /** The node and the token of the payments; the token is fixed here, whatever the altar says. */
 interface Ledger {
   readonly rpcUrl: string
   readonly asset: string
+  readonly prices: ReadonlyArray<bigint>
 }
 
-const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
+const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string, prices: ReadonlyArray<bigint>) {
   const network = yield* Node.networkOf(rpcUrl)
   const asset = usdcOn(network)
   return asset === undefined
     ? yield* new CommandFailure({
         message: `${rpcUrl} is a node of ${network}, which altars do not use: name another --rpc.`,
       })
-    : ({ rpcUrl, asset } satisfies Ledger)
+    : ({ rpcUrl, asset, prices } satisfies Ledger)
 })
 
 /** The result for a stone: lost by the altar's own statement, contradicted by the chain, or the chain's state. */
@@ -62,15 +71,15 @@ type Found =
       readonly transfers: number
     }
 
-const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: Ledger, stone: PaidStone) {
+const paymentOf = Effect.fnUntraced(function* (base: string, { asset, prices, rpcUrl }: Ledger, stone: PaidStone) {
   const { receipt } = yield* Download.json(`${base}/api/witness/${stone.id}`, Answer)
   const { amountAtomic, currentTransaction, finality, payTo } = receipt
   const wrong = (why: string): Found => ({ _tag: "Wrong", why })
   if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
     return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
   }
-  if (amountAtomic !== priceAtomic.toString()) {
-    return wrong(`its receipt names ${amountAtomic} atomic USDC, and a stone costs ${priceAtomic}`)
+  if (!prices.some((price) => price.toString() === amountAtomic)) {
+    return wrong(`its receipt names ${amountAtomic} atomic USDC, and a stone costs ${prices.join(" or ")}`)
   }
   if (finality === "lost") return { _tag: "Lost" } satisfies Found
   // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
@@ -89,7 +98,7 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
       topic === transferTopic &&
       from === asTopic(stone.payer) &&
       to === asTopic(payTo) &&
-      data.toLowerCase() === priceData,
+      data.toLowerCase() === dataOf(amountAtomic),
   )
   return transfers === 0
     ? absent("does not hold the payment")
@@ -102,8 +111,13 @@ export const broken = (sequence: number, why: string) =>
 const paymentsAtOnce = 8
 
 /** Looks up payments at an RPC that went to `payees`, or else all to one address; stones come in their order. */
-export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, payees: ReadonlyArray<string>) {
-  const ledger = yield* ledgerAt(rpcUrl)
+export const make = Effect.fnUntraced(function* (
+  base: string,
+  rpcUrl: string,
+  payees: ReadonlyArray<string>,
+  prices: ReadonlyArray<bigint> = pricesOf(setWitnessStone.sale),
+) {
+  const ledger = yield* ledgerAt(rpcUrl, prices)
   const lost: Array<number> = []
   const spent = new Map<string, number>()
   let paidTo = payees.map((one) => one.toLowerCase())
