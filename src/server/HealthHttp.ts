@@ -15,6 +15,7 @@ import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Availability, type AvailabilityState } from "../payments/Availability.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
 import * as Batcher from "../platform/Batcher.ts"
+import * as DiskCheck from "../platform/DiskCheck.ts"
 import { commit, version } from "../platform/Software.ts"
 
 /** A 503 with `Retry-After`. */
@@ -52,6 +53,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const confirmation = yield* Confirmation
     const availability = yield* Availability
     const databaseClock = yield* DatabaseClock
+    const disk = yield* DiskCheck.make
     const enabled = terms._tag === "Ready"
 
     /** The state of the log; nothing if this server has none. */
@@ -70,13 +72,14 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     })
 
     const health = Effect.gen(function* () {
-      const [head, words, pending, lost, time, sales, logPart] = yield* Effect.all(
+      const [head, words, pending, lost, time, files, sales, logPart] = yield* Effect.all(
         [
           found(chain.head),
           found(reveals.state),
           found(attempts.pending),
           found(attempts.lost),
           found(databaseClock.now),
+          found(disk),
           availability.state,
           log,
         ],
@@ -85,7 +88,11 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       const [isBroken, areWordsBroken] = [isFailing(head), isFailing(words)]
       const isAnyLost = Result.isSuccess(lost) && lost.success > 0
       const isAnswering =
-        Result.isSuccess(pending) && Result.isSuccess(lost) && !Result.isFailure(head) && !Result.isFailure(words)
+        Result.isSuccess(files) &&
+        Result.isSuccess(pending) &&
+        Result.isSuccess(lost) &&
+        !Result.isFailure(head) &&
+        !Result.isFailure(words)
       const { isWritable, obstacle, settlement } = sales
       const selling = sellingState(sales)
       const clock = clockState(time)
@@ -94,7 +101,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         version,
         interface: interfaceVersion,
         commit,
-        database: Result.isSuccess(pending) && isWritable ? "ok" : "failing",
+        database: Result.isSuccess(pending) && Result.isSuccess(files) && isWritable ? "ok" : "failing",
         clock,
         chain: {
           state: isBroken ? "failing" : Result.isSuccess(head) ? "ok" : "unknown",

@@ -1,0 +1,25 @@
+/** Monitors learn of a full disk of the database before a purchase fails on it. */
+import { Effect } from "effect"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { ask } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { apart, assert } from "../lab/Suites.ts"
+
+apart("a database whose disk is full", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("fails /api/health, whose check writes a temporary file", function* ({ sql }) {
+    const { database, url } = yield* paymentFixture
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    database.arm(/FROM generate_series/u, { sqlstate: "53100" })
+    const { json, status } = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual([status, json["ok"], json["database"]], [503, false, "failing"])
+    yield* database.calm
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    const plan = yield* sql.withTransaction(
+      Effect.andThen(
+        sql`SET LOCAL work_mem = '64kB'`,
+        sql`EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM generate_series(1, 20000)`,
+      ),
+    )
+    assert.match(JSON.stringify(plan), /temp .*written=/u)
+  })
+})
