@@ -1,7 +1,6 @@
 /** The surroundings of every page: the public address, links, and whether the money is real. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { base } from "../../schema/payments/Usdc.ts"
-import { PublishedLog } from "../log/PublishedLog.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Surroundings } from "./templates/Layout.ts"
@@ -14,7 +13,6 @@ export class Frame extends Context.Service<Frame, Surroundings>()("spirit-altar/
       const terms = payment._tag === "Ready" ? payment.terms : undefined
       return {
         publicUrl: yield* PublicUrl,
-        hasLog: Option.isSome((yield* PublishedLog).identity),
         money: terms?.isPlayMoney === true ? "play" : terms === undefined || terms.network === base ? "real" : "test",
       }
     }),

@@ -17,7 +17,6 @@ import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
-import * as LogPage from "./templates/Log.ts"
 import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SetStonePage from "./templates/SetStone.ts"
@@ -111,20 +110,23 @@ const routes = HttpRouter.use((router) =>
       { concurrency: "unbounded" },
     ).pipe(Effect.map((shelves) => CatalogPage.catalog({ shelves, ...shop })))
 
-    /** The newest checkpoint, absent while there is none to show. */
-    const shownCheckpoint = Effect.gen(function* () {
+    const log = Effect.gen(function* () {
+      if (Option.isNone(published.identity)) return undefined
       const checkpoint = yield* Effect.option(published.checkpoint)
-      if (Option.isNone(published.identity) || Option.isNone(checkpoint)) return undefined
       const { cosigned, policy } = published.witnesses
-      const { at, note, size } = checkpoint.value
-      const cosigners = Option.getOrElse(cosigned(note), () => [])
       return {
-        vkey: published.identity.value.vkey,
-        size,
-        at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-        cosigned: cosigners.map(({ name }) => name),
-        cosigners: cosigners.map(({ vkey }) => vkey),
+        log: published.identity.value,
+        published: Option.getOrUndefined(
+          Option.map(checkpoint, ({ at, note, size }) => ({
+            size,
+            note,
+            at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+            cosigned: Option.getOrElse(cosigned(note), () => []),
+            isWitnessed: isWitnessed(published.witnesses, note),
+          })),
+        ),
         witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
+        stopped: Option.isSome(yield* published.stopped),
       }
     })
 
@@ -132,8 +134,7 @@ const routes = HttpRouter.use((router) =>
       const query = Pages.urlOf(request).searchParams
       const before = positive(query.get("before"))
       const { head, next, stones: listed } = yield* stones.list(24, before)
-      const checkpoint = yield* shownCheckpoint
-      return yield* Pages.page(frame, request, WitnessPage.witness({ stones: listed, head, next, before, checkpoint }))
+      return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
     })
 
     const setStone = (request: Request) => {
@@ -158,29 +159,8 @@ const routes = HttpRouter.use((router) =>
       })
     })
 
-    const log = Effect.gen(function* () {
-      if (Option.isNone(published.identity)) return undefined
-      const checkpoint = yield* Effect.option(published.checkpoint)
-      const { cosigned, policy } = published.witnesses
-      return LogPage.log({
-        log: published.identity.value,
-        published: Option.getOrUndefined(
-          Option.map(checkpoint, ({ at, note, size }) => ({
-            size,
-            note,
-            at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-            cosigned: Option.getOrElse(cosigned(note), () => []),
-            isWitnessed: isWitnessed(published.witnesses, note),
-          })),
-        ),
-        witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
-        stopped: Option.isSome(yield* published.stopped),
-        now: yield* Clock.currentTimeMillis,
-      })
-    })
-
     const page = (
-      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/witness" | "/v2/mine" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
@@ -189,7 +169,7 @@ const routes = HttpRouter.use((router) =>
             frame,
             Effect.flatMap(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Effect.succeed(Pages.notFound(frame, request, missing[path === "/v2/log" ? "log" : "plate"]))
+                ? Effect.succeed(Pages.notFound(frame, request, noPlate))
                 : Pages.page(frame, request, made),
             ),
           ),
@@ -201,9 +181,8 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
-    yield* page("/v2/log", () => log)
+    yield* page("/v2/witness", witness)
     yield* page("/v2/mine", mine)
-    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(frame, witness(request)))
 
     yield* router.add("GET", "/v2/search", ({ url }) =>
       Effect.succeed(HttpServerResponse.redirect(url.replace("/v2/search", "/v2/acts"), { status: 308 })),
@@ -214,17 +193,17 @@ const routes = HttpRouter.use((router) =>
   }),
 )
 
-const missing = {
-  log: "This server has no transparency log.",
-  plate: "There is no such plate. The guide has twenty-four.",
-}
+const noPlate = "There is no such plate. The guide has twenty-four."
 
-/** Short forms of paths that a reader may type. */
+/** Short and earlier forms of paths. */
 const shortcuts = [
   ["/v2", "/v2/"],
   ["/v2/spirits", "/v2/#plates"],
   ["/acts", "/v2/acts"],
   ["/witness", "/v2/witness"],
+  ["/v2/log", "/v2/witness#log"],
+  ["/v2/verify", "/verify"],
+  ["/docs.md", "/docs"],
 ] as const
 
 export const layer = routes

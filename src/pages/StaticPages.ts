@@ -1,4 +1,4 @@
-/** Pages that are the same for every reader: legal texts, the checker and its manual, and the signal room. */
+/** Pages that are the same for every reader: legal texts, the check page, and the signal room. */
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { cachedResponse } from "../http/CachedResponse.ts"
@@ -8,11 +8,10 @@ import { keyId, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
-import { checker } from "./templates/Checker.ts"
+import { checkPage } from "./templates/Check.ts"
 import { layout } from "./templates/Layout.ts"
 import { privacyPage, termsPage } from "./templates/Legal.ts"
 import { signalRoom } from "./templates/SignalRoom.ts"
-import { verifyingPage } from "./templates/Verifying.ts"
 
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
@@ -20,12 +19,13 @@ export const layer = HttpRouter.use((router) =>
     const frame = yield* Frame
     const { current, retired = [] } = (yield* ReceiptKeys) ?? {}
     const keys = [current, ...retired].filter((key) => key !== undefined)
-    const manual = verifyingPage(frame.publicUrl, operator)
-    const checking = checker({
+    const checking = checkPage({
+      publicUrl: frame.publicUrl,
+      operator,
       keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
       logs: Option.toArray((yield* PublishedLog).identity),
     })
-    for (const shown of [termsPage(operator), privacyPage(operator), manual, checking]) {
+    for (const shown of [termsPage(operator), privacyPage(operator), checking]) {
       yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(frame, request, shown))
     }
     // Messages of a room pass only between the browser and the room.

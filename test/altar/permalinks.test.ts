@@ -59,7 +59,7 @@ suite("the pages", sandbox(), (it) => {
     ] as const) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.strictEqual(page.status, 404)
-      assert.include(page.text, "This page is blank")
+      assert.include(page.text, "Page not found")
       const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
       assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
     }

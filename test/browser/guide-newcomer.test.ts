@@ -54,7 +54,7 @@ guide("a newcomer", (it) => {
     await manifest.getByText("Another hash.").waitFor()
 
     await page.goto(`${url}/v2/spirits/slate-lynx`)
-    const form = page.getByRole("form", { name: "Lay the prayer" })
+    const form = page.getByRole("form", { name: "Leave the prayer" })
     const wallet = form.getByRole("button", { name: "Make a play wallet" })
     await wallet.waitFor()
     await offline(true)
@@ -66,7 +66,7 @@ guide("a newcomer", (it) => {
     await form.getByText("Play wallet with").waitFor()
     await offline(true)
     // At first what pays is missing, then the price: the same is said.
-    const lay = form.getByRole("button", { name: "Lay the prayer for" })
+    const lay = form.getByRole("button", { name: "Leave the prayer for" })
     await lay.click()
     await form.getByText("You are offline. Nothing was signed.").waitFor()
     await isOurs(page, "pay")
@@ -84,10 +84,10 @@ guide("a newcomer", (it) => {
 
   it("with an outdated page is told to reload it, and that nothing was signed", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/midnight-otter")
-    const form = page.getByRole("form", { name: "Lay the prayer" })
-    await take(page, "Lay the prayer")
+    const form = page.getByRole("form", { name: "Leave the prayer" })
+    await take(page, "Leave the prayer")
     await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
-    await form.getByRole("button", { name: "Lay the prayer for" }).click()
+    await form.getByRole("button", { name: "Leave the prayer for" }).click()
     await form.getByText("The site was renewed; load the page again. Nothing was signed.").waitFor()
     assert.strictEqual(await form.getByRole("button", { name: "Try again" }).count(), 0)
   })

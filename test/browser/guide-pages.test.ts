@@ -35,7 +35,7 @@ guide("the field guide", (it) => {
     assert.include(await page.locator("#prayer").innerText(), "Paying from this page needs script.")
     await page.locator("#prayer").getByText("The exact call for $0.01").click()
     assert.isTrue(await page.locator("#prayer-text").isVisible())
-    assert.isFalse(await page.getByRole("button", { name: "Lay the prayer for" }).isVisible())
+    assert.isFalse(await page.getByRole("button", { name: "Leave the prayer for" }).isVisible())
     await page.getByRole("searchbox", { name: "Search acts" }).fill("#1")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()

@@ -67,14 +67,14 @@ const funded = Effect.gen(function* () {
 })
 
 const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record<string, unknown>>]> = [
-  ["You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
+  ["You declined in your wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
   ["The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
   [
     "The wallet did not change to Base Sepolia (chain 84532).",
     { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
   ],
   [
-    "You said no in the wallet.",
+    "You declined in your wallet.",
     {
       eth_chainId: "0x1",
       wallet_switchEthereumChain: refuse(4902, "Unrecognized chain"),
@@ -146,12 +146,12 @@ guide("a browser wallet", (it) => {
       method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
     )
     const requests = watch(page)
-    const form = page.getByRole("form", { name: "Lay the prayer" })
+    const form = page.getByRole("form", { name: "Leave the prayer" })
     await take(form)
     for (const [index, [words, answers]] of unwilling.entries()) {
       refusals = answers
       const priced = page.waitForRequest("**/api/prayers/**")
-      await form.getByRole("button", { name: "Lay the prayer for" }).click()
+      await form.getByRole("button", { name: "Leave the prayer for" }).click()
       await priced
       await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
       await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
@@ -171,9 +171,9 @@ guide("a browser wallet", (it) => {
       if (call.method === "eth_requestAccounts") return [account.address]
       return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
     })
-    const form = page.getByRole("form", { name: "Lay the prayer" })
+    const form = page.getByRole("form", { name: "Leave the prayer" })
     await take(form)
-    await form.getByRole("button", { name: "Lay the prayer for" }).click()
+    await form.getByRole("button", { name: "Leave the prayer for" }).click()
     await form.getByText("Not done.").waitFor()
     const said = await form.locator("[data-progress]").innerText()
     assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)

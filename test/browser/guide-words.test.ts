@@ -54,7 +54,7 @@ guide("sealed words", (it) => {
       asked.push(dialog.type())
       void dialog.accept()
     })
-    await page.getByRole("link", { name: "Open the act" }).click()
+    await page.getByRole("link", { name: "See your act" }).click()
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
     assert.deepStrictEqual(asked, [], "whoever saved them may go")
     await page.locator("#check").getByText("Filled in.").first().waitFor()

@@ -10,7 +10,9 @@ const checks = (page: Page, name: string, kind: "holds" | "broken" | "unchecked"
   page
     .getByRole("button", { name })
     .click()
-    .then(() => page.locator(`[data-log-status] .verdict--${kind}`, { hasText: words }).waitFor())
+    .then(() =>
+      page.locator(`:is([data-log-status], [data-verify-status]) .verdict--${kind}`, { hasText: words }).waitFor(),
+    )
 
 const unfold = (page: Page) => page.getByText("The proof: link, place in the log, receipt").click()
 
@@ -59,29 +61,29 @@ guide(
 
     it("is shown to grow, and a rewritten history turns red", async ({ visit, url, run }) => {
       await run(loggedStone())
-      const { page } = await visit("/v2/log")
-      await checks(page, "Check the log", "holds", "Signed.")
+      const { page } = await visit("/v2/witness")
+      await checks(page, "Check everything", "holds", "Signed.")
       const { text: older } = await run(ask(`${url}/log/checkpoint`))
       for (const _ of [1, 2, 3]) await run(loggedStone())
       await page.reload()
-      await checks(page, "Check the log", "holds", "It only grew.")
+      await checks(page, "Check everything", "holds", "It only grew.")
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
-      await checks(page, "Check the log", "unchecked", "Older, not rewritten.")
+      await checks(page, "Check everything", "unchecked", "Older, not rewritten.")
       await page.unroute("**/log/checkpoint")
-      await checks(page, "Check the log", "holds", "It only grew.")
+      await checks(page, "Check everything", "holds", "It only grew.")
       await remember(page, 1)
-      await checks(page, "Check the log", "broken", "The history was rewritten.")
+      await checks(page, "Check everything", "broken", "The history was rewritten.")
       await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-      await page.locator("[data-log-status] .verdict--holds", { hasText: "Signed." }).waitFor()
+      await page.locator("[data-verify-status] .verdict--holds", { hasText: "Signed." }).waitFor()
       await remember(page, 5000)
-      await checks(page, "Check the log", "unchecked", "Not comparable.")
+      await checks(page, "Check everything", "unchecked", "Not comparable.")
       // Nor do tiles that fold to no signed root prove a rewritten history.
       await remember(page, 1)
       await page.route("**/log/tile/**", (route) => route.fulfill({ body: Buffer.alloc(32 * 256, 9) }))
-      await checks(page, "Check the log", "unchecked", "Not comparable.")
+      await checks(page, "Check everything", "unchecked", "Not comparable.")
       await page.unroute("**/log/tile/**")
       await remember(page, 1, "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
-      await checks(page, "Check the log", "broken", "Another key.")
+      await checks(page, "Check everything", "broken", "Another key.")
     })
 
     it("reports a browser that cannot check signatures", async ({ visit }) => {
@@ -95,8 +97,8 @@ guide(
               : Reflect.apply(real, crypto.subtle, of),
         })
       })
-      await page.goto(`${url}/v2/log`)
-      await checks(page, "Check the log", "unchecked", "This browser cannot check Ed25519 signatures")
+      await page.goto(`${url}/v2/witness`)
+      await checks(page, "Check everything", "unchecked", "This browser cannot check Ed25519 signatures")
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },

@@ -11,10 +11,8 @@ import { rungs } from "./Rungs.ts"
 
 /** The text of a candle or a light of any duration. */
 export const lighting = actText(Candle, {
-  sentence: ({ kind, rung, spirit }) =>
-    kind === "light"
-      ? `added a light for ${rung} to a candle with ${spirit}`
-      : `lit a candle for ${rung} with ${spirit}`,
+  sentence: ({ days, kind, spirit }) =>
+    kind === "light" ? `added a ${days}-day light for ${spirit}` : `lit a ${days}-day candle for ${spirit}`,
   labels: {
     ...labelledElsewhere,
     kind: "Kind",

@@ -23,13 +23,13 @@ export const lineFor = (spirit: string, commitment: string): string => {
 }
 
 export const praying = actText(Prayer, {
-  sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
+  sentence: ({ spirit }) => `left a prayer for ${spirit}`,
   labels: {
     ...labelledElsewhere,
     spirit: ["Spirit", "spirit"],
     day: "Day",
     intentionCommitment: "Commitment",
-    offeredAt: ["Laid", "time"],
+    offeredAt: ["Left", "time"],
   },
   answer: ({ intentionCommitment, spirit }) => lineFor(spirit, intentionCommitment),
   hideable: { table: "prayers", name: "agent_name", texts: {} },

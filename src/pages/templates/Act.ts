@@ -95,8 +95,8 @@ const sealedWords = (act: SettledAct): Html => {
   const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
   const unseals = mayBeUnsealed(act)
   const note = unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed."
-  return html`<section id="check" data-renew="check" aria-labelledby="check-title">
-    ${heading("check-title", "Sealed words", reveal === null ? note : "They were unsealed, free and once.")}
+  return html`<section id="check" aria-labelledby="check-title">
+    ${heading("check-title", "Sealed words", reveal === null ? note : "Their owner unsealed them.")}
     <div class="column">
       ${checkForm(commitment)}${unseals && reveal === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
     </div>
@@ -165,7 +165,7 @@ export const act = (one: SettledAct, now: number, isSigning = false, candle?: Se
     preview,
     body: html`<article class="folio">
         <div class="folio__plate">${plate}</div>
-        <div class="text" data-renew="text">
+        <div class="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
           ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, candle, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
@@ -188,7 +188,7 @@ export const act = (one: SettledAct, now: number, isSigning = false, candle?: Se
       <nav class="leaf" aria-label="More">
         <a href="/v2/acts">All acts</a
         ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a
-        >${isSigning && hasReceiptFile(one) ? html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/v2/verify">Check a receipt or proof</a>` : ""}
+        >${isSigning && hasReceiptFile(one) ? html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/verify">Check it</a>` : ""}
       </nav>`,
   }
 }

@@ -52,8 +52,7 @@ export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer):
     body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`${onWall ? html`Put the id of a spirit in place of <code>${chosen}</code>. ` : ""}Replace
       <code>day</code> by <code>week</code> for ${price(rungs.week.priceAtomic)}, or by <code>month</code> for
-      ${price(rungs.month.priceAtomic)}. A longer candle is never a better prayer. Some clients stop at a dollar until
-      told otherwise.`,
+      ${price(rungs.month.priceAtomic)}. Some clients refuse more than a dollar until told otherwise.`,
   })
 }
 
@@ -87,8 +86,8 @@ const filter = (spirit: string | undefined): Html =>
 
 const aside = html`<div class="aside">
   <p>
-    A candle holds a few public words for someone or something. They stand on this wall until it has burned down. Then
-    its page stays, with its receipt.
+    A candle carries a few public words for someone or something. They stay on this wall until it has burned down. Its
+    page and its receipt stay for ever.
   </p>
   <p>The price buys days of light and nothing else. No candle makes a prayer better.</p>
 </div>`
@@ -103,23 +102,25 @@ export const candles = (view: CandlesView): Page => {
     path: query(spirit, before),
     chapter: "candles",
     preview: previewOf(spirit ?? "guide"),
-    body: html`<header class="opening" data-renew="opening" data-live="/api/altars">
+    body: html`<header class="opening">
         <h1>The candle wall</h1>
         <p class="lead">
-          ${lit}. A candle is for remembering someone in public: it burns for one, seven or thirty days and is drawn as
-          tall as its time left.
+          ${lit}. A candle remembers someone in public. It burns for one, seven or thirty days and is drawn as tall as
+          its time left.
         </p>
         <p class="doors">
           ${payment.enabled ? html`<a class="button button--main" href="#light">Light a candle</a>` : ""}
         </p>
       </header>
-      <section class="wall" id="wall" aria-label="The candles" data-renew="wall">
+      <section class="wall" id="wall" aria-label="The candles">
         ${filter(spirit)}
         ${Candle.shelf(
           wall.candles.length === 0
             ? [
                 html`<li class="votive votive--none">
-                  <p class="dedication">${before === undefined ? "The shelf is empty." : "No more candles."}</p>
+                  <p class="dedication">
+                    ${before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."}
+                  </p>
                 </li>`,
               ]
             : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
@@ -127,12 +128,10 @@ export const candles = (view: CandlesView): Page => {
         )}
         ${leaf(
           "More candles",
-          before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">The newest candles</a>`,
-          wall.next === null
-            ? undefined
-            : html`<a rel="next" href="${query(spirit, wall.next)}">Candles lit before these</a>`,
+          before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">Newest candles</a>`,
+          wall.next === null ? undefined : html`<a rel="next" href="${query(spirit, wall.next)}">Older candles</a>`,
         )}
-        <p class="unscripted quiet small">The drawings stand as they were when this page was loaded.</p>
+        <p class="unscripted quiet small">The drawings show the time when this page was loaded.</p>
       </section>
       <section id="light" aria-labelledby="light-title">
         ${heading("light-title", "Light a candle", "For a day, a week or a month.")}

@@ -86,10 +86,9 @@ const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
 
 const leftOver = ({ editionSize, remaining }: Item): Html =>
   remaining === 0
-    ? html`<p class="specimen__left">All ${editionSize} are issued or reserved</p>`
+    ? html`<p class="specimen__left">All ${editionSize} are sold or reserved</p>`
     : html`<p class="specimen__left"><b>${remaining}</b> of ${editionSize} left</p>`
 
-/** A short entry that opens. */
 const item = (one: Item, view: CatalogView): Html => {
   const isForSale = one.remaining > 0 && view.payment.enabled
   return html`<li class="specimen" id="${one.id}">
@@ -98,21 +97,18 @@ const item = (one: Item, view: CatalogView): Html => {
       <h3 id="name-${one.id}">${one.name}</h3>
       ${leftOver(one)}
     </div>
-    <details class="specimen__more">
-      <summary>${isForSale ? "About, and collect" : "About"}<span class="unseen">: ${one.name}</span></summary>
-      <p>${one.description}</p>
-      <p class="specimen__altar">${one.altarLine}</p>
-      ${
-        isForSale
-          ? html`<details class="fold scripted">
-              <summary>
-                Collect for ${price(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
-              </summary>
-              ${collectForm(one, view)}
-            </details>`
-          : ""
-      }${manifest(one.publicationManifest, one.id)}
-    </details>
+    <p>${one.description}</p>
+    <p class="specimen__altar">${one.altarLine}</p>
+    ${
+      isForSale
+        ? html`<details class="fold scripted">
+            <summary>
+              Collect for ${price(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
+            </summary>
+            ${collectForm(one, view)}
+          </details>`
+        : ""
+    }${manifest(one.publicationManifest, one.id)}
   </li>`
 }
 
@@ -135,7 +131,7 @@ export const catalog = (view: CatalogView): Page => ({
     </header>
     ${view.shelves.map(
       (shelf) =>
-        html`<section id="${shelf.id}" data-renew="${shelf.id}" aria-labelledby="${shelf.id}-title">
+        html`<section id="${shelf.id}" aria-labelledby="${shelf.id}-title">
           ${heading(`${shelf.id}-title`, shelf.title, shelf.note)}
           <ul class="specimens" role="list">
             ${shelf.items.map((one) => item(one, view))}

@@ -24,7 +24,7 @@ const blank = (title: string, path: string, spirit: SpiritId, body: Html): Page 
 })
 
 export const notFound = (what: string, path: string) =>
-  blank("This page is blank", path, "midnight-otter", html`<p class="lead">${what}</p>`)
+  blank("Page not found", path, "midnight-otter", html`<p class="lead">${what}</p>`)
 
 export const failed = (requestId: string, path: string): Page =>
   blank(
@@ -34,7 +34,7 @@ export const failed = (requestId: string, path: string): Page =>
     html`<p class="lead">
         Something failed on our side. Nothing was charged by opening this page. Try again in a minute.
       </p>
-      <p class="small quiet">Should it stay like this, report <code>${requestId}</code>.</p>`,
+      <p class="small quiet">If it stays like this, report <code>${requestId}</code>.</p>`,
   )
 
 /** A broken chain is stated openly instead of as a general failure. */

@@ -32,9 +32,9 @@ export interface HomeView {
 }
 
 const slots = {
-  free: html`<span class="slot slot--free">prayer open</span>`,
-  held: html`<span class="slot">prayer held</span>`,
-  taken: html`<span class="slot slot--taken">prayer laid</span>`,
+  free: html`<span class="slot slot--free">free today</span>`,
+  held: html`<span class="slot">on hold</span>`,
+  taken: html`<span class="slot slot--taken">taken today</span>`,
 } as const
 
 const candlesOf = (altar: AltarState, now: number): Html =>
@@ -79,7 +79,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
   const open = altars.altars.filter((altar) => altar.today.state === "free").length
   const rows: ReadonlyArray<Row> = [
     ["Keepers", html`${field.keepers} <small>of 24</small>`],
-    ["Prayers today", html`${field.prayersToday} <small>${open} still open</small>`],
+    ["Prayers today", html`${field.prayersToday} <small>${open} still free</small>`],
     ["Candles lit", html`<a href="/v2/candles">${field.litCandles}</a>`],
     ["Witness stones", html`<a href="/v2/witness">${field.stones}</a>`],
     ["Settled", html`${money(dollars(field.centsSettled))} <small>in ${count(field.acts, "act")}</small>`],
@@ -94,7 +94,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
           >`,
     ],
   ]
-  return html`<section class="state" data-renew="state" data-live="/api/field /api/altars" aria-labelledby="state">
+  return html`<section class="state" aria-labelledby="state">
     <h2 id="state">The field on <time datetime="${field.day}">${dayWords(field.day)}</time></h2>
     <dl>${facts(rows)}</dl>
   </section>`
@@ -107,19 +107,19 @@ const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(vi
 const door = (front: Plate, altars: HomeView["altars"]): Html => {
   const isOpen = altars.altars.some(({ spirit, today }) => spirit === front.id && today.state === "free")
   return isOpen
-    ? html`<a class="button button--main" href="${spiritPath(front.id)}#prayer">Lay a prayer with ${front.name}</a>`
+    ? html`<a class="button button--main" href="${spiritPath(front.id)}#prayer">Leave a prayer for ${front.name}</a>`
     : html`<a class="button button--main" href="/v2/stone?spirit=${front.id}">Set a stone with ${front.name}</a>`
 }
 
 const lede = (view: HomeView): Html => {
   const front = frontispiece(view)
-  return html`<section class="title" data-renew="title">
+  return html`<section class="title">
     <div class="title__words">
       <p class="title__over">A field guide of 24 animal spirits</p>
       <h1>Say it now, prove it later</h1>
       <p class="lead">
-        Leave a sealed prayer or prediction with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}. No one
-        can read it, backdate it or quietly change it.
+        Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}.
+        Nobody can read it, backdate it or quietly change it.
       </p>
       <p class="doors">
         ${front === undefined ? "" : door(front, view.altars)}<a class="button" href="#how">See how it works</a>
@@ -129,22 +129,29 @@ const lede = (view: HomeView): Html => {
   </section>`
 }
 
+/** Why anyone seals words, under the promise. */
+const uses: Html = html`<ul class="uses" role="list" aria-label="What for">
+  <li><b>Call an election.</b> Seal your prediction today, and show after the count that you made it before.</li>
+  <li><b>Date an idea.</b> Seal it before you tell anyone. The payment is its public timestamp.</li>
+  <li><b>Bind an agent.</b> Make it commit to its plan before it acts, and compare both afterwards.</li>
+</ul>`
+
 const notes = ({ acts, now }: HomeView): Html =>
-  acts.length === 0
-    ? html`<p class="blank">Nothing has been laid here yet. The first act will stand on this line.</p>`
-    : journal(acts, now)
+  acts.length === 0 ? html`<p class="blank">No acts yet. The first one will appear here.</p>` : journal(acts, now)
 
 export const home = (view: HomeView): Page => ({
   title: "Say it now, prove it later",
-  description: `Leave a sealed prayer or prediction with one of 24 animal spirits. No one can read it, backdate it or change it. ${count(view.field.prayersToday, "prayer")} laid today, ${count(view.field.litCandles, "candle")} lit${view.acts[0] === undefined ? "" : `; last, ${sentence(view.acts[0])}`}.`,
+  description: `Leave a sealed prediction, promise or prayer with one of 24 animal spirits. Nobody can read it, backdate it or change it. ${count(view.field.prayersToday, "prayer")} left today, ${count(view.field.litCandles, "candle")} lit${view.acts[0] === undefined ? "" : `; last, ${sentence(view.acts[0])}`}.`,
   path: "/v2/",
   chapter: "guide",
   preview: previewOf("guide"),
-  body: html`${lede(view)}${steps}${example(view.revealed)}${state(view)}
-    <section id="plates" data-renew="plates" aria-labelledby="plates-title">
+  body: html`${lede(view)}${uses}${steps}${example(view.revealed)}${state(view)}
+    <section id="plates" aria-labelledby="plates-title">
       ${heading("plates-title", "The spirits", "Each keeps an altar, which takes one prayer a day (UTC).")}${chapters.map((one, index) => chapter(one, view, index))}
     </section>
-    <section id="acts" data-renew="acts" aria-labelledby="acts-title">
-      ${heading("acts-title", "Field notes", html`The newest acts. <a href="/v2/acts">All acts</a>`)}${notes(view)}
+    <section id="acts" aria-labelledby="acts-title">
+      ${heading("acts-title", "Newest acts", html`<a href="/v2/acts">All acts</a>`)}
+      <p class="news" role="status" data-news="${view.acts[0]?.id ?? ""}"></p>
+      ${notes(view)}
     </section>`,
 })

@@ -1,5 +1,5 @@
 /** The frame of every page of the field guide: head, navigation and foot, readable without script. */
-import { assetPath, preloads } from "../../platform/Assets.ts"
+import { assetPath, modulePreloads, preloads } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 
 export interface Page {
@@ -7,7 +7,7 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "none"
+  readonly chapter: (typeof chapters)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "agents" | "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
@@ -22,8 +22,6 @@ export interface Page {
 /** The facts that all pages of a server share. */
 export interface Surroundings {
   readonly publicUrl: string
-  /** Whether this server has a transparency log to be linked. */
-  readonly hasLog: boolean
   /** USDC on Base, tokens of a test network, or the sandbox's own. The last two are worth nothing. */
   readonly money: "real" | "test" | "play"
 }
@@ -44,34 +42,20 @@ const moneyNotice = {
 } as const
 
 const chapters = [
-  ["guide", "/v2/", "Field guide"],
+  ["guide", "/v2/", "Spirits"],
   ["stone", "/v2/stone", "Set a stone"],
   ["candles", "/v2/candles", "Candles"],
   ["catalog", "/v2/catalog", "Catalog"],
-] as const
-
-const aside = [
-  ["witness", "/v2/witness", "Witness chain"],
-  ["acts", "/v2/acts", "All acts"],
+  ["witness", "/v2/witness", "Chain"],
+  ["acts", "/v2/acts", "Acts"],
   ["mine", "/v2/mine", "My acts"],
-  ["signals", "/signals/", "Signal room"],
   ["agents", "/for-agents", "For agents"],
-  ["api", "/docs", "API"],
 ] as const
-
-/** A form without script; an empty search leads to the page that says what can be searched for. */
-const quickSearch = html`<search class="site__search">
-  <form action="/v2/acts" method="get">
-    <input aria-label="Search acts and words" name="q" type="search" placeholder="Search" /><button aria-label="Find">
-      <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
-    </button>
-  </form>
-</search>`
 
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
 
 /** A whole document; absolute addresses are below `publicUrl`. */
-export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): string =>
+export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -105,37 +89,31 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         }
         ${preloads()}
         <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
+        ${modulePreloads(`/${page.assets ?? "v2"}/main.js`)}
         <script type="module" src="${assetPath(`/${page.assets ?? "v2"}/main.js`)}"></script>
       </head>
-      <body data-money="${money}">
+      <body>
         <a class="skip button" href="#main">Skip to the content</a>
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
-          ${quickSearch}
-          <nav aria-label="Field guide">
+          <nav aria-label="Site">
             ${chapters.map(
-              ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
-            )}
-          </nav>
-          <nav aria-label="Elsewhere">
-            ${aside.map(
               ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
             )}
           </nav>
         </header>
         ${moneyNotice[money]}
         <p class="offline" role="status" data-offline hidden>
-          You are offline. This page shows the state when it was loaded. Payments need a connection.
+          You are offline. This page shows what it showed when it was loaded. Payments need a connection.
         </p>
         <main id="main">${page.body}</main>
         <footer class="foot">
           <p>
-            ${page.note ?? "Every act here costs what its page says, once, and leaves a public record anyone can check. Names are self-declared."}
+            ${page.note ?? "Every act costs what its page says, once, and leaves a public record that anyone can check. Names are self-declared."}
           </p>
           <p>
-            <a href="/acts.atom">Feed of acts</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
-            <a href="/v2/verify">Check a file</a>
-            ${hasLog ? html`<a href="/v2/log">Transparency log</a>` : ""}
+            <a href="/verify">Check</a> <a href="/docs">API</a> <a href="/signals/">Signal room</a>
+            <a href="/acts.atom">Feed</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
           </p>
         </footer>
       </body>

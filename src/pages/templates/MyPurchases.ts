@@ -21,7 +21,7 @@ export interface MyPurchasesView {
 const found = ({ acts, asked, before, next, now }: MyPurchasesView): Html => {
   if (asked === undefined)
     return html`<p class="small quiet">
-      Everything a wallet paid for here is public. Asking for it signs nothing and costs nothing.
+      Everything a wallet paid for here is public. Looking it up signs nothing and costs nothing.
     </p>`
   if (acts === undefined)
     return html`<p class="problem" role="alert">
@@ -29,27 +29,26 @@ const found = ({ acts, asked, before, next, now }: MyPurchasesView): Html => {
     </p>`
   const newest = `/v2/mine?wallet=${encodeURIComponent(asked)}`
   return acts.length === 0 && before === undefined
-    ? html`<p class="blank">Nothing here was paid by ${short(asked)}. A payment that is still open is not listed.</p>`
+    ? html`<p class="blank">${short(asked)} has paid for nothing here yet. Open payments are not listed.</p>`
     : html`${journal(acts, now, true)}${leaf(
           "More of my acts",
-          before === undefined ? undefined : html`<a href="${newest}">My newest acts</a>`,
-          next === null ? undefined : html`<a rel="next" href="${newest}&before=${next}">My older acts</a>`,
+          before === undefined ? undefined : html`<a href="${newest}">Newest acts</a>`,
+          next === null ? undefined : html`<a rel="next" href="${newest}&before=${next}">Older acts</a>`,
         )}
         <p class="small quiet"><a href="/v2/wallets/${asked}">The public page of this wallet</a></p>`
 }
 
 export const myPurchases = (view: MyPurchasesView): Page => ({
   title: "My acts",
-  description:
-    "The acts that a wallet paid for at the altar, and the sealed words that only its owner's browser holds.",
+  description: "The acts that a wallet paid for at the altar, and the sealed words that only its owner's browser has.",
   path: "/v2/mine",
   chapter: "mine",
   preview: previewOf("guide"),
   body: html`<header class="opening">
       <h1>My acts</h1>
-      <p class="lead">The acts that a wallet paid for, and the sealed words that this browser alone holds.</p>
+      <p class="lead">The acts that a wallet paid for, and the sealed words that only this browser has.</p>
     </header>
-    <section id="wallet" data-renew="wallet" aria-labelledby="wallet-title">
+    <section id="wallet" aria-labelledby="wallet-title">
       ${heading("wallet-title", "By wallet")}
       <search>
         <form class="filter" action="/v2/mine" method="get">
@@ -66,7 +65,7 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
             placeholder="0x…"
           />
           <button class="button">Show</button>
-          <button type="button" class="button scripted" data-ask-wallet>Ask my wallet</button>
+          <button type="button" class="button scripted" data-ask-wallet>Use my wallet</button>
         </form>
         <div data-wallets aria-live="polite"></div>
       </search>
@@ -78,8 +77,7 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         <div class="scripted" data-box>
           <div data-box-list>
             <p class="blank awaited">
-              No sealed words are in this browser. Words that you seal here are kept here, from before they are paid
-              for.
+              No sealed words are in this browser. Words you seal are saved in this browser before you pay.
             </p>
           </div>
           <div data-box-said role="status"></div>
@@ -87,9 +85,8 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         </div>
         <div class="aside scripted">
           <p>
-            Clearing this browser's data clears the box. Save everything as one file: words, salts, and payments that
-            are signed and still open. Drop the file on this page in another browser to have it all there. We cannot
-            send it to you.
+            Clearing this browser's data clears the box. Save everything as one file: words, salts, and open signed
+            payments. Drop the file on this page in another browser to restore it. We have no copy.
           </p>
         </div>
       </div>

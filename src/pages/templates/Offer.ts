@@ -119,14 +119,14 @@ export const form = (
     aria-label="${verb}"
   >
     ${fields}
-    <div class="pay__wallet" data-wallet aria-live="polite">
-      <button type="button" class="button" data-connect>Choose a wallet</button>
-    </div>
     <p class="pay__go">
       <button type="submit" class="button button--main" data-submit>
         <span>${verb} for <span class="price" data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
+    <div class="pay__wallet" data-wallet aria-live="polite">
+      <button type="button" class="button" data-connect>Choose how to pay</button>
+    </div>
     <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
   </form>`
 

@@ -11,9 +11,6 @@ export type Row = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
-/** A part of a stone, for its reader and for the check in the page. */
-export const part = (name: string, text: string): Html => html`<code class="long" data-part="${name}">${text}</code>`
-
 export const facts = (list: ReadonlyArray<Row>): ReadonlyArray<Html> =>
   list.map(
     ([label, value]) =>

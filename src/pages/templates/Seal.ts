@@ -24,7 +24,7 @@ export const takeField = (id: string): Html =>
   html`<p class="ask take">
     <label for="${id}">Your saved file</label
     ><input class="field" id="${id}" type="file" accept=".json,application/json" data-take /><small
-      >Choose it, drop it here, or paste its text. It is read in this page only.</small
+      >Choose it, or drop it here. It is read in this page only.</small
     >
   </p>`
 
@@ -48,8 +48,8 @@ export const sealForm = (): Html =>
   html`<details class="fold">
     <summary>Seal words in this browser</summary>
     <form class="seal scripted" data-sealing autocomplete="off" aria-label="Seal words">
-      <p class="small quiet">Nothing you type here is sent. This browser keeps what you seal.</p>
-      ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "Left empty, a random one is made")}
+      <p class="small quiet">Nothing you type here is sent. This browser saves what you seal.</p>
+      ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "If empty, a random one is made")}
       <p><button class="button">Seal</button></p>
       <div data-result role="status"></div>
     </form>
@@ -71,6 +71,11 @@ const hidden = (verb: string, hiddenBy: string | undefined): Html =>
     }
   </p>`
 
+/** The place of the page's verdict on revealed words, and their salt. */
+export const verdictOn = (salt: string): Html =>
+  html`<div class="reveal__verdict scripted" data-reveal-verdict="page" role="status"></div>
+    <p class="small quiet">Salt: <bdi>${code(salt)}</bdi></p>`
+
 /** Revealed words with their salt, and a place for the page's verdict on them. */
 export const revealedWords = (
   commitment: string,
@@ -81,8 +86,7 @@ export const revealedWords = (
     ? hidden(verb, hiddenBy)
     : html`<div ${revealedParts(commitment, salt)}>
         <blockquote class="words"><p dir="auto" data-words-shown>${text}</p></blockquote>
-        <div class="reveal__verdict scripted" data-reveal-verdict="page" role="status"></div>
-        <p class="small quiet">Salt: <bdi>${code(salt)}</bdi></p>
+        ${verdictOn(salt)}
       </div>`
 
 /** Words in a list; script marks those that do not match their commitment. */
@@ -125,7 +129,7 @@ export const revealForm = ({ commitment, name, shown, url }: Revealing): Html =>
     >
       <div data-filled role="status"></div>
       <p>
-        <b>This sends salt and words, and publishes both for good,</b> so that everyone can check that these words were
+        <b>This publishes the words and their salt for ever,</b> so that everyone can check that these words were
         sealed. They are checked here first and sent only if they match.
       </p>
       ${textField("reveal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("reveal-words", "Words", html`data-words maxlength="8192" required`, "Words that look like a link, a wallet or an address are kept; neither they nor their salt are shown.")}

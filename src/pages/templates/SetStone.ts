@@ -4,10 +4,9 @@ import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { kindChoices, sealing } from "./Glossary.ts"
-import { heading, type Page } from "./Layout.ts"
+import type { Page } from "./Layout.ts"
 import { nameField, notConfigured, offer, type Payment, wordsField } from "./Offer.ts"
 import { nameOf, plates, previewOf } from "./Plates.ts"
-import { checkForm, sealForm } from "./Seal.ts"
 import { capitalized, price } from "./Words.ts"
 
 export interface SetStoneView {
@@ -34,23 +33,27 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
     page: "/v2/stone",
     path: setWitnessStone.path,
     amountAtomic: setWitnessStone.sale.priceAtomic,
-    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}${fileField}
-      <div class="asks">
-        <p class="ask">
-          <label for="stone-kind">Kind, shown to everyone</label
-          ><select class="field" id="stone-kind" data-body="kind">
-            ${StoneKind.literals.map((kind) => html`<option value="${kind}">${capitalized(kind)}: ${kindChoices[kind]}</option>`)}
-          </select>
-        </p>
-        <p class="ask">
-          <label for="stone-spirit">Spirit</label
-          ><select class="field" id="stone-spirit" data-body="spirit">
-            <option value="">picked by the commitment</option>
-            ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
-          </select>
-        </p>
-      </div>
-      ${nameField("stone-name")}`,
+    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
+      <details class="more">
+        <summary>More: a file, kind, spirit, name</summary>
+        ${fileField}
+        <div class="asks">
+          <p class="ask">
+            <label for="stone-kind">Kind, shown to everyone</label
+            ><select class="field" id="stone-kind" data-body="kind">
+              ${StoneKind.literals.map((kind) => html`<option value="${kind}">${capitalized(kind)}: ${kindChoices[kind]}</option>`)}
+            </select>
+          </p>
+          <p class="ask">
+            <label for="stone-spirit">Spirit</label
+            ><select class="field" id="stone-spirit" data-body="spirit">
+              <option value="">picked by the commitment</option>
+              ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
+            </select>
+          </p>
+        </div>
+        ${nameField("stone-name")}
+      </details>`,
     body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
     note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
       free, once.`,
@@ -58,15 +61,18 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
 
 const aside = html`<div class="aside">
   <p>${sealing}</p>
-  <p>The payment is the timestamp. No one can set a stone yesterday.</p>
-  <p>Both are kept in this browser; save them as a file, too. Revealing them is free, once, on any later day.</p>
-  <p>A stone is not legal notarization, and no proof of who wrote the words.</p>
+  <p>The payment is the timestamp. Nobody can backdate a stone.</p>
+  <p>
+    Words you seal are saved in this browser before you pay. Save them as a file, too. Revealing them later is free,
+    once.
+  </p>
+  <p>It is not notarized and does not prove who wrote the words.</p>
 </div>`
 
 export const setStone = (view: SetStoneView): Page => ({
   title: "Set a witness stone",
   description:
-    "Seal a prediction, a promise or a file in your browser, and pay one cent for a public timestamp that no one can move.",
+    "Seal a prediction, a promise or a file in your browser, and pay one cent for a public timestamp that nobody can move.",
   path: "/v2/stone",
   chapter: "stone",
   preview: previewOf("stones"),
@@ -81,12 +87,8 @@ export const setStone = (view: SetStoneView): Page => ({
     <section id="set" aria-label="Set a stone">
       ${view.payment.enabled ? html`<div class="beside">${form(view)}${aside}</div>` : notConfigured(view.payment)}
     </section>
-    <section aria-labelledby="free-title">
-      ${heading("free-title", "Free, without a stone")}
-      <div id="check">${checkForm("")}</div>
-      <div id="seal">${sealForm()}</div>
-    </section>
     <nav class="leaf" aria-label="More">
-      <a href="/v2/witness">The witness chain: all stones, in their order</a>
+      <a href="/v2/witness">The witness chain: all stones in order</a
+      ><a href="/verify#words-title">Seal or check words without a stone</a>
     </nav>`,
 })

@@ -224,7 +224,7 @@ export const signalRoom: Page = {
   title: "Signal room",
   description: "A private room behind an invite link, for short signals of light and sound between people and agents.",
   path: "/signals/",
-  chapter: "signals",
+  chapter: "none",
   assets: "signals",
   preview: previewOf("guide"),
   note: "A sent signal has reached the server. Whether anyone has seen it, only they can tell you.",

@@ -37,10 +37,7 @@ const text = ({ plate }: SpiritView): Html =>
     <h1>${plate.name}</h1>
     <p class="text__epithet">${plate.epithet}</p>
     <p class="text__body">${plate.description}</p>
-    <p class="quiet">
-      Below is its altar: a place to leave something with ${plate.name}, be it a sealed prayer, a candle, a thing or a
-      stone.
-    </p>
+    <p class="quiet">Below is its altar, where you can leave a sealed prayer, a candle, a thing or a stone.</p>
     <dl class="facts">
       ${facts([
         ["Habitat", plate.habitat],
@@ -52,7 +49,7 @@ const text = ({ plate }: SpiritView): Html =>
 
 const keeper = ({ altar, keeping }: SpiritView): Html => {
   if (altar.keeper === null)
-    return html`<p>This spirit has no keeper yet. The first keeper stays on this page for good.</p>`
+    return html`<p>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>`
   const reason = keeping === undefined ? "" : recordText(keeping, "reason")
   return html`<p>
       Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
@@ -63,9 +60,7 @@ const keeper = ({ altar, keeping }: SpiritView): Html => {
 
 const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
   wall.candles.length === 0
-    ? html`<p class="blank">
-        No candle burns here.${payment.enabled ? " A new one stands on this shelf at once." : ""}
-      </p>`
+    ? html`<p class="blank">No candles yet.${payment.enabled ? " Yours appears here at once." : ""}</p>`
     : html`${Candle.shelf(wall.candles.map((candle) => Candle.litCandle(candle, now)))}${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
 
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)
@@ -74,7 +69,7 @@ const prayerPrice = priceWords(offerPrayer.sale)
 
 const prayerCall = ({ plate }: SpiritView) => ({
   id: "prayer",
-  verb: "Lay the prayer",
+  verb: "Leave the prayer",
   title: "Prayer",
   path: filled(offerPrayer.path, { familiarId: plate.id }),
   amountAtomic: offerPrayer.sale.priceAtomic,
@@ -99,28 +94,28 @@ const prayer = (view: SpiritView): Html => {
   const { prayer: laid, state } = altar.today
   if (laid !== null) {
     return html`<p>
-        Today's prayer was laid by ${who(laid.agentName, "")},
-        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be laid in
+        Today's prayer was left by ${who(laid.agentName, "")},
+        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be left in
         ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
       </p>
       ${laterCall(view)}`
   }
   if (state === "held") {
-    return html`<p>A payment in flight holds today's slot. If it fails, the slot is free again. Come back later.</p>
+    return html`<p>A payment in flight holds today's prayer. If it fails, the prayer is free again. Come back later.</p>
       ${laterCall(view)}`
   }
   return html`<p class="column">
-      Today's slot was free when this page was loaded. The spirit answers each prayer with a line of its own.
+      Today's prayer was free when this page was loaded. The spirit answers each prayer with a line of its own.
     </p>
     <div class="beside">
       ${prayerForm(view)}
       <div class="aside">
         <p>
-          A prayer is sealed and stays sealed: your words and their salt stay in this browser, and only their commitment
-          is sent.
+          A prayer is sealed and stays sealed. Your words and their salt stay in this browser. Only their commitment is
+          sent.
         </p>
         <p>${sealing}</p>
-        <p>One prayer a day is laid here: the first one. It costs ${prayerPrice} for everyone, always.</p>
+        <p>Each spirit takes one prayer a day, the first one. It costs ${prayerPrice} for everyone, always.</p>
       </div>
     </div>`
 }
@@ -133,7 +128,7 @@ const keeperForm = ({ payment, plate, publicUrl }: SpiritView): Html =>
     amountAtomic: takeIn.sale.priceAtomic,
     fields: html`${nameField("keeper-name", nameHint)}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
     body: `{"agentName":"<your name>","reason":"<why>"}`,
-    note: "The body may be left out. There is one first keeper of a spirit, for good.",
+    note: "The body may be left out. A spirit has one first keeper, for ever.",
   })
 
 const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["dedicated"][number]): Html =>
@@ -148,13 +143,11 @@ const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["
 
 const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
   dedicated.length === 0
-    ? html`<p class="blank">
-        Nothing from the catalog lies here yet. Every dedication to ${plate.name} stays for good.
-      </p>`
+    ? html`<p class="blank">Nothing from the catalog is here yet. Every dedication to ${plate.name} stays for ever.</p>`
     : html`<ul class="offerings" role="list">
           ${dedicated.map(offering)}
         </ul>
-        ${altar.dedicated > dedicated.length ? html`<p class="quiet">These are the newest ${dedicated.length} of ${altar.dedicated}.</p>` : ""}`
+        ${altar.dedicated > dedicated.length ? html`<p class="quiet">The newest ${dedicated.length} of ${altar.dedicated}.</p>` : ""}`
 
 const stones = ({ plate, stones: set }: SpiritView): Html => {
   if (typeof set === "string")
@@ -162,7 +155,7 @@ const stones = ({ plate, stones: set }: SpiritView): Html => {
       <b>The chain does not hold.</b> ${set} Its stones are not shown until it is mended.
     </p>`
   return set.length === 0
-    ? html`<p class="blank">No stone was set with ${plate.name} yet.</p>`
+    ? html`<p class="blank">No stones with ${plate.name} yet.</p>`
     : ledger(set, "The newest stones of this spirit")
 }
 
@@ -187,11 +180,11 @@ export const spirit = (view: SpiritView): Page => {
         ${text(view)}
       </article>
       ${open ? "" : notConfigured(payment)}
-      <section id="prayer" data-renew="prayer" data-live="/api/altars /api/field" aria-labelledby="prayer-title">
+      <section id="prayer" aria-labelledby="prayer-title">
         ${heading("prayer-title", "Today's prayer", html`One for each UTC day, ${prayerPrice}.`)}
-        ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
+        ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's prayer is free.</p>`}
       </section>
-      <section id="candles" data-renew="candles" aria-labelledby="candles-title">
+      <section id="candles" aria-labelledby="candles-title">
         ${heading("candles-title", "Candles", altar.litCandles === 0 ? "None lit" : html`${count(altar.litCandles, "candle")} lit`)}${candles(view)}${
           open
             ? html`<details class="fold">
@@ -201,8 +194,8 @@ export const spirit = (view: SpiritView): Page => {
             : ""
         }
       </section>
-      <section id="keeper" data-renew="keeper" aria-labelledby="keeper-title">
-        ${heading("keeper-title", "Keeper", "The first one, on record for good.")}
+      <section id="keeper" aria-labelledby="keeper-title">
+        ${heading("keeper-title", "Keeper", "The first one stays on record for ever.")}
         <div class="column">
           ${keeper(view)}${
             open && altar.keeper === null
@@ -214,16 +207,16 @@ export const spirit = (view: SpiritView): Page => {
           }
         </div>
       </section>
-      <section id="altar" data-renew="altar" aria-labelledby="altar-title">
+      <section id="altar" aria-labelledby="altar-title">
         ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
       </section>
-      <section id="stones" data-renew="stones" aria-labelledby="stones-title">
+      <section id="stones" aria-labelledby="stones-title">
         ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/stone?spirit=${plate.id}">set one</a>` : "Set with this spirit")}${stones(view)}
       </section>
       ${leaf(
         "Neighbouring plates",
-        neighbour(plates[plate.number - 2], "prev", "Plate before"),
-        neighbour(plates[plate.number], "next", "Plate after"),
+        neighbour(plates[plate.number - 2], "prev", "Previous"),
+        neighbour(plates[plate.number], "next", "Next"),
       )}`,
   }
 }

@@ -2,14 +2,14 @@
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, evidence, recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, evidence, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import { checkForm, revealedWords, revealForm } from "./Seal.ts"
+import { checkForm, revealedParts, revealedWords, revealForm, verdictOn } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"
 import { linkCommand, wordsCommand } from "./ShellChecks.ts"
 import { type Stone, verification } from "./Witness.ts"
@@ -28,17 +28,38 @@ export interface StoneView {
   readonly isSigning: boolean
 }
 
-const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
-  revealed === null
-    ? html`<p class="words words--sealed">
+const reveal = (one: Stone): Html => {
+  const { commitment, reveal: revealed } = one
+  return revealed === null
+    ? html`<p class="words words--sealed" data-while-sealed>
         The words are sealed. Only their fingerprint is public, the commitment. Their owner may reveal them, free and
         once.
       </p>`
-    : html`${revealedWords(commitment, revealed, "revealed")}
+    : html`${titleWords(one) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
         <p class="small quiet">
           Revealed
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
         </p>`
+}
+
+/** The revealed words where they fit a title; the stone's number otherwise. */
+const titleWords = ({ reveal: revealed }: Stone): string | undefined => {
+  const words = revealed?.salt === null ? null : revealed?.text
+  return words == null || words.length > 90 || words.includes("\n") ? undefined : words
+}
+
+const titleOf = (one: Stone): string => {
+  const words = titleWords(one)
+  return words === undefined ? `Witness stone ${one.sequence}` : `“${words}”`
+}
+
+/** The title is the words themselves, which the page hashes. */
+const headingOf = (one: Stone): Html => {
+  const words = titleWords(one)
+  return words === undefined
+    ? html`<h1>Witness stone ${one.sequence}</h1>`
+    : html`<h1 dir="auto" class="text__words">“<span data-words-shown>${words}</span>”</h1>`
+}
 
 /** The state of a stone's words, for search results and shared links. */
 const summary = ({ reveal: revealed }: Stone): string => {
@@ -63,8 +84,8 @@ const proof = (one: Stone, log: LogIdentity): Html =>
       <div data-log-status role="status"></div>
     </div>
     <p class="small quiet">
-      Checked with the verifier key of <a href="/v2/log">the log</a>, which you should know from somewhere else, too:
-      ${code(log.vkey)}
+      Checked with the verifier key of <a href="/v2/witness#log">the log</a>, which you should know from somewhere else,
+      too: ${code(log.vkey)}
     </p>
   </section>`
 
@@ -82,16 +103,16 @@ const link = (one: Stone): Html =>
   html`<section aria-labelledby="link-title">
     ${heading("link-title", "The link")}${recordTable([
       ["Sequence", one.sequence],
-      ["Commitment", part("commitment", one.commitment)],
-      ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
-      ["Transaction", part("transaction", one.transaction)],
+      ["Commitment", code(one.commitment)],
+      ["Witnessed", code(one.witnessedAt)],
+      ["Transaction", code(one.transaction)],
       [
         "Hash before",
         one.sequence === 1
-          ? html`${part("previousHash", one.previousHash)} <small>64 zeros: the first stone</small>`
-          : part("previousHash", one.previousHash),
+          ? html`${code(one.previousHash)} <small>64 zeros: the first stone</small>`
+          : code(one.previousHash),
       ],
-      ["Chain hash", part("chainHash", one.chainHash)],
+      ["Chain hash", code(one.chainHash)],
     ])}
     <p class="small quiet">${one.verify.recipe}</p>
     <p>This command computes the chain hash from the other five parts:</p>
@@ -111,14 +132,14 @@ const paid = (receipt: Receipt): Html =>
 
 export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
   return {
-    title: `Witness stone ${one.sequence}`,
+    title: titleOf(one),
     description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
     path: `/witness/${one.id}`,
     chapter: "witness",
     preview: previewOf("stones"),
     body: html`<article class="folio folio--stone">
         <div class="folio__plate">
-          <figure class="plate plate--stone" data-link="${one.sequence}" data-id="${one.id}">
+          <figure class="plate plate--stone" data-link="${one.sequence}" data-chain-hash="${one.chainHash}">
             ${pebble(one.commitment)}
             <figcaption>
               <span class="plate__number">Stone ${one.sequence}</span>
@@ -127,36 +148,36 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
             </figcaption>
           </figure>
         </div>
-        <div class="text" data-renew="text">
-          <p class="text__over">${one.kind}: ${kindWords[one.kind]}</p>
-          <h1>Witness stone ${one.sequence}</h1>
+        <div class="text" ${titleWords(one) === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
+          <p class="text__over">Witness stone ${one.sequence}, ${one.kind}: ${kindWords[one.kind]}</p>
+          ${headingOf(one)}
           <p class="text__epithet">
             Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${localMoment(one.witnessedAt)}
           </p>
           ${reveal(one)}
           <p class="small quiet">
-            The stone proves that this commitment existed no later than its payment. It is not legal notarization, and
-            no proof of authorship or identity.
+            The stone proves that this commitment existed no later than its payment. It is not notarized and does not
+            prove who wrote the words.
           </p>
           ${shareRow(`${publicUrl}/witness/${one.id}`)}
         </div>
       </article>
       <section aria-labelledby="check-title">
-        ${heading("check-title", "Check it here", "Your browser recomputes this link and compares it with what it saw before.")}
-        ${verification(one.sequence)}
+        ${heading("check-title", "Check it here", "Your browser recomputes this link of the chain.")}
+        ${verification(`Check stone ${one.sequence}`, html`data-from="${one.sequence}" data-to="${one.sequence}"`)}
         <div id="check" class="column">
           ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </div>
       </section>
       ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}
       <nav class="leaf" aria-label="The chain">
-        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/acts?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
-        ${one.sequence < newest ? html`<a rel="next" href="/v2/acts?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a
+        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/acts?q=${one.sequence - 1}">Previous: stone ${one.sequence - 1}</a>`}
+        ${one.sequence < newest ? html`<a rel="next" href="/v2/acts?q=${one.sequence + 1}">Next: stone ${one.sequence + 1}</a>` : html`<span>The newest stone</span>`}<a
           href="/v2/witness"
           >The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON, for programs</a
         >${isSigning && one.agentName !== hiddenByOperator ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
-          href="/v2/verify"
+          href="/verify"
           >Check a receipt or proof</a
         >
       </nav>`,

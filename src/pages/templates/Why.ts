@@ -49,7 +49,7 @@ export const steps: Html = html`<section class="why" id="how" aria-labelledby="h
       paid,
       "Pay",
       html`${price(offerPrayer.sale.priceAtomic, "sentence")} records the commitment. The payment is public, with its
-      time, and each record names the one before. No one can move yours to an earlier day.`,
+      time, and each record names the one before. Nobody can move yours to an earlier day.`,
     )}
     ${step(
       revealed,
@@ -64,8 +64,8 @@ const sample = { words: "The heron will return by May.", salt: "5f0c9a1be27d4438
 
 const source = (stone: Stone | undefined): Html =>
   stone === undefined
-    ? html`An example; no one has set it here. Yours could be the first <a href="/v2/stone">witness stone</a> whose
-        words are shown on this page.`
+    ? html`An example, not yet set here. Yours could be the first <a href="/v2/stone">witness stone</a> whose words are
+        shown on this page.`
     : html`From <a href="/witness/${stone.id}">witness stone ${stone.sequence}</a>, ${aKind(stone.kind)} that
         ${who(stone.agentName, stone.payer)} sealed on ${moment(stone.witnessedAt)} and revealed later.`
 
@@ -74,7 +74,7 @@ export const example = (stone: Stone | undefined): Html => {
   const words = stone?.reveal?.text ?? sample.words
   const salt = stone?.reveal?.salt ?? sample.salt
   const commitment = stone === undefined ? seal(salt, words) : stone.commitment
-  return html`<section class="example" data-renew="example" aria-labelledby="example-title">
+  return html`<section class="example" aria-labelledby="example-title">
     <div class="example__words">
       <h2 id="example-title">Try to change it</h2>
       <p>Change one letter. Your browser computes the fingerprint again and compares it with the recorded one.</p>
@@ -108,7 +108,7 @@ export const example = (stone: Stone | undefined): Html => {
     </div>
     <figure class="example__stone">
       ${pebble(commitment)}
-      <figcaption>Each commitment draws a stone of its own.</figcaption>
+      <figcaption>Each commitment draws its own stone.</figcaption>
     </figure>
   </section>`
 }

@@ -1,27 +1,35 @@
-/** The witness chain as a chain: its newest stones on their thread, its checkpoint, and one check of everything. */
+/** The witness chain: its newest stones on their thread, one check of everything, and the log over them. */
 import type { ChainHead, ListedStone } from "../../../schema/altar/Witness.ts"
 import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
+import type { LogIdentity } from "../../log/PublishedLog.ts"
+import type { Cosigned } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
-import { facts } from "./RecordTable.ts"
+import { code, recordTable } from "./RecordTable.ts"
 import { listedWords } from "./Seal.ts"
 import { count, moment, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
-/** The newest checkpoint of the log over the stones. */
-export interface ShownCheckpoint {
-  readonly vkey: string
-  readonly size: number
-  /** RFC 3339. */
-  readonly at: string
-  /** Names of the log witnesses that signed it. */
-  readonly cosigned: ReadonlyArray<string>
-  /** The keys of those log witnesses. */
-  readonly cosigners: ReadonlyArray<string>
+export interface LogView {
+  readonly log: LogIdentity
+  /** The newest checkpoint; absent before the first one and while the log is broken. */
+  readonly published:
+    | {
+        readonly size: number
+        readonly note: string
+        /** RFC 3339. */
+        readonly at: string
+        readonly cosigned: ReadonlyArray<Cosigned>
+        /** Whether there are as many as this server requires. */
+        readonly isWitnessed: boolean
+      }
+    | undefined
   readonly witnesses: number
+  /** Whether the log is stopped and covers nothing new. */
+  readonly stopped: boolean
 }
 
 export interface WitnessView {
@@ -29,18 +37,8 @@ export interface WitnessView {
   readonly head: typeof ChainHead.Type
   readonly next: number | null
   readonly before: number | undefined
-  /** Absent without a log, and while it has no checkpoint. */
-  readonly checkpoint: ShownCheckpoint | undefined
+  readonly log: LogView | undefined
 }
-
-/** The shown values of a stone, which the check compares with the chain. */
-const shownParts = (stone: Stone): Html =>
-  html`data-link="${stone.sequence}" data-id="${stone.id}" data-commitment="${stone.commitment}"
-  data-witnessed-at="${stone.witnessedAt}" data-transaction="${stone.transaction}"
-  data-previous-hash="${stone.previousHash}" data-chain-hash="${stone.chainHash}"`
-
-const shownHead = ({ chainHash, sequence }: WitnessView["head"]): Html =>
-  html`data-shown-head="${sequence}" data-chain-hash="${chainHash}"`
 
 const words = (stone: Stone): Html =>
   html`<p>${listedWords(stone.commitment, stone.reveal, ["sealed", "revealed"])}</p>
@@ -51,7 +49,7 @@ const words = (stone: Stone): Html =>
 
 /** One stone on the thread; its hash is what the stone above it names. */
 const link = (stone: Stone): Html =>
-  html`<li class="link" ${shownParts(stone)}>
+  html`<li class="link" data-link="${stone.sequence}" data-chain-hash="${stone.chainHash}">
     <a
       class="link__stone"
       href="/witness/${stone.id}"
@@ -82,99 +80,105 @@ export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
     )}
   </ol>`
 
-/** The place where the page writes its recomputation; `data` says of what. */
-const place = (data: Html, doors: Html): Html =>
+/** A button that recomputes links in the page, and the place of its verdict; `data` says which links. */
+export const verification = (label: string, data: Html, door: Html = html``): Html =>
   html`<div class="verify scripted" data-verify ${data}>
-      <p class="doors">${doors}</p>
+      <p class="doors"><button type="button" class="button button--main">${label}</button>${door}</p>
       <div data-verify-status role="status"></div>
-      <p class="small quiet">
-        This checks hashes, not payments. <a href="/verify">How to check it yourself</a>, payments included.
-      </p>
       <ol class="checks" role="list" data-verify-list></ol>
     </div>
     <p class="unscripted notice">
-      Checking in the page needs script. <a href="/verify">How to check it from a terminal</a>: the same hashes are
-      recomputed from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
+      Checking in the page needs script. <a href="/verify#yourself">How to check it from a terminal</a>, from
+      <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
     </p>`
 
-/** The check of one stone, on its own page. */
-export const verification = (sequence: number): Html =>
-  place(
-    html`data-from="${sequence}" data-to="${sequence}"`,
-    html`<button type="button" class="button button--main" data-verify-some>Check stone ${sequence}</button>`,
-  )
-
-/** One button for links, revealed words and checkpoint. */
-const everything = ({ checkpoint, head, stones }: WitnessView): Html => {
-  // Without stones on the page the head is checked; the range of an empty chain is empty.
-  const newest = stones[0]?.sequence ?? head.sequence
-  const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
-  const log =
-    checkpoint === undefined
+const everything = ({ head, log }: WitnessView): Html => {
+  const { cosigned = [] } = log?.published ?? {}
+  const data =
+    log?.published === undefined
       ? ""
-      : html`data-log-vkey="${checkpoint.vkey}" data-witnesses="${checkpoint.cosigners.join(" ")}"`
-  return place(
-    html`data-from="${oldest}" data-to="${newest}" ${log}`,
-    html`<button type="button" class="button button--main" data-verify-all>Check everything here</button
-      ><a class="button" href="/v2/stone">Set a stone</a>`,
+      : html`data-log-vkey="${log.log.vkey}" data-witnesses="${cosigned.map(({ vkey }) => vkey).join(" ")}"`
+  return verification(
+    "Check everything",
+    html`data-from="1" data-to="${head.sequence}" ${data}`,
+    html`<a class="button" href="/v2/stone">Set a stone</a>`,
   )
 }
 
-const state = ({ checkpoint, head }: WitnessView): Html =>
-  html`<dl class="facts">
-    ${facts([
-      [
-        "Length",
-        head.sequence === 0
-          ? html`<span ${shownHead(head)}>empty</span>`
-          : html`${count(head.sequence, "stone")}, the newest with hash
-              <span ${shownHead(head)}>${short(head.chainHash)}</span>`,
-      ],
-      ...(checkpoint === undefined
-        ? []
-        : [
-            [
-              "Checkpoint",
-              html`over ${count(checkpoint.size, "stone")}, signed ${moment(checkpoint.at)}.
-                <a href="/v2/log">The transparency log</a>`,
-            ] as const,
-            [
-              "Cosigned by",
-              checkpoint.witnesses === 0
-                ? "no one else: this log names no witnesses"
-                : checkpoint.cosigned.length === 0
-                  ? `none of its ${checkpoint.witnesses} log witnesses yet`
-                  : `${checkpoint.cosigned.join(", ")} (${checkpoint.cosigned.length} of ${checkpoint.witnesses} log witnesses)`,
-            ] as const,
-          ]),
-    ])}
-  </dl>`
+/** Log witnesses are other parties that sign what they saw; each is listed with its key. */
+const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
+  html`<p>
+      ${cosigned.length} of ${count(witnesses, "log witness", "log witnesses")} signed this checkpoint,
+      ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
+    </p>
+    <ul>
+      ${cosigned.map(
+        ({ name, seconds, vkey }) =>
+          html`<li>${name}, ${moment(new Date(seconds * 1000).toISOString())}<br />${code(vkey)}</li>`,
+      )}
+    </ul>`
+
+const theLog = ({ log: { origin, vkey }, published, stopped, witnesses }: LogView): Html =>
+  html`<section id="log" aria-labelledby="log-title">
+    ${heading("log-title", "The transparency log", "A list that can only grow, which others can watch.")}
+    ${stopped ? html`<p class="words words--sealed">The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it. Published files stay.</p>` : ""}
+    <p class="column">
+      The log signs a <b>checkpoint</b>: the number of stones, and one fingerprint of them all. Your browser remembers
+      the newest one it checked. A stone that was changed, removed or inserted will show. A stone's page has its
+      <b>proof</b>: a small file that shows offline that the log has this stone.
+    </p>
+    ${
+      published === undefined
+        ? html`<p class="blank">No checkpoint can be shown now.</p>`
+        : html`${recordTable([
+              ["Stones", published.size],
+              ["Signed", moment(published.at)],
+              ["Name of the log", code(origin)],
+              ["Its key", code(vkey)],
+            ])}
+            ${witnesses === 0 ? html`<p>This log has no witnesses.</p>` : cosignaturesOf(published, witnesses)}
+            <details class="fold">
+              <summary>The signed text, for programs</summary>
+              <pre class="long">${published.note}</pre>
+            </details>`
+    }
+    <p class="small quiet">
+      The log uses a public format (C2SP tlog-tiles), which other tools read from
+      <a href="/log/checkpoint">/log/checkpoint</a>. Compare its key with a copy from elsewhere.
+    </p>
+  </section>`
 
 export const witness = (view: WitnessView): Page => {
-  const { before, head, next, stones } = view
+  const { before, head, log, next, stones } = view
   return {
     title: "The witness chain",
     description: `${count(head.sequence, "witness stone")} in one chain. Each is a sealed commitment, timestamped by its payment and hashed onto the stone before it. Check every hash in your own browser.`,
     path: before === undefined ? "/v2/witness" : `/v2/witness?before=${before}`,
     chapter: "witness",
     preview: previewOf("stones"),
-    body: html`<header class="opening" data-renew="opening" data-live="/api/witness">
+    body: html`<header class="opening">
         <h1>The witness chain</h1>
         <p class="lead">
           A witness stone is a secret message with a public timestamp. Each stone carries the hash of the stone before
-          it, so none can be changed, moved or taken out unnoticed.
+          it, so none can be changed, moved or removed unnoticed.
         </p>
       </header>
-      <section id="verify" class="chain-state" aria-label="Check the chain">
-        <div data-renew="chain-state">${state(view)}</div>
-        <div>${everything(view)}</div>
+      <section
+        id="verify"
+        aria-label="Check the chain"
+        ${head.sequence === 0 ? "" : html`data-link="${head.sequence}" data-chain-hash="${head.chainHash}"`}
+      >
+        <p>
+          ${head.sequence === 0 ? "The chain is empty." : html`${count(head.sequence, "stone")}, the newest with hash ${short(head.chainHash)}.`}
+        </p>
+        ${everything(view)}
       </section>
-      <section data-renew="stones" aria-labelledby="stones-title">
+      <section aria-labelledby="stones-title">
         ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}
         ${
           stones.length === 0
             ? html`<p class="blank">
-                ${before === undefined ? html`No stone has been set. <a href="/v2/stone">Set the first one</a>.` : "No stones before this one."}
+                ${before === undefined ? html`No stones yet. <a href="/v2/stone">Set the first one</a>.` : "No stones before this one."}
               </p>`
             : html`<ol class="chain" role="list" aria-label="The chain, newest stone first">
                 ${stones.map(link)}
@@ -182,9 +186,10 @@ export const witness = (view: WitnessView): Page => {
         }
         ${leaf(
           "More stones",
-          before === undefined ? undefined : html`<a href="/v2/witness">The newest stones</a>`,
-          next === null ? undefined : html`<a rel="next" href="/v2/witness?before=${next}">Stones before these</a>`,
+          before === undefined ? undefined : html`<a href="/v2/witness">Newest stones</a>`,
+          next === null ? undefined : html`<a rel="next" href="/v2/witness?before=${next}">Older stones</a>`,
         )}
-      </section>`,
+      </section>
+      ${log === undefined ? "" : theLog(log)}`,
   }
 }

@@ -4,18 +4,17 @@ import { start as startCopy } from "./page/copy.ts"
 import { all, failure } from "./page/dom.ts"
 import { pageFailed, sentenceOf } from "./page/http.ts"
 import { start as startExample } from "./proof/example.ts"
-import { start as startLive } from "./page/live.ts"
-import { onDemand } from "./onDemand.ts"
+import { parts } from "./page/load.ts"
+import { start as startNews } from "./page/news.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startReveals } from "./proof/reveals.ts"
 import { start as startFiles } from "./words/files.ts"
 import { start as startSeal } from "./words/seal.ts"
 import { start as startTime } from "./page/time.ts"
-import { start as startVerify } from "./proof/verify.ts"
 
 const openBox = (box: HTMLElement) =>
-  void onDemand().then(
-    (part) => part.openBox(),
+  void parts.mine().then(
+    ({ start }) => start(),
     (error: unknown) =>
       box.replaceChildren(...failure("Not opened.", sentenceOf(error, pageFailed), () => openBox(box))),
   )
@@ -32,14 +31,13 @@ for (const box of all("[data-box-list]", HTMLElement)) openBox(box)
 for (const start of [
   startTime,
   startCopy,
-  startVerify,
   startReveals,
   startExample,
   startSeal,
   startFiles,
   startAsked,
   startPay,
-  startLive,
+  startNews,
 ]) {
   // A failing part must not keep the others, paying above all, from starting.
   try {

@@ -59,7 +59,7 @@ export const ended = (page: Page) =>
   said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked").first().waitFor()
 export const check = (page: Page) =>
   page
-    .getByRole("button", { name: /^Check (?:everything here|stone \d)/u })
+    .getByRole("button", { name: /^Check (?:everything|stone \d)/u })
     .first()
     .click()
 

@@ -27,8 +27,6 @@ const guided = [
 
 /** Pages beside the guide. */
 export const beside = [
-  "/v2/log",
-  "/v2/verify",
   "/verify",
   "/v2/nowhere",
   "/terms",

@@ -29,7 +29,7 @@ export const stepsOf = async (within: Page | Locator) =>
   (await within.locator(".steps li .verdict > span:last-child").allInnerTexts()).join(" ").replaceAll(/\s+/gu, " ")
 
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
-export const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
+export const lay = (page: Page) => page.getByRole("button", { name: "Leave the prayer for $0.01" })
 
 /** Takes a play wallet. */
 export const fund = async (page: Page) => {

@@ -5,7 +5,7 @@ const longest = 30
 
 /** The field's word for each that is not. */
 const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
-  [/\b(?:whoever|somebody|nobody|anybody)\b/iu, "caller, client, buyer, operator"],
+  [/\b(?:whoever|somebody|anybody)\b|\bnobody\b(?! can\b)/iu, "caller, client, buyer, operator"],
   [/\bmeanwhile\b|\bunder way\b/iu, "concurrent, in flight"],
   [/\b(?:hand|hands|handed|handing) in\b/iu, "submit"],
   [/\b(?:note|notes|noted|writes?|wrote|written) down\b/iu, "record"],

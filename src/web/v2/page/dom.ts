@@ -32,15 +32,30 @@ export const button = (text: string, act: () => void, main = false): HTMLButtonE
   return element
 }
 
+/** A button to retry, which counts down the seconds that the altar asks to wait. */
+export const retry = (text: string, again: () => void, wait = 0, main = false): HTMLButtonElement => {
+  const element = button(text, again, main)
+  const until = Date.now() + wait * 1000
+  const tick = () => {
+    const left = Math.ceil((until - Date.now()) / 1000)
+    element.disabled = left > 0
+    element.textContent = left > 0 ? `${text} in ${left} s` : text
+    if (left > 0) setTimeout(tick, 250)
+  }
+  if (wait > 0) tick()
+  return element
+}
+
 /** A failure in our words, and a button to retry. */
 export const failure = (
   word: string,
   message: string,
   again: () => void,
   kind: Verdict = "broken",
+  wait?: number,
 ): ReadonlyArray<HTMLElement> => [
   verdict(kind, word, message),
-  make("p", { class: "again" }, button("Try again", again)),
+  make("p", { class: "again" }, retry("Try again", again, wait)),
 ]
 
 /** Holds, does not hold, is being checked, or could not be; sign, word and colour say the same. */
@@ -62,6 +77,3 @@ export const longCode = (text: string) => make("code", { class: "long" }, text)
 export const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, endsOf(hex))
 
 export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
-
-/** Fires on the window after the page was renewed; each script then starts its new parts. */
-export const renewed = "altar:renewed"

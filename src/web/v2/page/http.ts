@@ -3,12 +3,14 @@ import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
 
 /** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
 export class AnswerError extends Error {
-  override readonly name = "AnswerError"
   /** A short verdict before the sentence. */
   readonly word: string | undefined
-  constructor(message: string, word?: string) {
+  /** Seconds until a retry makes sense. */
+  readonly retryAfter: number | undefined
+  constructor(message: string, word?: string, retryAfter?: number) {
     super(message)
     this.word = word
+    this.retryAfter = retryAfter
   }
 }
 
@@ -24,9 +26,12 @@ export const cannotHash = "A browser hashes only on pages loaded over https."
 /** For a mistake of ours. */
 export const pageFailed = "This page failed. Load it again."
 
-/** Compares by name: the check of the log is bundled alone, with a class of its own. */
 export const sentenceOf = (error: unknown, otherwise: string): string =>
-  error instanceof Error && error.name === "AnswerError" ? error.message : otherwise
+  error instanceof AnswerError ? error.message : otherwise
+
+/** Seconds that a refusal asks to wait. */
+export const waitOf = (error: unknown): number | undefined =>
+  error instanceof AnswerError ? error.retryAfter : undefined
 
 /** The sentence for a missing answer: the network's fault or the altar's. */
 export const unreachable = () => (navigator.onLine ? "The altar does not answer." : "You are offline.")
@@ -50,5 +55,9 @@ export const post = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 })
 
-export const messageOf = ({ body, status }: Reply): string =>
-  typeof body["message"] === "string" ? body["message"] : `The altar answered ${status}.`
+/** A refusal of the altar in its own words. */
+export const refusalOf = ({ body, headers, status }: Reply): AnswerError => {
+  const wait = Number(headers.get("retry-after"))
+  const message = typeof body["message"] === "string" ? body["message"] : `The altar answered ${status}.`
+  return new AnswerError(message, undefined, status === 429 && wait > 0 ? wait : undefined)
+}

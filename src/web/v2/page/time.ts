@@ -1,6 +1,6 @@
 /** Keeps times and candles current while the page is open, and adds the reader's local time to UTC. */
 import { frame, heightOf, isRung } from "./candleShape.ts"
-import { all, renewed } from "./dom.ts"
+import { all } from "./dom.ts"
 import { agoWords, leftWords } from "./durations.ts"
 
 const burn = (candle: SVGElement, now: number) => {
@@ -63,6 +63,5 @@ const beat = 20_000
 export const start = () => {
   localise()
   setInterval(tick, beat)
-  addEventListener(renewed, tick)
   document.addEventListener("visibilitychange", () => document.hidden || tick())
 }

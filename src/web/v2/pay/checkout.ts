@@ -1,21 +1,20 @@
 /** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { networkName, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, networkName, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
-import type { Body } from "../../../buyer/core/Outcome.ts"
+import type { Body, Refusal } from "../../../buyer/core/Outcome.ts"
 import { type End, type Pursued, pursue, type Waiting } from "../../../buyer/core/Loop.ts"
 import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
-import { priceWords } from "../page/money.ts"
 import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
 import { abandon, forget, leave, mayLeave, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
-  /** Final without an act; `isUnreached` when there was no answer, and a retry may succeed. */
-  | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean }
+  /** Final without an act; `isUnreached` when there was no answer, and a retry may succeed after `retryAfter` seconds. */
+  | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean; readonly retryAfter?: number }
   /** Not final: the same key resumes it. `isMisrecorded` when the answer differs from the purchase. */
   | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
@@ -133,7 +132,7 @@ const signed = async (
   progress.step(
     "price",
     "done",
-    `${priceWords(BigInt(amount))} to ${endsOf(payTo)} on ${networkName(network)}, as listed.`,
+    `${priceUsd(BigInt(amount))} to ${endsOf(payTo)} on ${networkName(network)}, as listed.`,
   )
   const asking = remember({ ...purchase, asked: true })
   progress.step(
@@ -157,6 +156,12 @@ const signed = async (
   progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}. ${stays}`)
   return paid
 }
+
+/** A limit that passes: the altar says when. */
+const later = (result: Result, refusal: Refusal | undefined): Result =>
+  result.tag === "refused" && refusal?.status === 429 && refusal.retryAfter !== undefined
+    ? { ...result, retryAfter: refusal.retryAfter }
+    : result
 
 /** Follows a purchase to its end; a page has its wallet only while the purchase is unsigned. */
 const follow = async (
@@ -206,9 +211,9 @@ const follow = async (
     case "refused":
       return end.isSigned
         ? refused(purchase, end.refusal.message, progress)
-        : unpriced(purchase, end.refusal.message, progress)
+        : later(unpriced(purchase, end.refusal.message, progress), end.refusal)
     case "open":
-      if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal === undefined)
+      if (!end.isSigned) return later(unpriced(purchase, end.reason, progress, end.refusal === undefined), end.refusal)
       progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
       return {
         tag: "open",

@@ -1,9 +1,9 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { cannotHash, isUnreached, pageFailed, AnswerError, sentenceOf } from "../page/http.ts"
-import { all, button, failure, make, one, renewed, shortOf, verdict } from "../page/dom.ts"
-import { paying } from "./paying.ts"
+import { cannotHash, isUnreached, pageFailed, AnswerError, sentenceOf, waitOf } from "../page/http.ts"
+import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
+import { parts } from "../page/load.ts"
 import type { Result } from "./checkout.ts"
 import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
 import { orderOf } from "./order.ts"
@@ -51,7 +51,9 @@ const attach = (form: HTMLFormElement) => {
       const message = `${sentenceOf(error, pageFailed)} ${safe}`
       const isHere = outcome.contains(document.activeElement)
       said.replaceChildren(
-        ...(isUnreached(error) ? failure("Not done.", message, again) : [verdict("broken", "Not done.", message)]),
+        ...(isUnreached(error) || waitOf(error) !== undefined
+          ? failure("Not done.", message, again, "broken", waitOf(error))
+          : [verdict("broken", "Not done.", message)]),
       )
       if (isHere) said.querySelector("button")?.focus()
     })
@@ -67,7 +69,7 @@ const attach = (form: HTMLFormElement) => {
         if (purchase === undefined) return undefined
         for (let fold = form.closest("details"); fold !== null; fold = fold.parentElement?.closest("details") ?? null)
           fold.open = true
-        const { conduct, resume } = await paying()
+        const { conduct, resume } = await parts.paying()
         return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
       },
       "Nothing is paid twice.",
@@ -91,13 +93,14 @@ const attach = (form: HTMLFormElement) => {
     const [first] = ways
     if (first === undefined) {
       for (const fold of all("details[data-ways]", HTMLDetailsElement, form.parentElement ?? form)) fold.open = true
-      throw new AnswerError("No wallet was found in this browser. Other ways to pay are listed below.")
+      throw new AnswerError("None was found in this browser. Other ways to pay are listed below.", "No wallet.")
     }
     if (ways.length === 1) return open(first)
     row.replaceChildren(
       make("p", {}, "Pay with "),
       ...ways.map((way) => {
         const choice = button(way.name, () => void connectTo(() => open(way)))
+        choice.dataset["way"] = ""
         if (way.icon !== undefined)
           choice.prepend(make("img", { class: "wallet-icon", src: way.icon, alt: "", width: "24", height: "24" }))
         return choice
@@ -111,7 +114,12 @@ const attach = (form: HTMLFormElement) => {
       // The pressed button is gone, so keyboard focus moves to the next one.
       () => void (wallet !== undefined && document.activeElement === document.body && submit.focus()),
       (error: unknown) => {
-        row.replaceChildren(connector, verdict("broken", "No wallet.", sentenceOf(error, "The wallet refused.")))
+        const word = error instanceof AnswerError ? error.word : undefined
+        const sentence = sentenceOf(error, "The wallet refused.")
+        row.replaceChildren(
+          connector,
+          isUnreached(error) ? verdict("broken", sentence) : verdict("broken", word ?? "Not connected.", sentence),
+        )
         connector.focus()
       },
     )
@@ -122,6 +130,11 @@ const attach = (form: HTMLFormElement) => {
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
     if (wallet === undefined) await connectTo(choose)
+    if (wallet === undefined && row.querySelector("[data-way]") !== null) {
+      said.replaceChildren(verdict("waits", "Choose how to pay."))
+      row.scrollIntoView({ block: "center" })
+      row.querySelector("button")?.focus()
+    }
     return wallet
   }
 
@@ -154,7 +167,7 @@ const attach = (form: HTMLFormElement) => {
         const payer = await payerOf()
         if (payer === undefined) return undefined
         const { body, keepsake, listed } = await orderOf(form)
-        const { conduct, run } = await paying()
+        const { conduct, run } = await parts.paying()
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",
@@ -178,7 +191,7 @@ const greet = async (forms: ReadonlyArray<HTMLFormElement>) => {
 }
 
 const followOther = (purchase: Purchase): void =>
-  void paying().then(
+  void parts.paying().then(
     ({ follow }) => follow(purchase),
     (error: unknown) => {
       const message = `${sentenceOf(error, pageFailed)} Your signed payment is kept in this browser.`
@@ -202,21 +215,14 @@ const followOthers = (forms: ReadonlySet<string | undefined>) => {
   }
 }
 
-/** Forms that have been attached; a renewed page may bring further ones. */
-const attached = new Set<HTMLFormElement>()
-
 const attachAll = (): ReadonlyArray<HTMLFormElement> => {
-  const forms = all("[data-pay]", HTMLFormElement).filter((form) => !attached.has(form))
-  for (const form of forms) {
-    attached.add(form)
-    attach(form)
-  }
+  const forms = all("[data-pay]", HTMLFormElement)
+  for (const form of forms) attach(form)
   // A sandbox uses the test network; on other networks it is looked for only when paying.
   if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
   return forms
 }
 
 export const start = () => {
-  addEventListener(renewed, attachAll)
   followOthers(new Set(attachAll().map((form) => form.dataset["path"])))
 }

@@ -1,10 +1,11 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
-import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
+import { all, longCode, make, one, retry, verdict } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
-import { priceWords } from "../page/money.ts"
-import { renew } from "../page/renew.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
+
+export { resume, run } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 
 /** The steps as a list; each is announced as it comes. */
@@ -46,7 +47,15 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
       ? []
       : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
-    make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
+    make(
+      "p",
+      {},
+      make(
+        "a",
+        { class: "button", href: permalink?.pathname ?? "/v2/" },
+        permalink?.pathname.startsWith("/witness/") === true ? "See your stone" : "See your act",
+      ),
+    ),
   ]
 }
 
@@ -61,7 +70,7 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   outcome.setAttribute("role", "group")
   outcome.setAttribute("aria-label", "Receipt")
   outcome.tabIndex = -1
-  said.replaceChildren(verdict("holds", "Settled.", `${priceWords(BigInt(result.purchase.amount))} was charged, once.`))
+  said.replaceChildren(verdict("holds", "Settled.", `${priceUsd(BigInt(result.purchase.amount))} was charged, once.`))
   outcome.append(...proof(result))
   if (isFree) outcome.focus()
 }
@@ -85,7 +94,6 @@ export const conduct = async (
   }))
   if (result.tag === "settled") {
     settle(outcome, said, result)
-    void renew().catch(() => false)
     return result
   }
   const isOpen = result.tag === "open"
@@ -96,8 +104,8 @@ export const conduct = async (
         ? verdict("waits", "Open.", result.message)
         : verdict("broken", "Not done.", result.message),
   )
-  if (isOpen || result.isUnreached === true) {
-    const press = button(isOpen ? "Ask again" : "Try again", again, isOpen)
+  if (isOpen || result.isUnreached === true || result.retryAfter !== undefined) {
+    const press = retry(isOpen ? "Ask again" : "Try again", again, isOpen ? 0 : result.retryAfter, isOpen)
     outcome.append(make("p", { class: "again" }, press))
     if (document.activeElement === outcome) press.focus()
   }
@@ -118,7 +126,7 @@ export const follow = (purchase: Purchase) => {
       "p",
       {},
       make("b", {}, "You signed a payment that is not over: "),
-      `${priceWords(BigInt(purchase.amount))} for `,
+      `${priceUsd(BigInt(purchase.amount))} for `,
       longCode(purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),

@@ -1,10 +1,10 @@
 /** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
+import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { ask, messageOf, post, AnswerError } from "../page/http.ts"
-import { priceWords } from "../page/money.ts"
-import { arrived } from "../page/load.ts"
+import { ask, post, refusalOf } from "../page/http.ts"
+import { parts } from "../page/load.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -57,8 +57,6 @@ export const isSandbox = (): Promise<boolean> => {
   return asked
 }
 
-const signing = () => arrived(import("./signer.ts"))
-
 const slot = "altar:play-wallet"
 
 /** The throw-away key of this tab, worthless elsewhere, and its balance in atomic play money. */
@@ -82,7 +80,7 @@ export const hasPlayWallet = () => heldWallet() !== undefined
 /** Undefined when this tab has created none. */
 export const playAddress = async (): Promise<string | undefined> => {
   const held = heldWallet()
-  return held === undefined ? undefined : (await signing()).own(held.key).address
+  return held === undefined ? undefined : (await parts.signer()).own(held.key).address
 }
 
 /** The price of the dearest act sold here, on any page. */
@@ -91,16 +89,16 @@ const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dear
 /** Created once for a tab, and funded again only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
   let held = heldWallet() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
-  const { address, sign } = (await signing()).own(held.key)
+  const { address, sign } = (await parts.signer()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
-    if (answer.status !== 200) throw new AnswerError(messageOf(answer))
+    if (answer.status !== 200) throw refusalOf(answer)
     held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
   }
   return {
     address,
     sign,
-    label: () => `Play wallet with ${priceWords(held.balance)}`,
+    label: () => `Play wallet with ${priceUsd(held.balance)}`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },
@@ -108,6 +106,6 @@ export const playWallet = async (): Promise<Wallet> => {
 }
 
 export const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
-  const { address, sign } = await (await signing()).injected(provider, Number(network.split(":")[1]))
+  const { address, sign } = await (await parts.signer()).injected(provider, Number(network.split(":")[1]))
   return { address, sign, label: () => name, paid: () => {} }
 }

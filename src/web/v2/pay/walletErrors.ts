@@ -22,7 +22,7 @@ export const added = (chainId: number) => {
 }
 
 const words: Readonly<Record<number, string>> = {
-  4001: "You said no in the wallet.",
+  4001: "You declined in your wallet.",
   4100: "The wallet does not allow this page to use that account. Allow it there, then try again.",
   4200: "This wallet cannot sign typed data. Choose another one.",
   4900: "The wallet is not connected to any network.",

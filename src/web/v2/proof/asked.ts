@@ -1,8 +1,9 @@
-/** Checks that start on request: of the log, loaded then, and of an artwork's published hash. */
+/** Checks that start on request: of the chain and the log, loaded then, and of an artwork's published hash. */
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
-import { all, failure, longCode, one, verdict } from "../page/dom.ts"
-import { cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
-import { arrived } from "../page/load.ts"
+import { all, failure, longCode, make, one, type Verdict, verdict } from "../page/dom.ts"
+import { AnswerError, cannotHash, pageFailed, sentenceOf, unreached, waitOf } from "../page/http.ts"
+import { parts } from "../page/load.ts"
+import type { Checked } from "./chain.ts"
 
 type Check = (root: HTMLElement, again: () => void) => Promise<ReadonlyArray<Node>>
 
@@ -39,11 +40,11 @@ const checkArtwork: Check = async ({ dataset: { artwork = "", bytes = "", sha256
   return [verdict("broken", "Another hash.", said, longCode(computed))]
 }
 
-const checkLog: Check = async (root, again) => (await arrived(import("./log.js"))).check(root, again)
+const checkLog: Check = async (root, again) => (await parts.log()).check(root, again)
 
 /** Loaded with its page, which then works offline. */
 const openChecker = (root: HTMLElement): void =>
-  void arrived(import("./checker.js")).then(
+  void parts.checker().then(
     ({ start: open }) => open(root),
     (error: unknown) =>
       one("[data-found]", HTMLElement, root).replaceChildren(
@@ -51,7 +52,56 @@ const openChecker = (root: HTMLElement): void =>
       ),
   )
 
+const counted = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
+
+/** The log's part of a check of everything; a log that cannot be asked is no reason to believe less of the chain. */
+const withLog = async (root: HTMLElement, status: HTMLElement, { holds, links, reveals }: Checked) => {
+  const { logVkey = "", witnesses = "" } = root.dataset
+  const asked = make("div", { "data-vkey": logVkey, "data-witnesses": witnesses })
+  const findings = await checkLog(asked, () => one("button", HTMLButtonElement, root).click()).catch(
+    (error: unknown) => [verdict("unchecked", "The log was not checked.", sentenceOf(error, pageFailed))],
+  )
+  const has = (kind: Verdict) => findings.some((node) => node instanceof Element && node.matches(`.verdict--${kind}`))
+  const [kind, word] =
+    !holds || has("broken")
+      ? (["broken", "Not everything holds."] as const)
+      : has("unchecked")
+        ? (["unchecked", "Not everything could be checked."] as const)
+        : (["holds", "Everything holds."] as const)
+  const checked = `${counted(links, "link")}${has("unchecked") ? "" : ", the log's newest checkpoint"} and ${counted(reveals, "revealed text")}`
+  status.prepend(verdict(kind, word, `Checked in this browser: ${checked}. Not checked: payments.`))
+  status.append(...findings)
+}
+
+/** The check of a range of the chain, and of the log where the page names its key. */
+const attachChain = (root: HTMLElement) => {
+  const place = {
+    status: one("[data-verify-status]", HTMLElement, root),
+    list: one("[data-verify-list]", HTMLElement, root),
+  }
+  const press = one("button", HTMLButtonElement, root)
+  const { from, logVkey, to } = root.dataset
+  const run = async () => {
+    if (!canHash()) return place.status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
+    press.disabled = true
+    await parts
+      .chain()
+      .then(({ check }) => check(place, Number(from), Number(to)))
+      .then((checked) => (logVkey === undefined ? undefined : withLog(root, place.status, checked)))
+      .catch((error: unknown) => {
+        const word = error instanceof AnswerError ? error.word : undefined
+        const kind = word === undefined ? "unchecked" : "broken"
+        place.status.replaceChildren(
+          ...failure(word ?? "Not checked.", sentenceOf(error, pageFailed), () => void run(), kind, waitOf(error)),
+        )
+      })
+    press.disabled = false
+  }
+  press.addEventListener("click", () => void run())
+}
+
 export const start = () => {
+  for (const root of all("[data-verify]", HTMLElement)) attachChain(root)
   for (const root of all("[data-checker]", HTMLElement)) openChecker(root)
   for (const root of all("[data-artwork]", HTMLElement)) attach(root, "[data-result]", "Hashing.", checkArtwork)
   for (const root of all("[data-vkey]", HTMLElement)) attach(root, "[data-log-status]", "Checking.", checkLog)

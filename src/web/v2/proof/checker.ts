@@ -1,136 +1,135 @@
-/** The page that checks a dropped receipt or proof: it asks for what is missing and sends nothing. */
+/** The page that checks a dropped file: a receipt, a proof of this altar's log, or the file of a stone. */
+import { Malformed } from "../../../../schema/log/Bytes.ts"
+import { parseVerifierKey } from "../../../../schema/log/Note.ts"
+import type { Link } from "../../../buyer/core/Chain.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
+import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
+import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { make, one, type Verdict, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
-import { cannotHash, pageFailed, sentenceOf } from "../page/http.ts"
-import { tab } from "../page/store.ts"
-import { given, type Outcome } from "./given.ts"
-import { handed, largest } from "./handed.ts"
-import { asPasted, type Known, recognise } from "./recognise.ts"
+import { AnswerError, ask, cannotHash, pageFailed, refusalOf, sentenceOf } from "../page/http.ts"
+import { hashFile } from "../words/file.ts"
+import { type Known, largest, recognise } from "./recognise.ts"
 
-const words = { holds: "checked", broken: "failed", open: "unchecked" } as const
+/** The keys that this server names for its own receipts and its log. */
+interface Own {
+  readonly keys: ReadonlyArray<{ readonly kid: string; readonly vkey: string }>
+  readonly logs: ReadonlyArray<{ readonly origin: string; readonly vkey: string }>
+}
+
+const words = { holds: "holds", broken: "broken", open: "not checked" } as const
 const verdicts: Readonly<Record<ReceiptCheck["state"], Verdict>> = {
   holds: "holds",
   broken: "broken",
   open: "unchecked",
 }
 
-const capital = (text: string) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`
-
 const lineOf = ({ name, says, state }: ReceiptCheck) =>
-  make("li", {}, verdict(verdicts[state], `${capital(name)}: ${words[state]}.`, says))
+  make("li", {}, verdict(verdicts[state], `${name[0]?.toUpperCase() ?? ""}${name.slice(1)}: ${words[state]}.`, says))
 
-const parts = (many: number) => `${many} ${many === 1 ? "part" : "parts"}`
-
-/** The line over all others; it says how much was not checked, too. */
-const headline = (what: string, { checks, ok }: Outcome) => {
+/** The line over all others is green only where every part holds. */
+const headline = (what: string, checks: ReadonlyArray<ReceiptCheck>) => {
   const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
-  const [checked, failed, unchecked] = [count("holds"), count("broken"), count("open")]
-  const rest = unchecked === 0 ? "" : ` ${parts(unchecked)} unchecked.`
-  if (failed > 0) return verdict("broken", `This ${what} does not hold.`, `${parts(failed)} failed.${rest}`)
-  return ok
-    ? verdict("holds", `This ${what} holds.`, `${parts(checked)} checked, none failed.${rest}`)
-    : verdict("unchecked", `Nothing shows yet that this ${what} holds.`, `None failed.${rest}`)
+  const [good, bad, open] = [count("holds"), count("broken"), count("open")]
+  if (bad > 0) return verdict("broken", `This ${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
+  if (open === 0) return verdict("holds", `This ${what} holds.`, `All ${good} parts hold.`)
+  return verdict("unchecked", `Nothing is broken, and ${open} of ${checks.length} parts were not checked.`)
 }
-
-const describe = (what: Known) =>
-  what.kind === "receipt"
-    ? make("p", {}, make("b", {}, "A receipt file."), ` It says that ${what.kid} signed a receipt for ${what.act}.`)
-    : make(
-        "p",
-        {},
-        make("b", {}, "A log proof."),
-        ` It says that the log ${what.origin} holds entry ${what.index + 1} of ${what.size}.`,
-      )
 
 export const start = (root: HTMLElement) => {
   const found = one("[data-found]", HTMLElement, root)
-  const form = one("[data-asked]", HTMLFormElement, root)
-  const fold = one("[data-with]", HTMLDetailsElement, root)
   const outcome = one("[data-outcome]", HTMLElement, root)
   const lines = one("[data-lines]", HTMLElement, root)
-  const pasted = one("[data-text]", HTMLTextAreaElement, root)
-  const chosen = one("[data-file]", HTMLInputElement, root)
-  const { ask, check: judge } = given(root)
-  let loaded: { readonly text: string; readonly what: Known } | undefined
+  const form = one("[data-asked]", HTMLFormElement, root)
+  const key = one("[data-key]", HTMLInputElement, form)
+  const { keys = "[]", logs = "[]" } = root.dataset
+  const own: Own = { keys: JSON.parse(keys), logs: JSON.parse(logs) }
   let newest: unknown
+  let waiting: { readonly text: string; readonly what: Known } | undefined
 
   const show = (...summary: ReadonlyArray<Node>) => {
     outcome.replaceChildren(...summary)
     lines.replaceChildren()
   }
 
-  let turn = 0
+  const receipt = (text: string, vkey: string) => {
+    if (parseVerifierKey(vkey) instanceof Malformed) throw new AnswerError("This is no verifier key: name+hash+Base64.")
+    const [log] = own.keys.some((known) => known.vkey === vkey) ? own.logs : []
+    return verifyReceipt(text, { key: vkey, ...(log === undefined ? {} : { log: { vkey: log.vkey } }) })
+  }
 
-  const check = async () => {
-    const now = loaded
-    if (now === undefined) return
-    turn += 1
-    const mine = turn
+  const stoneAt = async (sequence: number): Promise<Link> => {
+    const answer = await ask(`/api/witness/chain?from=${sequence}&limit=1`)
+    const entries: ReadonlyArray<Link> = Array.isArray(answer.body["entries"]) ? answer.body["entries"] : []
+    if (answer.status !== 200 || entries[0] === undefined) throw refusalOf(answer)
+    return entries[0]
+  }
+
+  const check = async (text: string, what: Known, vkey: string) => {
     show(verdict("waits", "Checking."))
     try {
-      const made = await judge(now.text, now.what)
-      if (mine !== turn) return
-      show(headline(now.what.kind === "receipt" ? "receipt" : "proof", made))
-      lines.replaceChildren(...made.checks.map(lineOf))
+      const { checks } =
+        what.kind === "receipt"
+          ? await receipt(text, vkey)
+          : await checkProof(text, { stone: await stoneAt(what.index + 1) }, { vkey })
+      show(headline(what.kind, checks))
+      lines.replaceChildren(...checks.map(lineOf))
     } catch (error) {
-      if (mine !== turn) return
-      fold.open = true
       show(verdict("unchecked", "Not checked.", sentenceOf(error, pageFailed)))
     }
   }
 
-  /** A verdict does not outlive what it was about. */
-  const forget = () => {
-    turn += 1
-    show()
-  }
-
-  const take = (text: string) => {
-    const what = recognise(text)
-    loaded = what.kind === "unknown" ? undefined : { text, what }
-    form.hidden = loaded === undefined
-    forget()
-    if (what.kind === "unknown") return found.replaceChildren(verdict("broken", what.word, what.says))
-    found.replaceChildren(describe(what))
-    const isComplete = ask(what)
-    fold.open = !isComplete
-    if (isComplete) void check()
+  const take = (text: string, what: Known): void => {
+    waiting = { text, what }
+    if (what.kind === "receipt") {
+      found.replaceChildren(
+        make("p", {}, make("b", {}, "A receipt file."), ` It says that ${what.kid} signed it for ${what.act}.`),
+      )
+      const vkey = own.keys.find(({ kid }) => kid === what.kid)?.vkey
+      form.hidden = vkey !== undefined
+      if (vkey !== undefined) return void check(text, what, vkey)
+      return show(verdict("unchecked", "Not checked.", "Another shop signed it. Name its key."))
+    }
+    found.replaceChildren(
+      make(
+        "p",
+        {},
+        make("b", {}, "A log proof."),
+        ` It says that ${what.origin} holds entry ${what.index + 1} of ${what.size}.`,
+      ),
+    )
+    const log = own.logs.find(({ origin }) => origin === what.origin)
+    if (log !== undefined) return void check(text, what, log.vkey)
+    show(verdict("unchecked", "Not checked.", "It is of another log: check it with spirit-altar verify-proof."))
   }
 
   const read = async (file: File) => {
     newest = file
-    pasted.value = ""
-    loaded = undefined
     form.hidden = true
-    forget()
+    show()
     found.replaceChildren(verdict("waits", `Reading ${file.name}.`))
-    // A file of gigabytes is not read to be refused.
-    const text = file.size > 4 * largest ? " ".repeat(largest + 1) : await file.text().catch(() => undefined)
-    if (newest !== file) return
-    if (text === undefined) return found.replaceChildren(verdict("broken", "The browser cannot read this file."))
-    take(text)
+    try {
+      const text = file.size > largest ? "" : await file.text()
+      const what = recognise(text)
+      if (newest !== file) return
+      if (what.kind !== "unknown") return take(text, what)
+      if (what.isOurs) return found.replaceChildren(verdict("broken", what.word, what.says))
+      const hash = await hashFile(file, () => {})
+      if (newest === file) location.assign(`/v2/acts?q=${hash}`)
+    } catch {
+      if (newest === file) found.replaceChildren(verdict("broken", "The browser cannot read this file."))
+    }
   }
 
   if (!canHash()) return found.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
+  const chosen = one("[data-file]", HTMLInputElement, root)
   hearFiles(chosen, document.body, (file) => void read(file))
-  pasted.addEventListener("input", () => {
-    newest = undefined
-    chosen.value = ""
-    take(asPasted(pasted.value))
-  })
-  form.addEventListener("input", forget)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    void check()
+    if (waiting !== undefined) void check(waiting.text, waiting.what, key.value.trim())
   })
   // Chosen before this script was there.
   const early = chosen.files?.[0]
   if (early !== undefined) void read(early)
-  const brought = tab.get(handed)
-  if (brought !== null) {
-    tab.remove(handed)
-    take(brought)
-  }
 }

@@ -1,7 +1,7 @@
 /** The example of the home page: recomputes the fingerprint of its words at each change. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { all, one, renewed, verdict } from "../page/dom.ts"
+import { all, one, verdict } from "../page/dom.ts"
 import { cannotHash } from "../page/http.ts"
 
 /** The recorded fingerprint with its differing digits marked. */
@@ -31,17 +31,6 @@ const attach = (form: HTMLFormElement) => {
   void compute()
 }
 
-const attached = new WeakSet<HTMLFormElement>()
-
-const attachAll = () => {
-  for (const form of all("[data-example]", HTMLFormElement)) {
-    if (attached.has(form)) continue
-    attached.add(form)
-    attach(form)
-  }
-}
-
 export const start = () => {
-  attachAll()
-  addEventListener(renewed, attachAll)
+  for (const form of all("[data-example]", HTMLFormElement)) attach(form)
 }

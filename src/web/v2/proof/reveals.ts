@@ -1,6 +1,6 @@
 /** Hashes revealed words wherever a page shows them, and warns beside words that do not match their commitment. */
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
-import { all, make, one, verdict, renewed } from "../page/dom.ts"
+import { all, make, one, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 
 const judge = async (place: HTMLElement) => {
@@ -37,5 +37,4 @@ export const checkReveals = async (): Promise<{ readonly shown: number; readonly
 
 export const start = () => {
   void checkReveals()
-  addEventListener(renewed, () => void checkReveals())
 }

@@ -1,10 +1,8 @@
-/** Places that accept a file, to set a stone of its hash, to check a stone, or to search. */
+/** Places that accept a file, to set a stone of its hash or to check a stone. */
 import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
-import { handed, isForChecker } from "../proof/handed.ts"
 import { pageFailed, sentenceOf } from "../page/http.ts"
-import { arrived } from "../page/load.ts"
-import { tab } from "../page/store.ts"
+import { parts } from "../page/load.ts"
 
 interface Hashed {
   readonly file: File
@@ -29,7 +27,7 @@ const accept = (
     const bar = make("progress", { max: String(Math.max(1, file.size)), "aria-label": `Hashing ${file.name}` })
     said.replaceChildren(make("p", {}, `Hashing ${file.name}, ${sizeOf(file.size)}. `, bar))
     try {
-      const { hashFile } = await arrived(import("./file.js"))
+      const { hashFile } = await parts.file()
       const hash = await hashFile(file, (bytes) => (bar.value = bytes))
       if (file === newest) await use({ file, hash }, said)
     } catch (error) {
@@ -87,16 +85,7 @@ const checkFile = (place: HTMLElement) => {
   )
 }
 
-/** Receipts and proofs are not hashed here, because the checker's page checks them. */
-const searchFile = (place: HTMLElement) =>
-  accept(place, place, async ({ file, hash }) => {
-    if (!isForChecker(file)) return location.assign(`/v2/acts?q=${hash}`)
-    tab.set(handed, await file.text())
-    location.assign("/v2/verify")
-  })
-
 export const start = () => {
   for (const place of all("[data-file-sealed]", HTMLElement)) sealFile(place)
   for (const place of all("[data-file-check]", HTMLElement)) checkFile(place)
-  for (const place of all("[data-file-search]", HTMLElement)) searchFile(place)
 }

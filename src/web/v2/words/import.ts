@@ -1,4 +1,4 @@
-/** Imports a saved file by choosing, dropping or pasting; entries that do not hash to their commitment are rejected. */
+/** Imports a saved file by choosing or dropping it; entries that do not hash to their commitment are rejected. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, type Keepsake, readHeld, restore } from "./box.ts"
 import { one } from "../page/dom.ts"
@@ -55,9 +55,9 @@ const importAll = async ({ purchases, words }: Listed): Promise<Imported> => {
   return { entries: entries.map(restore), purchases: open, refused }
 }
 
-const notOurs = new AnswerError("That is no file of sealed words.")
+const notOurs = new AnswerError("This is not a file of sealed words.")
 
-/** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
+/** `[data-take]` is the file input; a file may be dropped anywhere in the place. */
 export const acceptImports = (
   place: HTMLElement,
   use: (imported: Imported) => void,
@@ -74,11 +74,5 @@ export const acceptImports = (
   hearFiles(input, place, (file) => {
     settle(read(file))
     input.value = ""
-  })
-  place.addEventListener("paste", (event) => {
-    const found = listed(event.clipboardData?.getData("text/plain") ?? "")
-    if (found === undefined) return
-    event.preventDefault()
-    settle(importAll(found))
   })
 }

@@ -15,10 +15,10 @@ const warn = () => {
 
 const notes = (commitment: string, saved: boolean): ReadonlyArray<Node | string> => {
   const mine = make("a", { href: "/v2/mine#box" }, "My acts")
-  if (saved) return [make("b", {}, "Kept."), " Store the file where you will find it. ", mine, " takes it back."]
+  if (saved) return [make("b", {}, "Saved."), " Keep the file where you will find it. ", mine, " restores it."]
   return lasts(commitment)
-    ? [make("b", {}, "Not saved yet."), " Only this browser holds them, under ", mine, ", until its data are cleared."]
-    : [make("b", {}, "Not saved yet."), " This browser keeps nothing: they are lost when you leave this page."]
+    ? [make("b", {}, "Not saved yet."), " Only this browser has them, under ", mine, ", until its data is cleared."]
+    : [make("b", {}, "Not saved yet."), " This browser saves nothing: they are lost when you leave this page."]
 }
 
 /** A link that saves a text as a file. */
@@ -54,7 +54,12 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
   return make(
     "div",
     { class: "keepsake" },
-    make("p", {}, make("b", {}, "Keep this."), " Only you have salt and words. Without both, nothing can be proved."),
+    make(
+      "p",
+      {},
+      make("b", {}, "Keep this."),
+      " Only you have the salt and the words. Without both, nothing can be proved.",
+    ),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, file, copy),
     note,

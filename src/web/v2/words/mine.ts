@@ -4,7 +4,7 @@ import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
-import { paying } from "../pay/paying.ts"
+import { parts } from "../page/load.ts"
 import { pending } from "../pay/purchase.ts"
 import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { browser } from "../page/store.ts"
@@ -55,18 +55,11 @@ const entry = (one: Held, changed: () => void) => {
       "p",
       { class: "held__title" },
       ...(deed === null
-        ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Look for its stone")]
+        ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Find its stone")]
         : [make("a", { href: deed.path }, deed.title)]),
     ),
     make("p", { class: "held__words", dir: "auto" }, words),
-    make(
-      "p",
-      { class: "held__facts" },
-      "Commitment ",
-      shortOf(commitment),
-      `, kept since ${timeWords(keptAt)}. `,
-      state,
-    ),
+    make("p", { class: "held__facts" }, "Commitment ", shortOf(commitment), `, saved ${timeWords(keptAt)}. `, state),
     folded,
   )
 }
@@ -83,7 +76,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   )
 }
 
-const noRoom = "No room here: imports are gone when you leave."
+const noRoom = "This browser saves nothing: restored words are lost when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -107,17 +100,17 @@ const box = (place: HTMLElement) => {
     ({ entries, purchases, refused }) => {
       show()
       // Each is shown with its steps above.
-      for (const purchase of purchases) void paying().then(({ follow }) => follow(purchase))
+      for (const purchase of purchases) void parts.paying().then(({ follow }) => follow(purchase))
       const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
-          ? verdict("broken", "Not taken.", lost)
-          : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
-        ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)}. ${noRoom}`)]),
+          ? verdict("broken", "Not restored.", lost)
+          : verdict("holds", "Restored.", `${counted(entries.length)} are in the box now.${lost}`),
+        ...(fleeting === 0 ? [] : [verdict("broken", "Not saved.", `${counted(fleeting)}. ${noRoom}`)]),
       )
     },
-    (message) => note.replaceChildren(verdict("broken", "Not taken.", message)),
+    (message) => note.replaceChildren(verdict("broken", "Not restored.", message)),
   )
   addEventListener("storage", show)
   show()

@@ -3,10 +3,9 @@ import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
 import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
-import { ask, cannotHash, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
+import { ask, cannotHash, pageFailed, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
-import { paying } from "../pay/paying.ts"
 
 interface Parts {
   readonly form: HTMLFormElement
@@ -35,7 +34,7 @@ const answer = (
       (nodes) => parts.result.replaceChildren(...nodes),
       (error: unknown) =>
         parts.result.replaceChildren(
-          ...failure("Not done.", sentenceOf(error, pageFailed), () => form.requestSubmit()),
+          ...failure("Not done.", sentenceOf(error, pageFailed), () => form.requestSubmit(), "broken", waitOf(error)),
         ),
     )
   })
@@ -79,14 +78,14 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
   acceptImports(
     form,
     ({ entries: [first, ...more], refused }) => {
-      if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
+      if (first === undefined) return refuse("Not restored.", "Its salt and words do not hash to its commitment.")
       if (now() === "") commitment.value = first.commitment
       if (![first, ...more].some((entry) => entry.commitment === now()))
         return refuse("Other words.", "They fit another commitment. This browser keeps them.")
       for (const each of [offer, ...others]) each()
       if (refused > 0) note.append(make("p", {}, leftOut(refused)))
     },
-    (message) => refuse("Not taken.", message),
+    (message) => refuse("Not restored.", message),
   )
   answer(form, async (salt, words) => (await match(salt, words, now())).findings)
 }
@@ -107,16 +106,14 @@ const revealing = (form: HTMLFormElement) => {
     const { findings, same } = await match(salt, words, against)
     if (!same) return [...findings, make("p", {}, "Nothing was sent.")]
     const reply = await ask(dataset["reveal"] ?? "", post({ salt, [dataset["name"] ?? "text"]: words }))
-    if (reply.status !== 200 && reply.status !== 201) return [verdict("broken", "Not revealed.", messageOf(reply))]
-    // The page is renewed around this answer.
-    void paying().then(
-      ({ renew }) => renew(),
-      () => undefined,
-    )
-    return [
-      verdict("holds", "Revealed."),
-      make("p", {}, make("a", { href: dataset["shown"] ?? location.pathname }, "See the words")),
-    ]
+    if (reply.status !== 200 && reply.status !== 201) throw refusalOf(reply)
+    // The words take the form's place and get the focus.
+    const told = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words))
+    const place = form.closest("details") ?? form
+    place.replaceWith(verdict("holds", "Revealed.", "Everyone can read and check these words now."), told)
+    for (const old of all("[data-while-sealed]", HTMLElement)) old.remove()
+    told.focus()
+    return []
   })
   return offer
 }
