@@ -64,10 +64,6 @@ guide("the first view of", (it) => {
       await standsStill(page, path)
       if (path === "/v2/") assert.isAtMost(first, budget.home)
       if (beside.includes(path)) continue
-      const parts = await page
-        .locator("[data-renew]")
-        .evaluateAll((all) => all.map((part) => part.getAttribute("data-renew")))
-      assert.strictEqual(new Set(parts).size, parts.length, `renewed parts of ${path}: ${parts.join(" ")}`)
       const of = (type: string) => sum([...loads.values()].filter((load) => load.type === type))
       assert.isAbove(of("Script"), 1000, path)
       assert.isAtMost(of("Script"), path.startsWith("/v2/mine") ? budget.box : budget.script, `script of ${path}`)

@@ -15,11 +15,11 @@ guide("a prayer", (it) => {
     const name = (await door.innerText()).slice("Lay a prayer with ".length)
     await door.click()
     await wallet(page).click()
-    await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
+    await page.getByText("Play wallet with $10.00").first().waitFor()
     await lay(page).click()
     await settled(page).waitFor()
     assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
-    assert.match(await page.locator(".receipt").innerText(), /\$0\.01 of play money was charged, once/u)
+    assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
     const keepsake: { salt: string; words: string; commitment: string } = JSON.parse(
       await page.locator(".keepsake code").innerText(),
     )
@@ -102,7 +102,7 @@ guide("a completed payment", (it) => {
     assert.strictEqual(await page.getByText("No candle burns here.").count(), 0)
     assert.isTrue(await isFocused(page, ".receipt"))
     assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
-    assert.deepStrictEqual(await ends(page), ["Settled. $1.00 of play money was charged, once."])
+    assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
     await isAccessible(page, "lit")
     await page.getByText("Become the first keeper").click()
     await page.getByLabel("Why, if you like").fill("It looked at me.")

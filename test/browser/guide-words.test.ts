@@ -48,7 +48,7 @@ guide("sealed words", (it) => {
     await page.getByRole("link", { name: "Save as a file" }).click()
     const saved = await keep(await saving)
     assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
-    await page.getByText("Kept.", { exact: true }).waitFor()
+    await page.getByText("Saved.", { exact: true }).waitFor()
     const asked: Array<string> = []
     page.on("dialog", (dialog) => {
       asked.push(dialog.type())

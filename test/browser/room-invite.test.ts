@@ -61,7 +61,7 @@ browser("the signal room", (it) => {
     ])
     assertNone(kept, (text) => text.includes(guest.token) || text.includes(guest.id))
     await page.getByRole("button", { name: "Close" }).click()
-    await page.getByRole("link", { name: "Field guide" }).click()
+    await page.getByRole("link", { name: "Spirits" }).click()
     await page.waitForURL("**/v2/")
     for (const request of seen) {
       const headers = await request.allHeaders()

@@ -22,7 +22,7 @@ const raw = (url: string, path: string) =>
 
 const assetOf = Effect.fnUntraced(function* (plain: string) {
   const { url } = yield* TestServer
-  const name = (yield* ask(`${url}/assets.json`)).json[plain]
+  const [name] = Object((yield* ask(`${url}/assets.json`)).json[plain])
   assert.match(String(name), /^\/[a-z0-9]+\/[a-z-]+-[0-9A-Z]{8}\.\w+$/u)
   return String(name)
 })
@@ -81,7 +81,7 @@ suite("the site", rooms(), (it) => {
       /signals/ /docs /for-agents /terms /openapi.json /llms.txt /v2/checker.js /v2/log.js /v2/file.js
       /api/altars /api/elements /art/spirits/moss-hare.svg /art/pixels/pixel-bit-frog.png
       /art/icons/icon-192.png`.split(/\s+/u)
-    for (const path of [...named, ...Object.values(assets.json).map(String)]) {
+    for (const path of [...named, ...Object.values(assets.json).flat().map(String)]) {
       const headers = { accept: "text/html, */*;q=0.5", "accept-encoding": "br, gzip" }
       const { headers: answered, text } = yield* ask(`${url}${path}`, { headers })
       const isSmall = Buffer.byteLength(text) < 1024

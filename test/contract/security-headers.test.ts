@@ -116,7 +116,9 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
       "/v2/",
       "/v2/witness",
       `/witness/${stone.id}`,
-      ...Object.values((yield* ask(`${url}/assets.json`)).json).map(String),
+      ...Object.values((yield* ask(`${url}/assets.json`)).json)
+        .flat()
+        .map(String),
     ])
     // A set goes on with what is added to it on the way: this walks the site.
     for (const path of seen) {

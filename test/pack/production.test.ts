@@ -53,7 +53,7 @@ suite("a checkout without development's tools", database, (it) => {
     assert.match(said, /^Building the server and its pages: [^\n]+\n/u)
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
     const assets = (yield* ask(`${url}/assets.json`)).json
-    for (const page of ["/v2/", "/signals/", "/docs", "/for-agents", assets["/v2/main.js"], assets["/signals/main.js"]])
+    for (const page of ["/v2/", "/signals/", "/docs", "/for-agents", ...Object.values(assets).flat().map(String)])
       assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, String(page))
   })
 })
