@@ -82,7 +82,7 @@ export const Health = Schema.Struct({
   examples: [
     {
       ok: true,
-      version: "0.16.0",
+      version: "1.0.0",
       interface: interfaceVersion,
       commit: "0".repeat(40),
       database: "ok",
