@@ -36,6 +36,23 @@ const late = (trap: Trap, purchase: Purchase.Purchase) =>
     Purchase.charges(purchase).pipe(until("the held request never arrived", ({ charged }) => charged > 0)),
   )
 
+/** The COMMIT of the recording transaction. The scan commits as well. */
+const commit = (fault: "holdBefore" | "holdAfter") =>
+  at(({ database }) => {
+    const head = database.arm(/UPDATE witness_head/u, "holdBefore")
+    let trap: Trap | undefined
+    const arm = Effect.sync(() => (trap = database.arm(/^COMMIT$/u, fault)))
+    return {
+      ...head,
+      arrived: head.arrived.pipe(
+        Effect.andThen(arm),
+        Effect.tap(head.release),
+        Effect.flatMap(({ arrived }) => arrived),
+      ),
+      release: Effect.suspend(() => trap?.release ?? Effect.void),
+    }
+  })
+
 const intent = at(({ database }) => database.arm(/INSERT INTO payment_attempts/u, "holdAfter"))
 const inBlock = at(({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdAfter"))
 const hosted = { settledBy: "facilitator" } as const
@@ -72,12 +89,12 @@ const points: ReadonlyArray<Point> = [
   },
   {
     killed: "with the COMMIT in flight to the database",
-    reach: at(({ database }) => database.arm(/^COMMIT$/u, "holdBefore")),
+    reach: commit("holdBefore"),
     concludedBy: "start",
   },
   {
     killed: "with the COMMIT done and its reply lost",
-    reach: at(({ database }) => database.arm(/^COMMIT$/u, "holdAfter")),
+    reach: commit("holdAfter"),
     concludedBy: "nobody",
   },
   {

@@ -40,11 +40,7 @@ const unmatched = part`
   SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
     s.found_at AS since, CASE WHEN o.id IS NULL AND s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
       THEN s.valid_before END AS claimable_until
-  FROM payment_strays s LEFT JOIN LATERAL (
-    SELECT a.id FROM payment_attempts a
-    WHERE a.state = 'failed' AND a.nonce = s.nonce AND lower(a.payer) = lower(s.payer) AND a.network = s.network
-    ORDER BY a.ended_at DESC LIMIT 1
-  ) o ON true`
+  FROM payment_strays s LEFT JOIN payment_attempts o ON o.id = s.attempt AND o.state = 'failed'`
 
 /** `payment` is the same text as `claimOf`. */
 const settled = part`

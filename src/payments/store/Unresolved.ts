@@ -29,8 +29,6 @@ const Row = Schema.Struct({
   broadcast: Schema.NullOr(Schema.String),
   broadcastNonce: Schema.NullOr(Schema.String),
   broadcastAt: Schema.NullOr(Moment),
-  /** The transaction that paid it after it had failed, or in another amount. */
-  unmatched: Schema.NullOr(Schema.String),
 })
 export type InspectedAttempt = typeof Row.Type
 
@@ -43,18 +41,15 @@ const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.fina
   extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
   a.valid_before > extract(epoch FROM clock_timestamp()) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
   a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
-  b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at, u.transaction AS unmatched`)
-const source = literal(
-  "payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id LEFT JOIN payment_strays u ON u.attempt = a.id",
-)
+  b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
+const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
 
-/** Pending attempts, lost ones that are not acknowledged, and ones with an unmatched payment; oldest first. */
+/** Pending attempts, and settled ones that are lost and not acknowledged; oldest first. */
 export const list = Effect.fn("Unresolved.list")(function* (limit: number) {
   const sql = yield* SqlClient.SqlClient
   return yield* attemptsOf(sql`
     SELECT ${columns} FROM ${source}
     WHERE a.state = 'pending' OR (a.finality = 'lost' AND a.acknowledged_at IS NULL)
-      OR (u.name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM payment_refunds f WHERE f.payment = u.name))
     ORDER BY a.accepted_at, a.id LIMIT ${limit}::int`)
 })
 

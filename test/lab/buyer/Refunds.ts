@@ -18,9 +18,11 @@ export const note = Effect.fnUntraced(function* ({ nonce, payer }: Pick<Signed, 
   const sql = yield* SqlClient.SqlClient
   const { asset, payTo: paid } = yield* LocalChain
   yield* Effect.orDie(sql`
-    INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+    INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction, found_at,
+      attempt)
     VALUES (lower(${`authorization:${network}:${asset}:${payer.address}:${nonce}`}), ${network}, ${asset}, ${paid},
-      lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 120, ${transaction}, now())`)
+      lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 120, ${transaction}, now(),
+      (SELECT id FROM payment_attempts WHERE nonce = ${nonce} LIMIT 1))`)
 })
 
 /** Transfers from a wallet of the operator; answers the transaction. */
