@@ -12,6 +12,7 @@ export {
   recipe,
   revealFault,
   sealIssue,
+  trimmingFault,
   zeroCommitment,
 } from "./Recipe.ts"
 

@@ -6,6 +6,10 @@ export const zeroCommitment = "0".repeat(64)
 export const recipe =
   "commitment = lowercase hex SHA-256( UTF-8(salt) + 0x00 + UTF-8(normalize(words)) ); normalize = Unicode NFC, CRLF and CR become LF, leading and trailing white space removed"
 
+/** The white space that the recipe removes, beside what common languages remove. */
+export const whiteSpace =
+  "White space is Unicode's `White_Space`, without U+001C to U+001F (Python's `strip`) and U+FEFF (`trim`)."
+
 /** Maximum length of sealed words in code points, after normalization. */
 export const wordsMaximum = 280
 
@@ -36,6 +40,36 @@ export const sealIssue = (path: string, words: string) => ({
 
 /** Returns the text that is hashed as UTF-8: salt, NUL, normalized words. */
 export const commitmentText = (salt: string, words: string): string => `${salt}\0${normalize(words)}`
+
+const inLines = (words: string) => words.normalize("NFC").replace(/\r\n?/gu, "\n")
+
+/** The outer white space of other programs. */
+const trimmings: ReadonlyArray<readonly [how: string, trim: (words: string) => string]> = [
+  ["JavaScript's `trim`", (words) => words.trim()],
+  [
+    "Python's `strip`",
+    (words) => words.replace(/^[\p{White_Space}\u001c-\u001f]+|[\p{White_Space}\u001c-\u001f]+$/gu, ""),
+  ],
+  ["no trimming", (words) => words],
+]
+
+/** Why salt and words do not match, where trimming explains it; undefined otherwise. */
+export const trimmingFault = (
+  salt: string,
+  words: string,
+  commitment: string,
+  hash: (text: string) => string,
+): string | undefined => {
+  const found = trimmings.find(([, trim]) =>
+    [words, inLines(words)].some((one) => hash(`${salt}\0${trim(one)}`) === commitment),
+  )
+  if (found === undefined) return undefined
+  const [how, trim] = found
+  const said = `The commitment was made with ${how} instead of the recipe's removal of outer white space.`
+  return normalize(trim(words)) === inLines(trim(words))
+    ? `${said} Send the words without that white space. Nothing was charged or stored.`
+    : `${said} The recipe removes that white space, so these words cannot be opened here. Nothing was charged or stored.`
+}
 
 /** Revealed words as an altar shows them; both null while they are hidden. */
 export interface ShownWords {

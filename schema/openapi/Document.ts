@@ -130,7 +130,7 @@ const x402 = {
   in: "header",
   name: "PAYMENT-SIGNATURE",
   description:
-    "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. Any x402 client does this by itself.",
+    "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. An x402 client does this; many refuse more than $1 until told otherwise (`spendControls: { maxAmountPerPayment }`).",
 }
 
 /** Renames the room token's scheme: discovery ignores bearer schemes and expects this name for such a key. */

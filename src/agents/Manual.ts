@@ -1,5 +1,5 @@
 /** The content of the manual for agents, which page, Markdown and llms.txt render. */
-import { recipe } from "../../schema/altar/Recipe.ts"
+import { recipe, whiteSpace } from "../../schema/altar/Recipe.ts"
 import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
@@ -26,15 +26,14 @@ const inShort: Block = {
   _tag: "List",
   ordered: true,
   items: [
-    "Exact schemas: `/openapi.json`. Prices: below.",
     "Draw a new `Idempotency-Key` for each purchase.",
     "`POST` the act's route with its body. 402 holds `challenge`; nothing is reserved.",
     "Check amount, network, asset and `payTo`, and sign that offer once.",
     "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
     "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
     "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
-    "429 or 503: wait for `Retry-After`, then repeat.",
-    "A refusal says in `message` what to do; `docs` links the description of its code.",
+    "429, 503: repeat after `Retry-After`.",
+    "A refusal says in `message` what to do.",
   ],
 }
 
@@ -43,7 +42,6 @@ const links = (publicUrl: string): Block => ({
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
-    ["API reference", `${publicUrl}/docs`, "to browse"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
   ],
@@ -156,7 +154,12 @@ export const manual = (
     title: "What each act costs",
     blocks: [
       costs(offers, money),
-      ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule),
+      ...text(
+        'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
+        paidTo(offers),
+        ...byCard(offers),
+        spendPolicy(offers.map(({ act }) => act)).rule,
+      ),
     ],
   },
   ...beginning(publicUrl),
@@ -188,7 +191,7 @@ export const manual = (
     id: "commitment",
     title: "The commitment recipe",
     blocks: [
-      ...text(`\`${recipe}\`.`, "Take a random salt for these words alone, and keep it."),
+      ...text(`\`${recipe}\`.`, whiteSpace),
       {
         _tag: "Table",
         head: ["Salt (JSON)", "Words (JSON)", "Commitment"],

@@ -131,7 +131,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
       sealing("The heron will return by May."),
       ...text("Ask what it costs. `PAYMENT-REQUIRED` holds the same challenge as base64."),
       asks(`POST ${url}${setWitnessStone.path}`, stone, "402 challenge = body.challenge"),
-      ...text("Check this offer against the prices above, and sign it once."),
+      ...text("Check it against the prices above. Sign once."),
       values(`${signing}\npayment = await signed(challenge)`),
       ...text("The same request again, with the payment."),
       pays(`POST ${url}${setWitnessStone.path}`, stone, "201 id = body.record.id", unknownYet),
@@ -151,7 +151,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
         answers: ["201 revealed = body.stone.reveal.text", "200 revealed = body.stone.reveal.text"],
       }),
       ...text(
-        "A candle may hold sealed words beside its dedication. It is bought in the same way; a day costs a dollar.",
+        'A candle may hold sealed words, too; a day costs a dollar. `dedication`, unless `parentId`: `{"parentId":"<a lit candle here>"}` adds a light.',
       ),
       sealing("May the meadow stay unmown."),
       asks(`POST ${url}/api/candles/day/{spirit}`, candle, "402 challenge = body.challenge"),

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
-import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { sandbox } from "../lab/browser/Guide.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { run } from "../lab/Process.ts"
 import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -33,14 +33,12 @@ const project = Effect.sync(() => {
   return folder
 })
 
-suite("the program of docs/integrating.md", world(), (it) => {
+suite("the program of docs/integrating.md", sandbox(), (it) => {
   it("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer
-    const chain = yield* LocalChain
     const secret = generatePrivateKey()
     const account = privateKeyToAccount(secret)
-    yield* Effect.orDie(chain.fund(account.address, 100_000n))
     const folder = yield* project
     const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
     const buys = Effect.map(

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
-import { chainHash, seal } from "../../src/altar/Hashes.ts"
+import { chainHash, mismatchOf, seal, sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
 import { seal as sealing, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
@@ -146,5 +146,24 @@ describe("a chain", () => {
     const verdict = (text: string) => verifyStone(record, { salt: reveal.salt, words: text })
     assert.deepStrictEqual(await verdict(reveal.text), { ok: true })
     assert.isFalse((await verdict("Other words.")).ok)
+  })
+})
+
+describe("a commitment that other trimming explains", () => {
+  const salt = "sixteen-chars-ok"
+  const hashed = (words: string) => sha256(`${salt}\0${words}`)
+  it.each([
+    ["\ufeffhello", "hello", /JavaScript's `trim`.*Send the words without/u],
+    ["hello\u001f", "hello", /Python's `strip`.*Send the words without/u],
+    [" hello", " hello", /no trimming.*cannot be opened/u],
+    ["hello\u0085", "hello\u0085", /`trim`.*cannot be opened/u],
+  ])("is told so: %j", (words, sealed, says) => {
+    const { code, message } = mismatchOf(salt, words, hashed(sealed))
+    assert.strictEqual(code, "commitment_mismatch")
+    assert.match(message, says)
+  })
+
+  it("is no guess where nothing explains it", () => {
+    assert.match(mismatchOf(salt, "hello", hashed("goodbye")).message, /^Salt and words do not hash/u)
   })
 })

@@ -150,7 +150,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     const before = (yield* Processor).taken().length
     const pay = wrapFetchWithPaymentFromConfig(fetch, {
       schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
-      spendControls: false,
+      spendControls: { maxAmountPerPayment: "$3" },
     })
     const request = post(dedication, { "idempotency-key": newKey() })
     const response = yield* Effect.promise(() => pay(`${url}${week}`, request))

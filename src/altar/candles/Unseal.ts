@@ -8,7 +8,7 @@ import {
   NotSealed,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
+import { isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { isPending } from "../../payments/store/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -16,7 +16,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { seal } from "../Hashes.ts"
+import { mismatchOf, seal } from "../Hashes.ts"
 import { Reveals } from "../Reveals.ts"
 import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
 import { unsealed } from "./CandleSql.ts"
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
           if (candle.commitment === null) return yield* new NotSealed({})
           const matches = seal(body.salt, body.words) === candle.commitment
           if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
-          if (!matches) return yield* new CommitmentMismatch({})
+          if (!matches) return yield* mismatchOf(body.salt, body.words, candle.commitment)
           const inserted = yield* sql`
           INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)

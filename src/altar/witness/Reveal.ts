@@ -1,7 +1,7 @@
 /** The one free reveal of a stone: stores words and salt that hash to its commitment. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CommitmentMismatch, isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
+import { isSealable, sealIssue } from "../../../schema/altar/Commitment.ts"
 import { AlreadyRevealed, type RevealBody, WitnessNotFound, WitnessNotSettled } from "../../../schema/altar/Witness.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { isPending } from "../../payments/store/LedgerSql.ts"
@@ -9,7 +9,7 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { now } from "../../platform/Time.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { seal } from "../Hashes.ts"
+import { mismatchOf, seal } from "../Hashes.ts"
 import * as RevealedName from "./RevealedName.ts"
 
 const commitmentsOf = rowsOf("witness_stones", Schema.Struct({ commitment: Schema.String }))
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (act: string) {
           const matches = seal(body.salt, body.text) === stone.commitment
           const before = yield* standing(id, body.agentName)
           if (before !== "sealed") return matches && before === "same" ? false : yield* new AlreadyRevealed({})
-          if (!matches) return yield* new CommitmentMismatch({})
+          if (!matches) return yield* mismatchOf(body.salt, body.text, stone.commitment)
           const name = body.agentName === undefined ? null : yield* names.toStore(id, body.agentName)
           const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
