@@ -31,17 +31,10 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("log", "The transparency log: its key and its state", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
-    await late("receipts", "Signed receipts of a server: their key", () =>
-      import("./operator/Receipts.ts").then(({ receipts }) => receipts),
-    ),
     await late("openapi", "Write schema/openapi.json from the contract", () =>
       import("./operator/OpenApi.ts").then(({ openapi }) => openapi),
     ),
   ] as const
-  const buy = Command.make("buy").pipe(
-    Command.withDescription("The same buyer's commands under one name: npm run buy -- witness …"),
-    Command.withSubcommands(buying),
-  )
   return Command.make("spirit-altar").pipe(
     Command.withDescription(
       "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is a failure, explained in one sentence on stderr.",
@@ -49,7 +42,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     Command.withSubcommands([
       { group: "Buy", commands: buying },
       { group: "Check", commands: checks },
-      { group: "Run", commands: [...runs, buy] },
+      { group: "Run", commands: runs },
     ]),
   )
 }

@@ -21,7 +21,6 @@ export const layer = HttpRouter.use((router) =>
     const keys = [current, ...retired].filter((key) => key !== undefined)
     const checking = checkPage({
       publicUrl: frame.publicUrl,
-      operator,
       keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
       logs: Option.toArray((yield* PublishedLog).identity),
     })

@@ -7,8 +7,6 @@ export interface OperatorConfig {
   readonly name: Option.Option<string>
   /** A URI, `mailto:…` or `https://…`. */
   readonly contact: Option.Option<string>
-  /** The URL of the software's source. */
-  readonly source: Option.Option<string>
   readonly termsFile: Option.Option<string>
   readonly privacyFile: Option.Option<string>
 }
@@ -19,7 +17,7 @@ export class TextUnreadable extends Schema.TaggedError<TextUnreadable>()("TextUn
 }) {}
 
 export class Operator extends Context.Service<Operator>()("spirit-altar/platform/Operator", {
-  make: Effect.fnUntraced(function* ({ contact, name, privacyFile, source, termsFile }: OperatorConfig) {
+  make: Effect.fnUntraced(function* ({ contact, name, privacyFile, termsFile }: OperatorConfig) {
     const files = yield* FileSystem.FileSystem
     const read = (variable: string, path: Option.Option<string>) =>
       Option.match(path, {
@@ -35,7 +33,6 @@ export class Operator extends Context.Service<Operator>()("spirit-altar/platform
     return {
       name,
       contact,
-      source,
       terms: yield* read("TERMS_FILE", termsFile),
       privacy: yield* read("PRIVACY_FILE", privacyFile),
     }
@@ -47,7 +44,6 @@ export class Operator extends Context.Service<Operator>()("spirit-altar/platform
   static readonly unnamed: OperatorConfig = {
     name: Option.none(),
     contact: Option.none(),
-    source: Option.none(),
     termsFile: Option.none(),
     privacyFile: Option.none(),
   }

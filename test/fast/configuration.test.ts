@@ -186,7 +186,7 @@ describe(".env.example", () => {
   effect("names every variable of help and configuration, and no other", function* () {
     const helped = serving.map(({ name }) => name)
     assert.deepStrictEqual(
-      sorted(yield* askedBy(production, telemetry)).filter((name) => !name.startsWith("TEST_")),
+      sorted(yield* askedBy(production, telemetry("json"))).filter((name) => !name.startsWith("TEST_")),
       sorted(helped),
     )
     const named = example.map(({ name }) => name)
@@ -223,7 +223,7 @@ describe(".env.example", () => {
 
   effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
     // Database and data folder are named where it is put together.
-    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "SANDBOX_LIMITS"]
+    const read = [...(yield* askedBy(listen, telemetry("json"))), "DATABASE_URL", "DATA_DIR", "SANDBOX_LIMITS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 
@@ -258,7 +258,7 @@ describe(".env.example", () => {
     const shown = Object.fromEntries(
       example.filter(({ isDefault, value }) => isDefault && value !== "").map(({ name, value }) => [name, value]),
     )
-    const told = (env: Record<string, string>) => telemetry.parse(ConfigProvider.fromEnv({ env }))
+    const told = (env: Record<string, string>) => telemetry("json").parse(ConfigProvider.fromEnv({ env }))
     assert.deepStrictEqual(yield* told(shown), yield* told({}))
     assert.deepStrictEqual(yield* parse({ ...needed, ...shown }), yield* parse(needed))
   })

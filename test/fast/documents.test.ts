@@ -58,11 +58,11 @@ const ours = ([first = "", ...rest]: ReadonlyArray<string>): {
   const script = verb === "run" ? more[0] : ["start", "test"].includes(verb) ? verb : undefined
   if (script === undefined) return {}
   const args = rest.slice(rest.indexOf("--") === -1 ? rest.length : rest.indexOf("--") + 1)
-  const command = /^(?:exec )?node (?:--\S+ )*src\/start\.js (\w+)$/u.exec(scripts[script] ?? "")?.[1]
-  return command === undefined ? { script } : { script, args: [command, ...args] }
+  const command = /^(?:exec )?node (?:--\S+ )*src\/start\.js ?(\w*)$/u.exec(scripts[script] ?? "")?.[1]
+  return command === undefined ? { script } : { script, args: [...(command === "" ? [] : [command]), ...args] }
 }
 
-const groups = new Set(["buy", "log", "admin", "receipts"])
+const groups = new Set(["log", "admin"])
 
 const pathOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...rest] = args

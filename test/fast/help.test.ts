@@ -10,11 +10,9 @@ const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "uns
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["key", "status", "confirm", "resume"].map((name) => ["log", name]),
-  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit", "messages"].map((name) => [
-    "admin",
-    name,
-  ]),
-  ["buy", "witness"],
+  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit", "messages", "receipt-key"].map(
+    (name) => ["admin", name],
+  ),
 ]
 
 describe("a word that begins with a dash", () => {

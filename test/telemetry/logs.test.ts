@@ -181,15 +181,6 @@ apart("the log", stage, (it) => {
     assert.deepStrictEqual([...new Set(missing.map(({ route }) => route))], ["other"])
   })
 
-  it("is readable text on a terminal", function* () {
-    const pretty = yield* started({ LOG_FORMAT: "pretty" })
-    yield* ask(`${pretty.url}/api/spirits/`, { headers: { "user-agent": "Mozilla/5.0" } })
-    assert.match(
-      yield* pretty.says("client=browser"),
-      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request request=\S+ method=GET route=other status=404 ms=[\d.]+ client=browser$/mu,
-    )
-  })
-
   it("delays no purchase while its output is not read, and none after it was closed", function* () {
     const server = yield* started({ LOG_LEVEL: "Trace" })
     const paid = yield* Purchase.prepare(server.url)

@@ -9,6 +9,7 @@ import { plain } from "../Output.ts"
 import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { changes } from "./Changes.ts"
+import { receiptKey } from "./ReceiptKey.ts"
 import { refunded } from "./Refunded.ts"
 
 const audit = command("audit", {
@@ -48,5 +49,5 @@ export const admin = Command.make("admin").pipe(
   Command.withDescription(
     "Show and change data in the database of DATABASE_URL. Every change is recorded with operator, time and reason",
   ),
-  Command.withSubcommands([attempts, attempt, ...changes, refunded, audit, messages]),
+  Command.withSubcommands([attempts, attempt, ...changes, refunded, audit, messages, receiptKey]),
 )

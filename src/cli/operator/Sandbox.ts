@@ -85,7 +85,7 @@ const taken = (flags: Flags) =>
   })
 
 /** For a person at a terminal: only warnings and errors, in words, unless the environment asks for more. */
-const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
+const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_LEVEL: "Warn" }))
 
 export const sandbox = command("sandbox", {
   description: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
@@ -104,7 +104,7 @@ export const sandbox = command("sandbox", {
         Layer.provide(Sandbox.config(network)),
         Layer.provide(Sandbox.parts(network)),
         Layer.provide(DataFolder.layer({ fresh })),
-        Layer.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer)).pipe(Layer.provide(forPeople))),
+        Layer.provide(Layer.unwrap(Effect.map(telemetry("pretty"), Telemetry.layer)).pipe(Layer.provide(forPeople))),
       ),
     ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
   }),

@@ -60,7 +60,7 @@ const granted = Effect.catchCause(launched, (cause) =>
 
 const serving = exitsCleanly.pipe(
   Effect.andThen(granted),
-  Effect.provide(Layer.unwrap(Effect.map(telemetry, Telemetry.layer))),
+  Effect.provide(Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer))),
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )
 

@@ -1,16 +1,13 @@
 /** `/verify`: the one place to check a receipt, a proof, a file or words, and how to check without this server. */
-import { Option } from "effect"
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import type { Operator } from "../../platform/Operator.ts"
 import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { checkForm, sealForm } from "./Seal.ts"
 
 export interface CheckView {
   readonly publicUrl: string
-  readonly operator: Operator["Service"]
   /** This server's log; empty without one. */
   readonly logs: ReadonlyArray<LogIdentity>
   /** The keys that sign or signed receipts of this server, by their DID URL. */
@@ -37,13 +34,7 @@ print(f"{number} stones hold. The last hash is {before}.")`
 const block = (label: string, text: string): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre> `
 
-const source = (operator: Operator["Service"]): Html =>
-  Option.match(operator.source, {
-    onNone: () => html`It comes with this server's software. Ask its operator for it.`,
-    onSome: (url) => html`Its source, and how to install it: <a href="${url}">${url}</a>.`,
-  })
-
-const byHand = ({ operator, publicUrl }: CheckView): Html =>
+const byHand = ({ publicUrl }: CheckView): Html =>
   html`<section class="prose" aria-labelledby="yourself">
     ${heading("yourself", "Check it yourself", "Without this server's word, and without its code.")}
     <h3 id="chain">The chain</h3>
@@ -65,7 +56,10 @@ const byHand = ({ operator, publicUrl }: CheckView): Html =>
       transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
     </p>
     <h3 id="command">With the command</h3>
-    <p>The command <code>spirit-altar verify</code> does all of this. ${source(operator)}</p>
+    <p>
+      The command <code>spirit-altar verify</code> does all of this. It comes with this server's software. Ask its
+      operator for it.
+    </p>
     ${block("The command", `spirit-altar verify --url ${publicUrl} --rpc URL-OF-A-NODE`)}
     <p>
       With <code>--rpc</code> it looks up every payment at that node. With <code>--log</code> it checks the transparency

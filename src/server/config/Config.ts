@@ -6,6 +6,7 @@ import { usdc } from "../../../schema/payments/Usdc.ts"
 import type { LogConfig } from "../../log/Log.ts"
 import { fromText, originOf } from "../../log/Signer.ts"
 import type { CardConfig } from "../../payments/card/Cards.ts"
+import { relayerLimits } from "../../payments/settle/Settlement.ts"
 import type { Configured, SettlementConfig } from "../../payments/Payments.ts"
 import * as Ceiling from "../../room/Ceiling.ts"
 import type { OperatorConfig } from "../../platform/Operator.ts"
@@ -74,7 +75,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
         _tag: "Relayer",
         privateKey,
-        limits: { inFlight: env.inFlight, gasAtRisk: env.gasAtRisk },
+        limits: { inFlight: env.inFlight, gasAtRisk: relayerLimits.gasAtRisk },
         previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )

@@ -92,7 +92,6 @@ export const text = (expected: string): Kind<string> => ({ expected, read: (name
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
 export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))
 export const secretUrl = secretly(url)
-export const httpsUrl = matching("an https URL", (one) => /^https:\/\/\S+$/u.test(one))
 export const secret = (expected: string, least = 1) => secretly(matching(expected, (one) => one.length >= least))
 export const database = secretly(
   matching("postgres://user:password@host:port/database, with an sslmode of PostgreSQL's if it has one", isDatabase),

@@ -44,9 +44,6 @@ export const operator = {
   contact: optional("OPERATOR_CONTACT", Kinds.contact, {
     says: "The operator's contact: an e-mail address, mailto: or https:. It enables security.txt.",
   }),
-  source: optional("SOURCE_URL", Kinds.httpsUrl, {
-    says: "The https URL of the source, for the page on checking the chain.",
-  }),
   termsFile: optional("TERMS_FILE", Kinds.text("a path"), {
     says: "A plain text file for /terms, instead of the built-in text.",
   }),
@@ -80,8 +77,8 @@ export const log = {
 }
 
 export const receipts = {
-  key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
-    says: "The private key that signs receipts, from `spirit-altar receipts key`. Without it receipts are not signed.",
+  key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar admin receipt-key` makes it"), {
+    says: "The private key that signs receipts, from `spirit-altar admin receipt-key`. Without it receipts are not signed.",
   }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
@@ -91,9 +88,6 @@ export const receipts = {
 export const lines = {
   level: preset("LOG_LEVEL", "Info", Kinds.logLevel, {
     says: "The log level: Trace, Debug, Info, Warn, Error, Fatal or None; the sandbox logs at Warn.",
-  }),
-  format: preset("LOG_FORMAT", "json", Kinds.oneOf("json", "pretty"), {
-    says: "The log format: json, one object a line, or pretty, for people, as in the sandbox.",
   }),
 }
 
@@ -109,9 +103,6 @@ export const payment = {
   }),
   inFlight: preset("RELAYER_IN_FLIGHT", relayerLimits.inFlight, Kinds.whole(1, 1_000), {
     says: "Transactions of the relayer that may wait in the node, which takes 16 from one sender by default.",
-  }),
-  gasAtRisk: preset("RELAYER_GAS_AT_RISK", relayerLimits.gasAtRisk, Kinds.whole(750_000, 1_000_000_000), {
-    says: "Gas in flight for wallets that never paid here and for all with code; beyond it their payments wait in line.",
   }),
   previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
     says: "The previous RELAYER_KEY after a change, until none of its transactions is in flight.",

@@ -1,9 +1,12 @@
 /** The configuration of log lines and the metrics port. The exporters read the variables of OpenTelemetry themselves. */
 import { Config, Option } from "effect"
+import type { Format } from "../../telemetry/LogLines.ts"
 import type { TelemetryConfig } from "../../telemetry/TelemetryConfig.ts"
 import * as Table from "./Table.ts"
 
-export const telemetry: Config.Config<TelemetryConfig> = Config.map(
-  Config.all({ log: Config.all(Table.lines), metrics: Table.metrics.at }),
-  ({ log, metrics }) => ({ log, metricsPort: Option.getOrUndefined(metrics) }),
-)
+/** A server writes JSON, and a sandbox text for people. */
+export const telemetry = (format: Format): Config.Config<TelemetryConfig> =>
+  Config.map(Config.all({ log: Config.all(Table.lines), metrics: Table.metrics.at }), ({ log, metrics }) => ({
+    log: { ...log, format },
+    metricsPort: Option.getOrUndefined(metrics),
+  }))

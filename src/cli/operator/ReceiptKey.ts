@@ -1,15 +1,14 @@
-/** `receipts`: makes the key that signs receipts. */
+/** `admin receipt-key`: makes the key that signs receipts. */
 import { Console, Effect, Redacted, Result } from "effect"
-import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
-const key = command("key", {
+export const receiptKey = command("receipt-key", {
   description:
     "Make a random key for receipts, and print it with its verifier key. Nothing is stored. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
   summary: "Make a key for receipts, and its verifier key",
-  examples: [["spirit-altar receipts key --name receipts-2026-11 >> .env", "A first key"]],
+  examples: [["spirit-altar admin receipt-key --name receipts-2026-11 >> .env", "A first key"]],
   flags: {
     name: text("name", "Name of the key in /.well-known/did.json, never used before, such as receipts-2026-11"),
   },
@@ -25,8 +24,3 @@ const key = command("key", {
     yield* Console.log(`RECEIPT_KEY=${Redacted.value(made.success)}`)
   }),
 })
-
-export const receipts = Command.make("receipts").pipe(
-  Command.withDescription("Signed receipts of a server: their key"),
-  Command.withSubcommands([key]),
-)
