@@ -116,8 +116,8 @@ apart("admin refunded", server, (it) => {
   it("records the refund of a failed attempt, and its key says so", function* ({ url, sql }) {
     const { id, purchase, transaction } = yield* settled
     // As if a lying node had made it fail, and its payment had been found afterwards.
-    yield* sql`DELETE FROM payment_claims WHERE attempt_id = ${id}::uuid`
     yield* Refunds.note(purchase, transaction as `0x${string}`)
+    yield* sql`UPDATE payment_strays SET attempt = ${id}::uuid`
     yield* sql`
       UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
       WHERE id = ${id}::uuid`
