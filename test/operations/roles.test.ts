@@ -103,8 +103,9 @@ suite("the roles of the guide", Layer.merge(chain, database), (it) => {
     const stone = JSON.parse((yield* pay(payer, `${url}/api/witness`, { commitment })).answer.text).record
     const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
     assert.strictEqual(revealed.status, 201, revealed.text)
-    // The log over all acts gives each its position, which is all that a server may write in one.
-    yield* ask(`${url}/api/acts/${stone.id}/proof`).pipe(until("no proof of an act", ({ status }) => status === 200))
+    yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
+      until("no proof of a stone", ({ status }) => status === 200),
+    )
 
     for (const statement of [
       "UPDATE witness_stones SET commitment = commitment",
