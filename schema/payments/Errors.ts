@@ -66,7 +66,7 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     authorizationOpenUntil: Schema.optionalKey(Timestamp).annotateKey({
       description:
-        "The payment was not charged so far, and its authorization could still be used until this time. Wait until then, or cancel the authorization on chain, before you sign again. Should it be used, the payment is recorded and paid back.",
+        "The payment was not charged so far, and its authorization could still be used until this time. Ask with the same key some minutes later, or cancel the authorization on chain, before you sign again. Should it be used, the payment is recorded and paid back.",
     }),
     refund: Schema.optionalKey(Refund).annotateKey({
       description: "The refund of a payment that was found after its attempt had ended.",

@@ -41,13 +41,19 @@ const errorOf = (reason: string, message: string) => `${reason}: ${message}`.sli
 
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
 const earlyFailure = (reason: string, until: string) =>
-  `${causes[reason] ?? "This payment did not settle."} It was not charged so far. Should this authorization still be used before ${until}, the payment is recorded and paid back. Wait until then or cancel the authorization on chain, and start again with a new Idempotency-Key.`
+  `${causes[reason] ?? "This payment did not settle."} It was not charged so far. Should this authorization still be used before ${until}, the payment is recorded and paid back. Some minutes after that time, or after you cancel the authorization on chain, ask with this key again. If it still names no transaction, start again with a new Idempotency-Key.`
+
+interface Paid {
+  readonly transaction: string
+  /** Otherwise its block may not be final yet. */
+  readonly isRecorded: boolean
+}
 
 /** The message for an attempt whose payment was found after the attempt had failed. */
-const paidAfterwards = (rail: Rail, transaction: string) =>
+const paidAfterwards = (rail: Rail, { isRecorded, transaction }: Paid) =>
   rail === "card"
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is recorded for the operator, who delivers or refunds it. Do not pay again before the operator has decided.`
-    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is recorded for the operator, who delivers or refunds it. Do not sign again before the operator has decided.`
+    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is ${isRecorded ? "" : "to be "}recorded for the operator, who delivers or refunds it. Do not sign again before the operator has decided.`
 
 /** The message once the operator paid it back. */
 const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>

@@ -139,6 +139,10 @@ apart("a late payment for a failed attempt", server, (it) => {
     const transaction = yield* broadcast(purchase)
     yield* Purchase.mine(1)
     assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
+    yield* QueuedPayments.eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
+      String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
+    )
+    assert.deepStrictEqual(yield* strays, [])
     yield* Purchase.mine(4)
     yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
     assert.deepStrictEqual(yield* strays, [{ transaction }])

@@ -117,12 +117,14 @@ apart("admin refunded", server, (it) => {
     const { id, purchase, transaction } = yield* settled
     // As if a lying node had made it fail, and its payment had been found afterwards.
     yield* Refunds.note(purchase, transaction as `0x${string}`)
-    yield* sql`UPDATE payment_strays SET attempt = ${id}::uuid`
     yield* sql`
       UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
       WHERE id = ${id}::uuid`
+    // As if it had been judged before the attempt claimed it.
+    yield* sql`UPDATE payment_strays SET attempt = NULL`
     const noted = yield* Purchase.reconcile(url, purchase)
     assert.include(String(noted.json["message"]), "is recorded for the operator")
+    yield* sql`UPDATE payment_strays SET attempt = ${id}::uuid`
     const back = yield* repay(purchase.payer.address)
     yield* Purchase.mine(3)
     const done = yield* refunded(id, back)

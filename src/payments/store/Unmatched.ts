@@ -17,7 +17,7 @@ const unknownAtMost = 10_000
 const judgedAtOnce = 500
 
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
-const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
+const readPaid = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String, isRecorded: Schema.Boolean }))
 const judgedRows = rowsOf(
   "chain_transfers",
   Schema.Struct({
@@ -46,11 +46,18 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
     })
 
-    /** The recorded transaction, or card intent, that paid for a failed attempt. */
-    const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ id }: FailedAttempt) {
+    /**
+     * The transaction, or card intent, that paid for a failed attempt. A payment judged before its claim is recorded by
+     * name alone, and one that is not judged yet is a scanned transfer.
+     */
+    const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ id, payment }: FailedAttempt) {
+      const name = claimOf(payment)
       const [row] = yield* sql`
-        SELECT transaction FROM payment_strays WHERE attempt = ${id}::uuid ORDER BY found_at LIMIT 1`.pipe(Effect.orDie)
-      return row === undefined ? Option.none<string>() : Option.some((yield* readTransaction(row)).transaction)
+        SELECT transaction, true AS is_recorded, found_at FROM payment_strays
+          WHERE attempt = ${id}::uuid OR name = ${name}
+        UNION ALL SELECT transaction, false, NULL FROM chain_transfers WHERE name = ${name}
+        ORDER BY found_at LIMIT 1`.pipe(Effect.orDie)
+      return row === undefined ? Option.none() : Option.some(yield* readPaid(row))
     })
 
     /**
