@@ -8,6 +8,7 @@ import { Chain } from "./chain/Chain.ts"
 import { question } from "./chain/Rpc.ts"
 
 const Receipt = Schema.Struct({
+  transactionHash: Word,
   status: HexText,
   blockNumber: Quantity,
   blockHash: Word,
@@ -25,15 +26,18 @@ const addressesOf = Schema.decodeUnknownEffect(
 
 const refuse = (message: string) => Effect.fail(new RefundRefused({ message: `${message} Nothing was recorded.` }))
 
-/** The sum that the transaction moved to the wallet from other wallets. */
+/** The sum that the transaction moved to the wallet, less what it moved from it. */
 const movedTo = (payer: Hex, asset: Hex, { logs }: Receipt) => {
   const wallet = `0x${wordOf(payer)}`
   return logs
-    .filter(({ address, topics: [event, from, to] }) => {
-      const isOurs = inLowerCase(address) === inLowerCase(asset) && event === transferTopic
-      return isOurs && to === wallet && from !== wallet
-    })
-    .reduce((sum, { data }) => sum + (data.length === 66 ? BigInt(data) : 0n), 0n)
+    .filter(
+      ({ address, data, topics: [event] }) =>
+        inLowerCase(address) === inLowerCase(asset) && event === transferTopic && data.length === 66,
+    )
+    .reduce((sum, { data, topics: [, from, to] }) => {
+      const received = to === wallet ? BigInt(data) : 0n
+      return sum + received - (from === wallet ? BigInt(data) : 0n)
+    }, 0n)
 }
 
 /** The refund to record. The payment and the transfer back must both be in final blocks, in this order. */
@@ -52,6 +56,8 @@ export const checked = Effect.fn("RefundCheck.checked")(
     const finalReceipt = Effect.fnUntraced(function* (hash: Hex, what: string) {
       const receipt = yield* readReceipt(chain.ask, hash)
       if (receipt === null) return yield* refuse(`The node of RPC_URL knows no transaction ${hash} of ${what}.`)
+      if (inLowerCase(receipt.transactionHash) !== inLowerCase(hash))
+        return yield* refuse(`The node of RPC_URL answers for ${hash} of ${what} with another transaction.`)
       if (receipt.status !== "0x1") return yield* refuse(`The transaction ${hash} of ${what} failed.`)
       const block = { number: hexToBigInt(receipt.blockNumber), hash: receipt.blockHash }
       if (yield* chain.isFinal(block)) return receipt

@@ -1,6 +1,10 @@
 /** The operator pays back from any wallet. The server checks the transfer, records it once and shows it. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { toEventSelector } from "viem"
+import { Chain } from "../../src/payments/chain/Chain.ts"
+import { wordOf } from "../../src/payments/Hex.ts"
+import { checked } from "../../src/payments/RefundCheck.ts"
 import { carded, prepare, send } from "../lab/buyer/Cards.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
@@ -148,5 +152,47 @@ apart("admin refunded", server, (it) => {
     const bought = yield* send(yield* prepare(url))
     assert.strictEqual(bought.status, 201, bought.text)
     yield* refuses("Refund it at the card processor.", json(bought.text).record.id, `0x${"77".repeat(32)}`)
+  })
+})
+
+const address = (digit: string) => `0x${digit.repeat(40)}` as const
+const hash = (digit: string) => `0x${digit.repeat(64)}` as const
+const [asset, payer, other] = [address("a"), address("b"), address("c")]
+
+const moved = (from: `0x${string}`, to: `0x${string}`, amount: bigint) => ({
+  address: asset,
+  topics: [toEventSelector("Transfer(address,address,uint256)"), `0x${wordOf(from)}`, `0x${wordOf(to)}`],
+  data: `0x${wordOf(amount)}`,
+})
+
+/** The answer of the check for a refund with these logs, where the node names this transaction in its receipt. */
+const check = (logs: ReadonlyArray<object>, named = hash("2")) => {
+  const receipt = { status: "0x1", blockNumber: "0x5", blockHash: hash("5"), logs }
+  const payment = {
+    payment: "",
+    attempt: null,
+    network: "eip155:1",
+    asset,
+    payer,
+    amountAtomic: 10_000n,
+    transaction: hash("1"),
+    claimableUntil: null,
+    refund: null,
+  }
+  const ask = (_: string, [asked]: ReadonlyArray<unknown>) =>
+    Effect.succeed({ ...receipt, transactionHash: asked === hash("2") ? named : asked })
+  return checked(payment, hash("2")).pipe(
+    Effect.match({ onFailure: ({ message }) => message, onSuccess: ({ amountAtomic }) => amountAtomic }),
+    Effect.provide(Layer.mock(Chain, { ask, isFinal: () => Effect.succeed(true) })),
+  )
+}
+
+apart("the check of a refund", Layer.empty, (it) => {
+  it("counts what stays with the payer, in the transaction that was asked for", function* () {
+    const back = moved(other, payer, 10_000n)
+    assert.strictEqual(yield* check([back]), "10000")
+    assert.include(yield* check([back, moved(payer, other, 1n)]), "moved 9999 atomic USDC")
+    assert.include(yield* check([moved(payer, payer, 10_000n)]), "moved 0 atomic USDC")
+    assert.include(yield* check([back], hash("3")), "with another transaction")
   })
 })
