@@ -57,7 +57,7 @@ guide("the page of my acts", (it) => {
     )
     await other.page.getByText("its words are in this browser").first().waitFor()
     await other.page.getByLabel("Your saved file").setInputFiles(file({ nothing: true }))
-    await other.page.getByText("That is no file of sealed words").waitFor()
+    await other.page.getByText("This is not a file of sealed words.").waitFor()
 
     await other.page.getByText("Salt, words and commitment").first().click()
     await other.page.getByRole("button", { name: "Remove from this browser" }).click()
@@ -96,7 +96,7 @@ guide("the page of my acts", (it) => {
     await page.getByText("No sealed words are in this browser.").waitFor()
     await fill(page, 100)
     await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
-    await page.getByText("1 entry. No room here: imports are gone when you leave.").waitFor()
+    await page.getByText("1 entry. This browser saves nothing: restored words are lost when you leave.").waitFor()
     assert.deepStrictEqual(await held(page), [])
   })
 })
