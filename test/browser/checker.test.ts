@@ -47,12 +47,13 @@ guide(
       await page.waitForLoadState("networkidle")
       await page.context().setOffline(true)
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "Nothing is broken, and 1 of")
+      await outcome(page, "unchecked", "Nothing is broken, and 2 of 8 parts were not checked.")
       assert.strictEqual(await page.locator("[data-outcome] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
         Signature: "holds",
         Record: "holds",
         Words: "holds",
+        Key: "not checked",
         Payment: "not checked",
       })
       await isAccessible(page, "a checked receipt")
