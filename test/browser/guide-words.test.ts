@@ -1,6 +1,6 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
 import { readFile } from "node:fs/promises"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
@@ -18,6 +18,13 @@ const isAsked = async (page: Page) => {
   await page.evaluate(() => setTimeout(() => location.reload()))
   return dialog
 }
+
+const dropOn = (field: Locator, kept: object) =>
+  field.evaluate((at, json) => {
+    const data = new DataTransfer()
+    data.items.add(new File([json], "stone.json", { type: "application/json" }))
+    at.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
+  }, JSON.stringify(kept))
 
 guide("sealed words", (it) => {
   it("of a stone are stored before anything is sent, shown first, and filled in on its page", async ({ visit }) => {
@@ -54,7 +61,7 @@ guide("sealed words", (it) => {
       asked.push(dialog.type())
       void dialog.accept()
     })
-    await page.getByRole("link", { name: "See your act" }).click()
+    await page.getByRole("link", { name: "See your stone" }).click()
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
     assert.deepStrictEqual(asked, [], "whoever saved them may go")
     await page.locator("#check").getByText("Filled in.").first().waitFor()
@@ -71,12 +78,16 @@ guide("sealed words", (it) => {
     assert.notInclude(sentBy(requests), "Another")
     await page.locator("#reveal-words").fill(words)
     await page.getByRole("button", { name: "Check, then reveal" }).click()
-    await page.locator(".text blockquote", { hasText: words }).waitFor()
-    assert.isTrue(await isFocused(page, "[data-reveal]"))
+    // The words take the place of the form, have the focus, and are no longer called sealed.
+    const revealed = page.locator("#check blockquote", { hasText: words })
+    await revealed.waitFor()
+    assert.isTrue(await isFocused(page, "#check blockquote"))
+    assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
+    assert.notInclude(await page.locator(".text").innerText(), "The words are sealed.")
     assert.strictEqual(signed(requests).length, 1)
   })
 
-  it("are restored from a file that is chosen, dropped or pasted, and from no other", async ({ visit, run }) => {
+  it("are restored from a file that is chosen or dropped, and from no other", async ({ visit, run }) => {
     const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
     const kept = { salt, words, commitment: seal(salt, words) }
     const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
@@ -89,7 +100,7 @@ guide("sealed words", (it) => {
     for (const [bad, why] of [
       [{ ...kept, words: "Snow before the tenth." }, "do not hash to its commitment"],
       [{ salt, words: "Other", commitment: seal(salt, "Other") }, "another commitment"],
-      [{ name: "no keepsake" }, "no file of sealed words"],
+      [{ name: "no keepsake" }, "not a file of sealed words"],
     ] as const) {
       await input.setInputFiles(file(bad))
       await page.locator("#check .verdict--broken", { hasText: why }).waitFor()
@@ -103,27 +114,12 @@ guide("sealed words", (it) => {
     await page.reload()
     await filled.waitFor()
 
-    const text = JSON.stringify(kept)
-    for (const kind of ["drop", "paste"] as const) {
-      await page.evaluate(() => localStorage.clear())
-      await page.reload()
-      assert.strictEqual(await salted(), "")
-      await page.locator("#check-salt").evaluate(
-        (field, [event, json]) => {
-          const data = new DataTransfer()
-          if (event === "drop") data.items.add(new File([json], "stone.json", { type: "application/json" }))
-          else data.setData("text/plain", json)
-          field.dispatchEvent(
-            event === "drop"
-              ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
-              : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
-          )
-        },
-        [kind, text] as const,
-      )
-      await filled.waitFor()
-      assert.strictEqual(await page.locator("#check-words").inputValue(), words, kind)
-    }
+    await page.evaluate(() => localStorage.clear())
+    await page.reload()
+    assert.strictEqual(await salted(), "")
+    await dropOn(page.locator("#check-salt"), kept)
+    await filled.waitFor()
+    assert.strictEqual(await page.locator("#check-words").inputValue(), words)
     assert.notInclude(sentBy(requests), salt)
   })
 
@@ -159,7 +155,7 @@ guide("sealed words", (it) => {
   })
 
   it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
-    const { page } = await visit("/v2/stone")
+    const { page } = await visit("/verify")
     await page.waitForLoadState("networkidle")
     const requests = watch(page)
     for (const fold of ["Seal words in this browser", "Check words without sending them"])
@@ -179,6 +175,12 @@ guide("sealed words", (it) => {
       await page.getByRole("button", { name: "Check without sending" }).click()
       await page.locator("#check .verdict").filter({ hasText: verdict }).waitFor()
     }
+    // A saved file that is dropped on the form is the form's, though this page takes files, too.
+    await page.evaluate(() => localStorage.clear())
+    await page.locator("#check-commitment").fill("")
+    await dropOn(page.locator("#check-salt"), kept)
+    await page.locator("#check").getByText("Filled in.").waitFor()
+    assert.strictEqual(await page.locator("#check-words").inputValue(), kept.words)
     assert.deepStrictEqual(requests, [])
   })
 })

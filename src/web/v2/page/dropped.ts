@@ -1,4 +1,4 @@
-/** Hears of files that are chosen in a field or dropped on a place. */
+/** Hears of files that are chosen in a field or dropped on a place; the innermost place takes a drop. */
 export const hearFiles = (input: HTMLInputElement, place: HTMLElement, take: (file: File) => void) => {
   input.addEventListener("change", () => {
     const [file] = input.files ?? []
@@ -9,7 +9,7 @@ export const hearFiles = (input: HTMLInputElement, place: HTMLElement, take: (fi
   })
   place.addEventListener("drop", (event) => {
     const [file] = event.dataTransfer?.files ?? []
-    if (file === undefined) return
+    if (file === undefined || event.defaultPrevented) return
     event.preventDefault()
     take(file)
   })
