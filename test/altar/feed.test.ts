@@ -17,15 +17,6 @@ suite("for followers,", world(), (it) => {
     assert.match(text, /^<\?xml version="1\.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/u)
   })
 
-  it("the feed stays readable after a name with a character that XML does not allow", function* ({ url }) {
-    const body = { commitment: newCommitment(), agentName: "Wren\uffff of\ufffe Bade", spirit: "moss-hare" }
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
-    assert.strictEqual(answer.status, 201, answer.text)
-    const { text } = yield* ask(`${url}/acts.atom`)
-    assert.include(text, "<name>Wren\ufffd of\ufffd Bade</name>")
-    assert.notMatch(text, /[\ufffe\uffff]/u)
-  })
-
   it("every icon of the manifest exists", function* ({ url }) {
     const { icons, start_url: start } = yield* read("/site.webmanifest")
     const favicon = yield* ask(`${url}/favicon.ico`)

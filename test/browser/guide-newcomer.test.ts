@@ -36,7 +36,7 @@ guide("a newcomer", (it) => {
     await page.locator("[data-verify-status]").getByRole("button", { name: "Try again" }).click()
     await page.locator("[data-verify-status] .verdict--holds").waitFor()
     await page.locator("[data-reveal]").getByRole("button", { name: "Try again" }).click()
-    await page.locator(".text blockquote", { hasText: words }).waitFor()
+    await page.locator("blockquote.words", { hasText: words }).waitFor()
 
     await page.goto(`${url}/v2/catalog#river-clay`)
     const manifest = page.locator("#river-clay .manifest")
@@ -59,7 +59,7 @@ guide("a newcomer", (it) => {
     await wallet.waitFor()
     await offline(true)
     await wallet.click()
-    await form.getByText("No wallet. You are offline.").waitFor()
+    await form.getByText("You are offline.", { exact: true }).first().waitFor()
     await isOurs(page, "wallet")
     await offline(false)
     await wallet.click()
@@ -88,7 +88,7 @@ guide("a newcomer", (it) => {
     await take(page, "Leave the prayer")
     await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
     await form.getByRole("button", { name: "Leave the prayer for" }).click()
-    await form.getByText("The site was renewed; load the page again. Nothing was signed.").waitFor()
+    await form.getByText("The site was updated. Load the page again. Nothing was signed.").waitFor()
     assert.strictEqual(await form.getByRole("button", { name: "Try again" }).count(), 0)
   })
 
