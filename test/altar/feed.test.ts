@@ -1,5 +1,5 @@
 /** The feed of acts and the manifest: well-formed, and everything they name is there. */
-import { ask, layer as world, newCommitment, newPayer, pay, bought, read } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, bought, read } from "../lab/Fixture.ts"
 import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 suite("for followers,", world(), (it) => {

@@ -11,8 +11,8 @@ guide("a prayer", (it) => {
     const { page } = await visit("/v2/")
     const requests = watch(page)
     // Home shows another spirit each day.
-    const door = page.getByRole("link", { name: /^Lay a prayer with / })
-    const name = (await door.innerText()).slice("Lay a prayer with ".length)
+    const door = page.getByRole("link", { name: /^Leave a prayer for / })
+    const name = (await door.innerText()).slice("Leave a prayer for ".length)
     await door.click()
     await wallet(page).click()
     await page.getByText("Play wallet with $10.00").first().waitFor()

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { log } from "../../platform/LogMessages.ts"
+import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { HexText, Word } from "../Hex.ts"
@@ -66,7 +66,7 @@ const isWanted = `a.finality = 'pending' AND a.state IN ('pending', 'settled')
 /** Logs a failed statement. Its effect is unknown, so callers must not rely on it. */
 const unavailable = <A, E extends Error>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
   statement.pipe(
-    Effect.tapError((error) => log("broadcast record failed", {}, error)),
+    Effect.tapCause(DatabaseWatch.failed("broadcast record failed")),
     Effect.mapError(() => new BroadcastsUnavailable({})),
   )
 

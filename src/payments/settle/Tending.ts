@@ -1,11 +1,11 @@
 /** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { parseTransaction } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
-import type { Broadcasts, InFlight } from "./Broadcasts.ts"
+import { type Broadcasts, BroadcastsUnavailable, type InFlight } from "./Broadcasts.ts"
 import * as Fees from "./Fees.ts"
 import { refusalOf, type RelayerNode } from "./RelayerNode.ts"
 import { type Call, sign } from "./Sender.ts"
@@ -101,7 +101,9 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     )
   })
 
-  yield* DatabaseWatch.sweeping(Effect.as(round, 0), every, "transactions not tended")
+  // A statement that failed was reported where it failed.
+  const rounds = Effect.catchIf(Effect.as(round, 0), Schema.is(BroadcastsUnavailable), () => Effect.succeed(0))
+  yield* DatabaseWatch.sweeping(rounds, every, "transactions not tended")
 
   /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
   return { look: Effect.map(node.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
