@@ -35,8 +35,8 @@ export const answers = (file: string, server: string) => {
         body: await response.text(),
       }))
       .catch(() => undefined)
-    // haproxy answers where no server does.
-    if (heard?.headers["x-request-id"] === undefined) return undefined
+    // A proxy answers where no server does. Every answer of ours has this header.
+    if (heard?.headers["x-content-type-options"] === undefined) return undefined
     out.write(
       `${JSON.stringify({
         at: Date.now(),
