@@ -147,8 +147,11 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
     assert.strictEqual(json["checkpoint"], checkpoint.text)
     // It stores its own signature; the other signers are public.
     assert.isTrue(checkpoint.text.startsWith(readFileSync(env.LOG_CHECKPOINT_FILE, "utf8")))
-    assert.match((yield* ask(`${url}/v2/witness`)).text, /2 of 2 log witnesses signed this checkpoint,\s+as many as this log asks for\./u)
-    assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
+    assert.match(
+      (yield* ask(`${url}/v2/witness`)).text,
+      /2 of 2 log witnesses signed this checkpoint,\s+as many as this log asks for\./u,
+    )
+    assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/witness"')
     for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
       assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
     const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
