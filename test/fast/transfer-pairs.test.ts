@@ -204,6 +204,9 @@ describe("a refused question for logs", () => {
     [false, -32_007, "50/second request limit reached - reduce calls per second"],
     [false, -32_000, "header not found"],
     [false, -32_000, "block range extends beyond current head block"],
+    [false, -32_000, "block range cannot be found"],
+    [false, -32_000, "logs of pruned blocks are not available"],
+    [false, -32_000, "failed to get logs"],
     [false, -32_603, "Internal error"],
   ] as const)("narrows the range: %s, code %s, %s", (isTooWide, code, detail) => {
     const refusal = new ChainUnavailable({ method: "eth_getLogs", reason: "refused the question", code, detail })

@@ -11,6 +11,7 @@ export const us = wallet(0xaa)
 /** A refusal of the node. */
 export interface Refused {
   readonly isTooWide: boolean
+  readonly isTooLarge: boolean
 }
 
 interface Content {
@@ -26,6 +27,8 @@ export interface Lies {
   readonly forgets?: boolean
   /** The most blocks in one question for logs. */
   readonly logRange?: number
+  /** Whether it refuses such a question for the size of its answer. */
+  readonly isLarge?: boolean
   /** Whether it refuses every question for logs, as by a rate limit. */
   readonly isBusy?: boolean
   /** Runs after each answer about logs. */
@@ -101,8 +104,9 @@ export const make = (branch = "a") => {
       Effect.suspend((): Effect.Effect<ReadonlyArray<TokenLog>, Refused> => {
         const width = Number(to - from) + 1
         heard.push(topics[0] === transferTopic ? `transfers ${width}` : `uses ${[topics[1]].flat().length}`)
-        if (lies.isBusy === true) return Effect.fail({ isTooWide: false })
-        if (width > (lies.logRange ?? Infinity)) return Effect.fail({ isTooWide: true })
+        if (lies.isBusy === true) return Effect.fail({ isTooWide: false, isTooLarge: false })
+        if (width > (lies.logRange ?? Infinity))
+          return Effect.fail({ isTooWide: true, isTooLarge: lies.isLarge === true })
         const last = Math.min(Number(to), head())
         const numbers = Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, index) => Number(from) + index)
         const found = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
@@ -114,6 +118,7 @@ export const make = (branch = "a") => {
         blocks.flatMap((_, number) => logsAt(number)).filter((log) => log.transaction === transaction),
       ),
     isTooWide: ({ isTooWide }) => isTooWide,
+    isTooLarge: ({ isTooLarge }) => isTooLarge,
   }
 
   return {

@@ -200,17 +200,49 @@ suite("the scan of transfers", Layer.provideMerge(sql, database), (it) => {
     assert.deepStrictEqual(yield* found, ["above 1 in 31"])
   })
 
-  it("leaves out a single block that the node refuses", function* () {
+  it("leaves out a single block whose logs are too large for the node", function* () {
     const { chain, found, scan } = yield* scene()
     chain.block(payment(1, 1, 1n))
     chain.empty(8)
-    chain.lie({ logRange: 0 })
+    chain.lie({ logRange: 0, isLarge: true })
     for (let scans = 0; scans < 3; scans += 1) yield* scan
     chain.lie({})
     chain.block(payment(2, 2, 2n))
     chain.empty(1)
     yield* scan
     assert.include(yield* found, "above 2 in 40")
+  })
+
+  it("leaves out no block for another reason, nor one with a transfer that was seen", function* () {
+    const { chain, cursor, found, scan } = yield* scene()
+    chain.block(payment(1, 1, 1n))
+    chain.empty(1)
+    yield* scan
+    chain.empty(4)
+    const before = yield* cursor
+    chain.lie({ logRange: 0 })
+    yield* Effect.flip(scan)
+    assert.deepStrictEqual(yield* cursor, before)
+    chain.lie({ logRange: 0, isLarge: true })
+    for (let scans = 0; scans < 3; scans += 1) yield* Effect.ignore(scan)
+    assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+    chain.lie({})
+    yield* scan
+    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+  })
+
+  it("keeps a transfer that a node without logs lacks in the second reading", function* () {
+    const { chain, found, scan } = yield* scene()
+    chain.block(payment(1, 1, 1n))
+    chain.empty(1)
+    yield* scan
+    chain.empty(4)
+    chain.lie({ forgets: true })
+    yield* scan
+    assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+    chain.lie({})
+    yield* scan
+    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
   })
 
   it("reads the last life of an authorization again for another wallet that is paid, and both from then on", function* () {

@@ -202,6 +202,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
             tokenLogsOf(asset)(answer?.logs ?? []),
           ),
         isTooWide: isTooManyBlocks,
+        isTooLarge,
       })
 
     /** Whether a block is final. */
@@ -252,13 +253,19 @@ const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(a
  * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a
  * block that the node lacks do not become better by a narrower question.
  */
-export const isTooManyBlocks = ({ detail = "", reason, status }: ChainUnavailable): boolean =>
-  reason === "AnswerTooLarge" ||
-  status === 413 ||
-  (/\b(?:blocks?|range|results?|logs|response size)\b/iu.test(detail) &&
-    !/\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable/iu.test(
-      detail,
-    ))
+export const isTooManyBlocks = (error: ChainUnavailable): boolean =>
+  isTooLarge(error) || (/\b(?:blocks?|range|logs)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
+
+/** Whether a refusal speaks of the size of the answer. Even a single block can have too large a one. */
+export const isTooLarge = (error: ChainUnavailable): boolean =>
+  error.reason === "AnswerTooLarge" ||
+  error.status === 413 ||
+  (/\b(?:results?|response size)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
+
+const isOtherwise = ({ detail = "" }: ChainUnavailable) =>
+  /\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable|cannot be found|not available|pruned|failed to/iu.test(
+    detail,
+  )
 
 /** The reason a dry run reverted, if it did. Fails without an answer. */
 const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>

@@ -47,6 +47,8 @@ export interface ScanNode<E> {
   readonly logsIn: (transaction: Hex) => Effect.Effect<ReadonlyArray<TokenLog>, E>
   /** Whether the node refused the question for the number of its blocks or results. */
   readonly isTooWide: (error: E) => boolean
+  /** Whether the answer itself was too large, so that even one block can have it. */
+  readonly isTooLarge: (error: E) => boolean
 }
 
 /** The questions about one authorization. */

@@ -70,6 +70,8 @@ const transferRows = rowsOf(
   }),
 )
 
+const missingRows = rowsOf("chain_transfers", Schema.Struct({ block: Schema.BigInt, blockHash: Word }))
+
 /** The name of an authorization in all tables. It equals the claim of an attempt. */
 export const nameOf = ({ asset, network }: Token, { nonce, payer }: Pick<Transfer, "payer" | "nonce">) =>
   `authorization:${network}:${asset}:${payer}:${nonce}`.toLowerCase()
@@ -161,6 +163,17 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     log_index: transfer.index,
   })
 
+  /** The provisional transfers in these blocks that this reading lacks. */
+  const missing = ({ end, from, transfers }: ReadRange) =>
+    missingRows(
+      sql`SELECT DISTINCT block, block_hash FROM chain_transfers
+        WHERE ${here} AND NOT is_final AND block BETWEEN ${from}::bigint AND ${end.number}::bigint
+          AND name <> ALL(${transfers.map((one) => nameOf(token, one))}::text[]) ORDER BY block`,
+    ).pipe(
+      Effect.orDie,
+      Effect.map((all) => all.map(({ block, blockHash }): BlockId => ({ number: block, hash: blockHash }))),
+    )
+
   /** Replaces the provisional rows of these blocks. A final row stays unless a final block holds another transfer. */
   const replace = ({ end, from, transfers }: ReadRange, isFinal: boolean) =>
     Effect.andThen(
@@ -219,7 +232,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   /** Records that a node has another block where a final one was read. A later scan starts again if it agrees. */
   const doubt = sql`UPDATE chain_scans SET doubted_at = COALESCE(doubted_at, now()) WHERE ${here}`.pipe(Effect.orDie)
 
-  return { find, cursor, lease, startAt, commitFinal, commitHead, resetHead, doubt }
+  return { find, cursor, lease, startAt, missing, commitFinal, commitHead, resetHead, doubt }
 })
 
 export type TransferRows = Effect.Success<ReturnType<typeof make>>

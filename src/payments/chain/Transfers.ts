@@ -98,7 +98,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     first: bigint,
     target: Block,
     recipients: ReadonlyArray<Address>,
-    commit: (range: ReadRange) => Effect.Effect<boolean>,
+    commit: (range: ReadRange) => Effect.Effect<boolean, E>,
   ) {
     let from = first
     let asked = 0
@@ -118,9 +118,11 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
           span = refused / 2n
           continue
         }
+        span = firstSpan
+        const seen = yield* rows.missing({ from, end: end.value, transfers: [] })
+        if (!node.isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
         // One block of a stranger's transfers must not stop the scan. Attempts are still searched one by one.
         yield* log("block not scanned", { block: String(from) })
-        span = firstSpan
       } else if (Option.isNone(answer.success)) return
       else asked += answer.success.value.asked + 3
       const transfers =
@@ -155,6 +157,15 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return yield* rows.cursor(config.everyMillis)
   })
 
+  /** Whether a final reading lacks no transfer that was seen before, unless that one's block was replaced. */
+  const isComplete = Effect.fnUntraced(function* (range: ReadRange) {
+    for (const { hash, number } of yield* rows.missing(range)) {
+      const there = yield* node.blockAt(number)
+      if (Option.isNone(there) || there.value.hash === hash) return false
+    }
+    return true
+  })
+
   /** Reads what is new: first the blocks that have become final, then those above them. */
   const scanFrom = Effect.fnUntraced(function* (known: Cursor | undefined) {
     const noBlock = Effect.succeedNone
@@ -173,7 +184,9 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     // The head may still be filled with logs, so a range ends below it. No block that is unread is older than this.
     const parent: Block = { number: newest.number - 1n, hash: newest.parentHash, timestamp: newest.timestamp }
     const target = final.number < newest.number ? final : parent
-    yield* pass(cursor.value.final.number + 1n, target, recipients, rows.commitFinal)
+    yield* pass(cursor.value.final.number + 1n, target, recipients, (range) =>
+      Effect.flatMap(isComplete(range), (complete) => (complete ? rows.commitFinal(range) : Effect.succeed(false))),
+    )
 
     const now = yield* rows.cursor(config.everyMillis)
     if (Option.isNone(now)) return
