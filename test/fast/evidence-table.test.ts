@@ -83,6 +83,7 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
         there: word("9"),
       },
       "the final block is above the newest one": { ...over, newest: blockAt(7n, 2_010n) },
+      "the scan has its transfer in a block above the newest one": { row: rowIn(false), newest: blockAt(8n) },
       "it is unused, but its dry run says that it is used": { revert: alreadyUsed },
       "it is used, but its dry run passes": { used: true },
       "it is used and no log is found": usedAnd({ ends: [] }),

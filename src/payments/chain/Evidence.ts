@@ -130,7 +130,9 @@ export const make = <E>(node: EvidenceNode<E>, table: Table) => {
     }
     const { final, newest } = yield* node.heads
     if (newest.number < final.number) return nothing
-    if (row !== undefined && isIts(authorization, row) && row.block.number <= newest.number) {
+    if (row !== undefined && isIts(authorization, row)) {
+      // This node has not come as far as the one that showed the transfer.
+      if (row.block.number > newest.number) return nothing
       const { there } = yield* node.finalAnd(row.block.number)
       if (there.hash === row.block.hash) return paidBy(row.transaction, row.block)
     }
