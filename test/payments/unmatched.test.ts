@@ -82,7 +82,7 @@ apart("a transfer to us that settled no act", proxiedServer("facilitator", "20 s
 const rows = Layer.provideMerge(UnmatchedPayments.layer, Layer.provideMerge(databaseSql, database))
 
 suite("the ceiling of unmatched payments", rows, (it) => {
-  it("keeps 10,000 of unknown buyers, and no more", function* ({ sql }) {
+  it("keeps 10,000 of unknown buyers below the lowest price, and all others", function* ({ sql }) {
     yield* sql`
       INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
       SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
@@ -93,14 +93,15 @@ suite("the ceiling of unmatched payments", rows, (it) => {
     const table = yield* TransferRows.make(token)
     const { scan } = Transfers.make(chain.node, table, { payTo: us, longestLife: 20, everyMillis: 0 })
     yield* scan
-    for (const one of [1, 2]) {
-      chain.block(payment(one, one))
+    yield* sql`UPDATE payment_strays SET amount_atomic = 10000 WHERE name = 'dust 1'`
+    for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
+      chain.block(payment(one + 1, one + 1, amount))
       chain.empty(6)
       yield* scan
       yield* judge(600)
     }
     const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM payment_strays`
-    assert.deepStrictEqual(yield* count, [{ n: 10_000 }])
+    assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
     const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
     assert.deepStrictEqual(yield* left, [])
   })

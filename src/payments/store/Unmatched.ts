@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { log } from "../../platform/LogMessages.ts"
+import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { part } from "../../platform/SqlPart.ts"
@@ -10,7 +11,7 @@ import { Word } from "../Hex.ts"
 import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
 
-/** Recorded payments of unknown buyers, which cost their senders little. Payments of attempts are always recorded. */
+/** Recorded payments of unknown buyers below the lowest price, not refunded: they cost their senders little. All others are recorded. */
 const unknownAtMost = 10_000
 
 /** Transfers judged at once. */
@@ -82,7 +83,9 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
             SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
               COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
             FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
-              AND (attempt IS NOT NULL OR (SELECT count(*) FROM payment_strays) < ${unknownAtMost}::int)
+              AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM payment_strays s
+                WHERE s.attempt IS NULL AND s.amount_atomic < ${centAtomic}::bigint
+                  AND NOT EXISTS (SELECT FROM payment_refunds f WHERE f.payment = s.name)) < ${unknownAtMost}::int)
             ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name
           )
           SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
