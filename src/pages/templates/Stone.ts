@@ -116,12 +116,12 @@ const link = (one: Stone): Html =>
     ])}
     <p class="small quiet">${one.verify.recipe}</p>
     <p>This command computes the chain hash from the other five parts:</p>
-    <pre class="command">${linkCommand(one)}</pre>
+    <pre class="long command">${linkCommand(one)}</pre>
     ${
       one.reveal?.text == null || one.reveal.salt === null
         ? ""
         : html`<p>And this one the commitment from the salt and the words:</p>
-            <pre class="command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
+            <pre class="long command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
     }
   </section>`
 
