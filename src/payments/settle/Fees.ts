@@ -32,9 +32,16 @@ export const current = (node: RelayerNode) =>
     return { base, fee: { maxPriorityFeePerGas: tip, maxFeePerGas: base * 3n + tip } }
   })
 
-/** A quarter above the offered fee and at least the current one, all as tip. Nodes replace for a tenth more. */
-export const above = (now: Fee, offered: bigint): Fee => {
+/** The most that a replacement offers. */
+export const most = (now: Fee) => now.maxFeePerGas * 10n
+
+/**
+ * A quarter above the offered fee and at least the current one, all as tip. Nodes replace for a tenth more. Undefined
+ * above ten times the current fee.
+ */
+export const above = (now: Fee, offered: bigint): Fee | undefined => {
   const raised = (offered * 5n) / 4n + 1n
+  if (raised > most(now)) return undefined
   const maxFeePerGas = raised > now.maxFeePerGas ? raised : now.maxFeePerGas
   return { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas }
 }

@@ -5,6 +5,7 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
+import { alreadyUsed } from "../chain/Eip3009.ts"
 import { type Broadcasts, BroadcastsUnavailable, type InFlight } from "./Broadcasts.ts"
 import * as Fees from "./Fees.ts"
 import { refusalOf, type RelayerNode } from "./RelayerNode.ts"
@@ -39,17 +40,18 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     fee,
   })
 
-  /** The call of a transaction, if its transfer would still pay. No gas is spent on another one. */
+  /** The call of a transaction, if its transfer would still pay; otherwise the refusal, if the node gives one. */
   const paying = Effect.fnUntraced(function* ({ isPayable, raw }: InFlight, fee: Fees.Fee) {
     const { data, gas = 0n, to } = parseTransaction(raw)
-    if (!isPayable || data === undefined || to === null || to === undefined) return undefined
+    if (!isPayable || data === undefined || to === null || to === undefined)
+      return { call: undefined, refusal: undefined }
     const call = { to, data, gas, fee }
     return yield* node.rehearse(address, call, "latest").pipe(
-      Effect.as(call),
-      Effect.catchIf(
-        (failure) => refusalOf(failure) !== undefined,
-        () => Effect.undefined,
-      ),
+      Effect.as({ call, refusal: undefined }),
+      Effect.catch((failure) => {
+        const refusal = refusalOf(failure)
+        return refusal === undefined ? Effect.fail(failure) : Effect.succeed({ call: undefined, refusal })
+      }),
     )
   })
 
@@ -63,10 +65,17 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     // Those behind the oldest one wait for it, unless no block takes them at their fee.
     const isStuck = ageMillis >= stuckAfter && (isOldest || maxFeePerGas < market.base)
     if (known !== null && !isStuck) return
-    const fee = Fees.above(market.fee, maxFeePerGas)
-    const call = yield* paying(one, fee)
+    const raised = Fees.above(market.fee, maxFeePerGas)
+    if (known !== null && raised === undefined) return yield* Effect.ignore(node.send(raw))
+    const fee = raised ?? market.fee
+    const { call, refusal } = yield* paying(one, fee)
+    // A node that lags may not know the block in which this very transaction used the authorization.
+    if (refusal === alreadyUsed && !isStuck) return
+    // Nothing needs outbidding where the node knows no transaction.
+    const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= Fees.most(market.fee)
     const isEmpty = data === undefined
-    if (!isStuck && (isEmpty || call !== undefined)) return yield* Effect.ignore(node.send(raw))
+    if (known === null && (!isStuck || isPriced) && (isEmpty || call !== undefined))
+      return yield* Effect.ignore(node.send(raw))
     const signed = yield* sign(account, call === undefined ? empty(chainId, nonce, fee) : { chainId, nonce, ...call })
     if (!(yield* broadcasts.replace(hash, signed))) return
     yield* log("transaction replaced", { nonce, transaction: signed.hash, before: hash })

@@ -73,6 +73,7 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       before: before.count,
       traceparent,
       names,
+      claim: claimOf(attempt.payment),
     }
   })
 }
@@ -105,7 +106,7 @@ const insertion = part`
       act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
       amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
       transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
-      since timestamptz, draws numeric, before int, traceparent text, names json)
+      since timestamptz, draws numeric, before int, traceparent text, names json, claim text)
   ), payer AS (
     INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
     ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, limited_until
@@ -113,7 +114,8 @@ const insertion = part`
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
       CROSS JOIN LATERAL (SELECT ${literal(inFlightMaximum)} AS most) AS m
-    WHERE a.balance IS NULL OR payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before)
+    WHERE (a.balance IS NULL OR payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before))
+      AND NOT EXISTS (SELECT 1 FROM payment_refunds f WHERE f.payment = a.claim)
   ), ranked AS MATERIALIZED (
     SELECT id, pool, capacity, row_number() OVER (PARTITION BY pool ORDER BY place)::int AS rank,
       count(*) OVER (PARTITION BY pool)::int AS size FROM fitting
@@ -204,12 +206,20 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         : Option.none()
     })
 
+    /** A payment that was paid back buys nothing. */
+    const isRefunded = ({ payment }: NewAttempt) =>
+      sql`SELECT 1 FROM payment_refunds WHERE payment = ${claimOf(payment)}`.pipe(
+        Effect.orDie,
+        Effect.map((rows) => rows.length > 0),
+      )
+
     const claim = Effect.fnUntraced(function* (attempt: NewAttempt): Effect.fn.Return<ClaimOutcome> {
       const traceparent = (yield* Trace.current) ?? null
       const intent: Intent = { id: randomUUID(), attempt, traceparent, names: namesOf(attempt) }
       const number = yield* numberOf(intent)
       if (number !== undefined) return { _tag: "Claimed", attempt: pendingAttempt(intent, number) }
-      const state = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
+      const found = yield* lookup.state(attempt.idempotencyKey, attempt.claims, attempt.payment)
+      const state = { ...found, paymentBound: found.paymentBound || (yield* isRefunded(attempt)) }
       const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
       const hindered = isTaken ? Option.none() : yield* obstacle(attempt)
       return Option.getOrElse(hindered, () => ({ _tag: "Conflict" as const, state }))
