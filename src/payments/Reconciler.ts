@@ -90,10 +90,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
         const isFinal = Effect.orElseSucceed(isFinalBy(node, block), () => false)
         return { ...known, found: { is: "paid", proof }, isFinal }
       }
-      if (found.is !== "unused" && found.is !== "reverts") return { ...known, found }
-      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
+      if (found.is === "silence") return { ...known, found }
       const isSpent = (yield* settlement.standing(attempt.id, payment)) === "spent"
-      return { ...known, found: isSpent ? { is: "spent" } : found }
+      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
+      const isOpen = found.is === "unused" || found.is === "reverts"
+      return { ...known, found: isOpen && isSpent ? { is: "spent" } : found }
     })
 
     /** Repeating the charge under its one key returns its outcome. */
