@@ -4,6 +4,14 @@ import type { Round, Side, Slice } from "./Rounds.ts"
 
 export interface Figure extends Pick<Contest, "name" | "what" | "wanted"> {
   readonly rounds: ReadonlyArray<Round>
+  readonly atEqualLoad?: EqualLoad
+}
+
+/** Both sides at half of the slower side's rate: 99th percentiles of latency in ms, and processor time in ms a request. */
+export interface EqualLoad {
+  readonly rate: number
+  readonly p99: Readonly<Record<Side, number>>
+  readonly cpu: Readonly<Record<Side, number>>
 }
 
 export const median = (numbers: ReadonlyArray<number>): number => {
@@ -19,6 +27,9 @@ export const ofRates = ({ name, wanted, what }: Contest, rounds: ReadonlyArray<R
   ...(wanted === undefined ? {} : { wanted }),
   rounds,
 })
+
+export const percentile99 = (numbers: ReadonlyArray<number>): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * 0.99)] ?? Number.NaN
 
 /** Ours to the peer's, so that more is better; of rounds, since both sides of one met the same machine. */
 export const ratiosOf = ({ rounds }: Figure): ReadonlyArray<number> =>
@@ -41,3 +52,25 @@ export const figureTable = (figures: ReadonlyArray<Figure>): void =>
       }),
     ),
   )
+
+export const equalLoadTable = (figures: ReadonlyArray<Figure>): void => {
+  const measured = figures.flatMap(({ atEqualLoad, name }) =>
+    atEqualLoad === undefined ? [] : [{ ...atEqualLoad, name }],
+  )
+  if (measured.length === 0) return
+  console.log("\nAt half of the slower side's rate, p99 latency from the time at which each request was due:")
+  console.table(
+    Object.fromEntries(
+      measured.map(({ cpu, name, p99, rate }) => [
+        name,
+        {
+          "each/s": fine(rate),
+          "ours p99 ms": p99.ours.toFixed(1),
+          "peer p99 ms": p99.peer.toFixed(1),
+          "ours CPU µs": whole.format(cpu.ours * 1000),
+          "peer CPU µs": whole.format(cpu.peer * 1000),
+        },
+      ]),
+    ),
+  )
+}

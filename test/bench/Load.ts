@@ -1,5 +1,6 @@
 /** Requests over keep-alive sockets: as little client as HTTP/1.1 allows, because it shares the machine with what it measures. */
 import { createConnection, type Socket } from "node:net"
+import { setTimeout } from "node:timers/promises"
 
 export interface Shot {
   readonly method: "GET" | "POST"
@@ -164,6 +165,30 @@ export const fire = (to: string, span: Span, expected: number, shotOf: () => Sho
     }
     await Promise.all(connections.map(worker))
     return done
+  })
+
+/**
+ * Sends `rate` requests a second for `seconds`, whether or not earlier ones are answered, and returns the latencies in ms,
+ * each from the time at which its request was due. A request that finds all connections busy waits for one.
+ */
+export const fireAt = (rate: number, to: string, seconds: number, expected: number, shotOf: () => Shot) =>
+  withConnections(to, inFlight, async (connections) => {
+    const started = performance.now()
+    const total = Math.ceil(rate * seconds)
+    const latencies: Array<number> = []
+    let next = 0
+    const worker = async (connection: Connection) => {
+      while (next < total) {
+        const due = started + (next++ * 1000) / rate
+        const early = due - performance.now()
+        if (early > 0) await setTimeout(early)
+        const shot = shotOf()
+        mustBe(expected, await connection.send(shot), shot)
+        latencies.push(performance.now() - due)
+      }
+    }
+    await Promise.all(connections.map(worker))
+    return latencies
   })
 
 /** Works through `count` jobs, `width` at a time. */

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util"
 import { ownTemporaryFolder } from "../lab/Folders.ts"
 import { endOnSignals } from "../lab/Program.ts"
 import { type Arena, chosen, contests } from "./Contests.ts"
-import { type Figure, figureTable } from "./Figures.ts"
+import { equalLoadTable, type Figure, figureTable } from "./Figures.ts"
 import { inFlight } from "./Load.ts"
 import { type Held, holding, type Outcome } from "./Running.ts"
 
@@ -16,6 +16,7 @@ flight. Every round measures both sides, one right after the other; figures are 
 
   --only NAMES   only these contests:
 ${contests.map(({ name, what }) => `                   ${name.padEnd(15)} ${what}`).join("\n")}
+  --equal-load   also send both sides the same rate, half of the slower one's, and compare the p99 latency of reads
   --quick        2 short rounds instead of 5
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
@@ -24,6 +25,7 @@ ${contests.map(({ name, what }) => `                   ${name.padEnd(15)} ${what
 
 const { values } = parseArgs({
   options: {
+    "equal-load": { type: "boolean" },
     help: { type: "boolean" },
     only: { type: "string" },
     quick: { type: "boolean" },
@@ -51,6 +53,7 @@ const whole = (name: string, text: string | undefined, fallback: number, most: n
 const isQuick = values.quick === true
 const held = holding({
   isQuick,
+  isEqualLoad: values["equal-load"] === true,
   rounds: whole("rounds", values.rounds, isQuick ? 2 : 5, 10),
   stones: whole("stones", values.stones, 1_000, 1_000_000),
 })
@@ -91,6 +94,7 @@ for (const [arena, load] of Object.entries(arenas)) {
 }
 
 figureTable(figures)
+equalLoadTable(figures)
 console.log(`
 ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
 
