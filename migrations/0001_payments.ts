@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * An attempt's `doubted_reason` is why it fails, or a settled transfer is lost, if a later inquiry agrees. `refusal` is
+ * `payment` is the signed payment as `Payment.ts` encodes it, without a card's token once the attempt has ended. The
+ * columns generated from it are null for a card, except `rail` and `transaction`, which is a card's intent.
+ * `authorization_name` is the name of its claim. `doubted_reason` is why an attempt fails, or a settled transfer is lost, if a later inquiry agrees. `refusal` is
  * a facilitator's. `current_transaction` holds the transfer after a reorganisation moved it. `acknowledged_at` is the
  * operator's. `traceparent` is W3C's.
  */
@@ -17,18 +19,15 @@ const attempts = Effect.gen(function* () {
       act text NOT NULL,
       url text NOT NULL,
       input text NOT NULL,
-      rail text NOT NULL DEFAULT 'x402',
-      network text NOT NULL,
-      asset text NOT NULL,
-      pay_to text NOT NULL,
-      payer text NOT NULL,
-      nonce text NOT NULL,
       amount_atomic numeric(78, 0) NOT NULL,
-      valid_after numeric(78, 0) NOT NULL,
-      valid_before bigint NOT NULL,
-      signature text NOT NULL,
-      payload text NOT NULL,
-      from_block bigint NOT NULL,
+      payment jsonb NOT NULL,
+      rail text NOT NULL GENERATED ALWAYS AS (payment ->> 'rail') STORED,
+      payer text GENERATED ALWAYS AS (payment #>> '{authorization,from}') STORED,
+      authorization_name text GENERATED ALWAYS AS (lower('authorization:' || (payment ->> 'network') || ':' ||
+        (payment #>> '{authorization,asset}') || ':' || (payment #>> '{authorization,from}') || ':' ||
+        (payment #>> '{authorization,nonce}'))) STORED,
+      valid_before bigint GENERATED ALWAYS AS ((payment #>> '{authorization,validBefore}')::bigint) STORED,
+      transaction text GENERATED ALWAYS AS (COALESCE(payment ->> 'transaction', payment ->> 'intent')) STORED,
       pool text,
       pool_number integer,
       state text NOT NULL CHECK (state IN ('pending', 'settled', 'failed')),
@@ -36,7 +35,6 @@ const attempts = Effect.gen(function* () {
       refusal text,
       doubted_at timestamptz(3),
       doubted_reason text,
-      transaction text,
       settled_block bigint,
       finality text NOT NULL DEFAULT 'pending',
       current_transaction text,
@@ -56,7 +54,7 @@ const attempts = Effect.gen(function* () {
     WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'`
   yield* sql`CREATE INDEX payment_attempts_lost ON payment_attempts (id) WHERE finality = 'lost'`
   yield* sql`
-    CREATE INDEX payment_attempts_payer ON payment_attempts (lower(payer), ended_at DESC, id DESC)
+    CREATE INDEX payment_attempts_payer ON payment_attempts (payer, ended_at DESC, id DESC)
     WHERE state = 'settled'`
   yield* sql`CREATE INDEX payment_attempts_transaction ON payment_attempts (transaction) WHERE state = 'settled'`
   yield* sql`
@@ -95,7 +93,7 @@ const claims = Effect.gen(function* () {
       SELECT count(*) < most AND amount + COALESCE(sum(amount_atomic), 0) + (
         SELECT COALESCE(sum(amount_atomic), 0) FROM (
           SELECT amount_atomic FROM payment_attempts
-          WHERE lower(payer) = wallet AND state = 'settled' AND ended_at > since
+          WHERE payer = wallet AND state = 'settled' AND ended_at > since
           ORDER BY ended_at DESC LIMIT 64
         ) AS settled
       ) <= balance FROM payment_attempts WHERE payer = wallet AND state = 'pending'
@@ -163,18 +161,18 @@ const chain = Effect.gen(function* () {
   yield* sql`CREATE INDEX relayer_broadcasts_hash ON relayer_broadcasts (hash)`
 })
 
-/** `attempt` of an unmatched payment holds its authorization. A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */
+/** `attempt` of an unmatched payment holds its authorization; a card's has no network, asset, payer, nonce and end. A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */
 const unmatched = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE payment_strays (
       name text PRIMARY KEY,
-      network text NOT NULL,
-      asset text NOT NULL,
-      payer text NOT NULL,
-      nonce text NOT NULL,
+      network text,
+      asset text,
+      payer text,
+      nonce text,
       amount_atomic numeric(78, 0) NOT NULL,
-      valid_before numeric(78, 0) NOT NULL,
+      valid_before numeric(78, 0),
       transaction text NOT NULL,
       found_at timestamptz(3) NOT NULL,
       pay_to text,

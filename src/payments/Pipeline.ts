@@ -37,6 +37,11 @@ export interface PipelineConfig {
   readonly grace: Duration.Duration
 }
 
+/** The claim of a request, with the x402 payload as its client sent it, for a facilitator. Empty for a card. */
+interface Intent extends NewAttempt {
+  readonly payload: string
+}
+
 const isUnavailable = (refusal: unknown): refusal is FacilitatorUnavailable => refusal instanceof FacilitatorUnavailable
 
 export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-altar/payments/Pipeline", {
@@ -79,7 +84,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     }
 
     /** Submits a claimed payment. A payment that is already on chain needs no submission. */
-    const submit = (terms: Terms, attempt: Attempt, intent: NewAttempt): Effect.Effect<Submission | void> => {
+    const submit = (terms: Terms, attempt: Attempt, intent: Intent): Effect.Effect<Submission | void> => {
       const { payload, payment } = intent
       if (payment.rail === "card") return Effect.void
       if (Option.isSome(payment.transaction)) {
@@ -99,7 +104,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       act: PaidAct<Refusal>,
       request: PaidRequest,
       terms: Terms,
-      asked: NewAttempt,
+      asked: Intent,
     ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal> {
       let intent = asked
       let claimed = yield* claim(intent)
@@ -198,7 +203,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       if (isToSettle || paidBy.rail === "card") yield* availability.unlessPaused
       const obstacle = isToSettle ? yield* settlement.obstacle : undefined
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
-      const intent: NewAttempt = {
+      const intent: Intent = {
         idempotencyKey: key,
         fingerprint,
         act: act.name,

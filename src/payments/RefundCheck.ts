@@ -45,7 +45,7 @@ export const checked = Effect.fn("RefundCheck.checked")(
   function* (payment: Returnable, transaction: Hex) {
     const chain = yield* Chain
     const { amountAtomic, attempt, claimableUntil, network, refund } = payment
-    if (network === "card") return yield* refuse("This payment was made by card. Refund it at the card processor.")
+    if (network === null) return yield* refuse("This payment was made by card. Refund it at the card processor.")
     if (refund !== null) return yield* refuse(`This payment was refunded in transaction ${refund.transaction}.`)
     if (claimableUntil !== null)
       return yield* refuse(

@@ -54,7 +54,7 @@ suite("the page of all acts", world(), (it) => {
     )
     const ids = yield* Effect.promise(() => ledger.claim(51))
     yield* Effect.promise(() => ledger.settle(ids, 16))
-    yield* sql`UPDATE payment_attempts SET payer = ${wallet} WHERE id = ANY(${ids}::uuid[])`
+    yield* sql`UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,from}', to_jsonb(${wallet}::text)) WHERE id = ANY(${ids}::uuid[])`
     const [oldest] = yield* sql<{ id: string }>`SELECT a.id FROM acts a JOIN payment_attempts p USING (id)
       WHERE p.payer = ${wallet} ORDER BY a.settled_at, a.id LIMIT 1`
     const { text } = yield* ask(`${url}/v2/wallets/${wallet}?kind=stone`)

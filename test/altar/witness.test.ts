@@ -95,10 +95,9 @@ suite("a witness stone", world(), (it) => {
 
   it("cannot be revealed before its payment is settled", function* ({ sql, url }) {
     const [row] = yield* sql<{ id: string }>`
-      INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
-        nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, next_check_at)
-      VALUES (gen_random_uuid(), ${newKey()}, '', 'setWitnessStone', '', '{}', 'eip155:84532', '0x', '0x', '0x', '0x', 10000,
-        0, 9999999999, '0x', '{}', 0, 'pending', now(), now() + interval '1 hour') RETURNING id`
+      INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, amount_atomic, payment, state,
+        accepted_at, next_check_at)
+      VALUES (gen_random_uuid(), ${newKey()}, '', 'setWitnessStone', '', '{}', 10000, '{"rail": "card"}', 'pending', now(), now() + interval '1 hour') RETURNING id`
     const answer = yield* ask(`${url}/api/witness/${row?.id}/reveal`, post({ salt, text: "x" }))
     assertAnswer(answer, 409, "witness_not_settled")
     yield* sql`DELETE FROM payment_attempts WHERE id = ${row?.id ?? ""}::uuid`

@@ -90,7 +90,7 @@ export const auditCards = (charges: ReadonlyArray<Charge>, ledger: Ledger, found
       charge !== undefined &&
       taken.length === 1 &&
       charge.intent === attempt.transaction &&
-      charge.currency === attempt.asset &&
+      charge.currency === "usd" &&
       BigInt(charge.cents) * atomicPerCent === BigInt(attempt.amount)
     found.hold("a settled card act was charged once", isPaid, { attempt, taken })
   }

@@ -6,6 +6,7 @@ export interface Attempt {
   readonly key: string
   readonly act: string
   readonly rail: "x402" | "card"
+  /** Empty for a card, like the next four. */
   readonly network: string
   readonly asset: string
   readonly payTo: string
@@ -68,10 +69,12 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
         attempts: await tx<Attempt[]>`
-          SELECT id, idempotency_key AS key, act, rail, network, lower(asset) AS asset, lower(pay_to) AS "payTo",
-            lower(payer) AS payer, lower(nonce) AS nonce, amount_atomic::text AS amount,
+          SELECT id, idempotency_key AS key, act, rail, COALESCE(payment ->> 'network', '') AS network,
+            lower(COALESCE(payment #>> '{authorization,asset}', '')) AS asset,
+            lower(COALESCE(payment #>> '{authorization,to}', '')) AS "payTo", COALESCE(payer, '') AS payer,
+            lower(COALESCE(payment #>> '{authorization,nonce}', '')) AS nonce, amount_atomic::text AS amount,
             valid_before::text AS "validBefore",
-            rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
+            payment ? 'token' AS "keepsToken", pool, pool_number AS number, state, finality,
             lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
             accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
           FROM payment_attempts`,

@@ -23,7 +23,6 @@ const balanceOf = (balanceAtomic: bigint) => ({ balanceAtomic, asOfMillis: Date.
 const intentOf = (changes: Partial<NewAttempt> = {}) =>
   newIntent({
     input: { words: "ß \u0000 \ud83e\udd89 \\u0000", list: [1, null, { deep: true }] },
-    payload: '{"x402Version":2,"note":"\\u0000 ü"}',
     balance: balanceOf(1_000_000n),
     ...changes,
   })

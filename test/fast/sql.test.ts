@@ -74,6 +74,17 @@ effect("a statement with one conflict after the other runs nine times in all, an
   assert.lengthOf(heard, 9)
 })
 
+const authorization = {
+  asset: `0x${"a1".repeat(20)}`,
+  from: `0x${"c3".repeat(20)}`,
+  to: `0x${"b2".repeat(20)}`,
+  value: "10000",
+  validAfter: "0",
+  validBefore: "9999999999",
+  nonce: `0x${"d4".repeat(32)}`,
+  signature: "0x",
+}
+
 const row = {
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
   idempotencyKey: "a-key-of-this-test",
@@ -89,36 +100,33 @@ const row = {
   reason: null,
   answer: null,
   paymentResponse: null,
-  rail: "x402",
-  network: "eip155:84532",
-  asset: `0x${"a1".repeat(20)}`,
-  payTo: `0x${"b2".repeat(20)}`,
-  payer: `0x${"c3".repeat(20)}`,
-  nonce: `0x${"d4".repeat(32)}`,
-  signature: "0x",
-  fromBlock: 1n,
-  transaction: null,
-  validBefore: 9_999_999_999n,
+  payment: {
+    rail: "x402",
+    network: "eip155:84532",
+    authorization,
+    fromBlock: "1",
+  },
   amountAtomic: "10000",
-  validAfter: "0",
   doubtedReason: null,
   doubtedAt: null,
   doubtAge: null,
 }
 
-const card = { ...row, rail: "card", payTo: "profile_1", nonce: "challenge", signature: "spt_secret" }
+const cardPayment = { rail: "card", profile: "profile_1", challenge: "challenge", token: "spt_secret" }
+const card = { ...row, payment: cardPayment }
+const misspelled = { ...row, payment: { ...row.payment, authorization: { ...authorization, nonce: "spt_secret" } } }
 
 const defectOf = (read: Effect.Effect<unknown, unknown>) =>
   Effect.map(Effect.exit(read), (exit) => (Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it was read"))
 
 const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]> = [
-  ["a nonce that is no word", { ...row, nonce: "spt_secret" }, "nonce"],
+  ["a nonce that is no word", misspelled, "payment/authorization/nonce"],
   ["an amount that is no number", { ...row, amountAtomic: "1.5" }, "amountAtomic"],
   ["an input that is no JSON", { ...row, input: "spt_secret" }, "input"],
   ["a settled attempt without its answer", { ...row, state: "settled" }, "answer"],
   ["a failed attempt without its reason", { ...row, state: "failed" }, "reason"],
   ["a verdict without its time", { ...row, doubtedReason: "authorization_expired" }, "doubtedAt"],
-  ["a card without its token", { ...card, signature: null }, "signature"],
+  ["a card without its challenge", { ...card, payment: { ...cardPayment, challenge: null } }, "payment/challenge"],
 ]
 
 describe("a row of payment_attempts", () => {
@@ -139,12 +147,10 @@ describe("a row of payment_attempts", () => {
   effect("that cannot be decoded is left out of a sweep and logged, and its neighbours are read", function* () {
     const lines: Array<string> = []
     const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-    const attempts = yield* readable([row, { ...row, nonce: "spt_secret" }, card], readAttempt).pipe(
-      Effect.provide(Logger.layer([logger])),
-    )
+    const attempts = yield* readable([row, misspelled, card], readAttempt).pipe(Effect.provide(Logger.layer([logger])))
     assert.strictEqual(attempts.length, 2)
     assert.strictEqual(lines.length, 1)
-    assert.include(lines.join(), "does not have its form: nonce")
+    assert.include(lines.join(), "does not have its form: payment/authorization/nonce")
     assert.notInclude(lines.join(), "spt_secret")
   })
 })

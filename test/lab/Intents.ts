@@ -38,7 +38,6 @@ export const newIntent = (changes: Partial<NewAttempt> = {}): NewAttempt => ({
   input: {},
   amountAtomic: 10_000n,
   payment: newPayment(),
-  payload: "{}",
   claims: { slots: [] },
   acceptedAtMillis: Date.now(),
   leaseMillis: 60_000,

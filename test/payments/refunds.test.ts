@@ -122,7 +122,7 @@ apart("admin refunded", server, (it) => {
     // As if a lying node had made it fail, and its payment had been found afterwards.
     yield* Refunds.note(purchase, transaction as `0x${string}`)
     yield* sql`
-      UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
+      UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', payment = payment - 'transaction'
       WHERE id = ${id}::uuid`
     // As if it had been judged before the attempt claimed it.
     yield* sql`UPDATE payment_strays SET attempt = NULL`

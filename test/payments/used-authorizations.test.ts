@@ -91,7 +91,9 @@ apart(
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* relayed, 0)
       // A search begins where its block, if it is orphaned, can still be found.
-      assert.deepStrictEqual(yield* sql`SELECT from_block FROM payment_attempts`, [{ fromBlock: head - 2n }])
+      assert.deepStrictEqual(yield* sql`SELECT payment ->> 'fromBlock' AS from FROM payment_attempts`, [
+        { from: String(head - 2n) },
+      ])
       yield* Purchase.assertSettled(url, purchase)
     })
 

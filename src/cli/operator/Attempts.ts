@@ -49,7 +49,7 @@ const told = (attempt: Unresolved.InspectedAttempt) =>
   [
     `${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`,
     `  key       ${attempt.idempotencyKey}`,
-    `  bought    ${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer}, ${age(attempt.ageSeconds)} ago`,
+    `  bought    ${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer ?? "a card"}, ${age(attempt.ageSeconds)} ago`,
     `  evidence  ${evidenceOf(attempt)}`,
     ...(attempt.state === "pending" ? [`  next inquiry ${attempt.nextCheckAt}, after ${attempt.checks} so far`] : []),
     `  to do     ${adviceOf(attempt)}`,
@@ -74,7 +74,7 @@ const tell = (
     : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
 
 const refundAdvice = ({ attempt, claimableUntil, network, transaction }: Returnable): string => {
-  if (network === "card") return "Deliver, or refund it at the card processor."
+  if (network === null) return "Deliver, or refund it at the card processor."
   if (claimableUntil !== null)
     return `Its buyer can still buy with it, until ${new Date(claimableUntil * 1000).toISOString()}.`
   return `Deliver, or return it from any wallet and run: spirit-altar admin refunded ${attempt ?? transaction} TRANSACTION`
@@ -84,7 +84,7 @@ const toldUnmatched = (one: Returnable) =>
   [
     `${one.transaction}  unmatched payment of ${priceUsd(one.amountAtomic)}`,
     ...(one.attempt === null ? [] : [`  attempt   ${one.attempt}, which had failed`]),
-    `  from      ${one.payer === "" ? "a card" : one.payer}`,
+    `  from      ${one.payer ?? "a card"}`,
     `  to do     ${refundAdvice(one)}`,
   ]
     .map(plain)

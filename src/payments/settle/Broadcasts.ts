@@ -157,7 +157,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
 
     const hasPaid = Effect.fn("Broadcasts.hasPaid")((wallet: Hex) =>
       factsOf(sql`
-        SELECT EXISTS (SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet} AND state = 'settled') AS "is"`).pipe(
+        SELECT EXISTS (SELECT 1 FROM payment_attempts WHERE payer = ${wallet} AND state = 'settled') AS "is"`).pipe(
         unavailable,
         Effect.map(([row]) => row?.is === true),
       ),

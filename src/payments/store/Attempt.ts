@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { Moment, rowReader } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
-import { type Payment, paymentColumns, readPayment } from "../Payment.ts"
+import { Payment } from "../Payment.ts"
 
 /** An inquiry's reason to end an attempt as unpaid. A later inquiry has to agree. */
 export interface FailureVerdict {
@@ -32,13 +32,9 @@ export const setVerdict = (reason: string | null) =>
   part`doubted_reason = ${reason}::text, doubted_at = CASE WHEN ${reason}::text IS NULL THEN NULL
     WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
 
-/** SQL for the signature of an attempt that ends: a card's token is erased once it is no longer needed. */
-export const withoutCardToken = "CASE WHEN rail = 'card' THEN '' ELSE signature END"
-
 export const attemptColumns = [
   "id, idempotency_key, fingerprint, act, url, input, pool_number AS number, refusal, accepted_at, checks",
-  "traceparent, state, reason, answer, payment_response",
-  ...paymentColumns,
+  "amount_atomic::text AS amount_atomic, payment, traceparent, state, reason, answer, payment_response",
   ...verdictColumns,
 ].join(", ")
 
@@ -52,6 +48,7 @@ const facts = {
   input: Schema.fromJsonString(Schema.Json),
   /** Atomic USDC, for either rail. */
   amountAtomic: Schema.BigIntFromString,
+  payment: Payment,
   /** The number from the pool, if the act claims one. */
   number: Schema.NullOr(Schema.Int),
   /** The reason a facilitator gave for refusing it, by its own account before any broadcast. */
@@ -73,7 +70,6 @@ const Settled = Schema.Struct({
 const Failed = Schema.Struct({ ...facts, state: Schema.Literal("failed"), reason: Schema.String })
 
 interface Beside {
-  readonly payment: Payment
   /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
   readonly pendingFailure: FailureVerdict | null
 }
@@ -86,5 +82,5 @@ export type Attempt = PendingAttempt | SettledAttempt | FailedAttempt
 const readRow = rowReader("payment_attempts", Schema.Union([Pending, Settled, Failed]))
 
 export const readAttempt = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<Attempt> {
-  return { ...(yield* readRow(row)), payment: yield* readPayment(row), pendingFailure: yield* readVerdict(row) }
+  return { ...(yield* readRow(row)), pendingFailure: yield* readVerdict(row) }
 })

@@ -9,7 +9,7 @@ import { rowReader } from "../../platform/Rows.ts"
 import { literal, part } from "../../platform/SqlPart.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
-import { claimOf, columnsOf } from "../Payment.ts"
+import { claimOf, encodePayment, type Payment } from "../Payment.ts"
 import { Word } from "../Hex.ts"
 import { Lookup } from "./Lookup.ts"
 import type { Attempt } from "./Attempt.ts"
@@ -41,17 +41,20 @@ interface Inserted {
   readonly wasAlone: boolean
 }
 
+/** The paying wallet; null for a card. */
+const walletOf = (payment: Payment) => (payment.rail === "x402" ? payment.authorization.from : null)
+
 const namesOf = ({ claims, payment }: NewAttempt) => [...claims.slots, claimOf(payment)].sort()
 
 /** One row per intent. Earlier intents of the same wallet in the group count as made, so that none is overlooked. */
 const rowsOf = (intents: ReadonlyArray<Intent>) => {
-  const spent = new Map<string, { readonly atomic: bigint; readonly count: number }>()
+  const spent = new Map<string | null, { readonly atomic: bigint; readonly count: number }>()
   return intents.map(({ attempt, id, names, traceparent }, place) => {
     const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis } = attempt
-    const paid = columnsOf(attempt.payment)
-    const before = spent.get(paid.payer) ?? { atomic: 0n, count: 0 }
+    const payer = walletOf(attempt.payment)
+    const before = spent.get(payer) ?? { atomic: 0n, count: 0 }
     const draws = before.atomic + amountAtomic
-    if (balance !== undefined) spent.set(paid.payer, { atomic: draws, count: before.count + 1 })
+    if (balance !== undefined) spent.set(payer, { atomic: draws, count: before.count + 1 })
     return {
       place,
       id,
@@ -60,9 +63,9 @@ const rowsOf = (intents: ReadonlyArray<Intent>) => {
       act: attempt.act,
       url: attempt.url,
       input: JSON.stringify(attempt.input),
-      ...paid,
       amount_atomic: String(amountAtomic),
-      payload: attempt.payload,
+      payment: encodePayment(attempt.payment),
+      payer,
       pool: claims.pool?.name ?? null,
       capacity: claims.pool?.capacity ?? 0,
       accepted_at: timestampOf(acceptedAtMillis),
@@ -103,10 +106,9 @@ const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | n
 const insertion = part`
   WITH asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset(${named("rows")}::json) AS r(place int, id uuid, idempotency_key text, fingerprint text,
-      act text, url text, input text, rail text, network text, asset text, pay_to text, payer text, nonce text,
-      amount_atomic numeric, valid_after numeric, valid_before bigint, signature text, payload text, from_block bigint,
-      transaction text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz, balance numeric,
-      since timestamptz, draws numeric, before int, traceparent text, names json, claim text)
+      act text, url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
+      accepted_at timestamptz, next_check_at timestamptz, balance numeric, since timestamptz, draws numeric, before int,
+      traceparent text, names json, claim text)
   ), payer AS (
     INSERT INTO payment_payers AS p (name) SELECT DISTINCT payer FROM asked WHERE balance IS NOT NULL ORDER BY payer
     ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, limited_until
@@ -131,11 +133,9 @@ const insertion = part`
       ELSE p.highest + excluded.highest <= (SELECT max(r.capacity) FROM ranked r WHERE r.pool = p.name) END
     RETURNING name, drawn
   ), attempt AS (
-    INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to, payer,
-      nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, transaction, pool, pool_number,
-      state, accepted_at, next_check_at, traceparent)
-    SELECT f.id, f.idempotency_key, f.fingerprint, f.act, f.url, f.input, f.rail, f.network, f.asset, f.pay_to, f.payer,
-      f.nonce, f.amount_atomic, f.valid_after, f.valid_before, f.signature, f.payload, f.from_block, f.transaction, f.pool,
+    INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, amount_atomic, payment, pool,
+      pool_number, state, accepted_at, next_check_at, traceparent)
+    SELECT f.id, f.idempotency_key, f.fingerprint, f.act, f.url, f.input, f.amount_atomic, f.payment, f.pool,
       d.drawn - r.size + r.rank, 'pending', f.accepted_at, f.next_check_at, f.traceparent
     FROM fitting f JOIN ranked r ON r.id = f.id LEFT JOIN drawn d ON d.name = f.pool
     WHERE f.pool IS NULL OR d.name IS NOT NULL ORDER BY f.idempotency_key
@@ -186,16 +186,16 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
     /** Why a claim without conflict was not made; none if the reason has passed. */
     const obstacle = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
       if (balance === undefined) return Option.none<ClaimOutcome>()
-      const { payer } = columnsOf(payment)
+      const payer = walletOf(payment)
       const [row] = yield* sql`
         SELECT ${sql.literal(inFlightMaximum)} AS most FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
       const { most } = row === undefined ? unknownPayer : yield* readPayer(row)
       const rows = yield* sql`
-        SELECT nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
+        SELECT payment #>> '{authorization,nonce}' AS nonce, amount_atomic::text AS amount_atomic, state FROM payment_attempts
         WHERE payer = ${payer} AND state = 'pending'
         UNION ALL (
-          SELECT nonce, amount_atomic::text, state FROM payment_attempts
-          WHERE lower(payer) = ${payer} AND state = 'settled' AND ended_at > ${sinceOf(balance)}::timestamptz
+          SELECT payment #>> '{authorization,nonce}', amount_atomic::text, state FROM payment_attempts
+          WHERE payer = ${payer} AND state = 'settled' AND ended_at > ${sinceOf(balance)}::timestamptz
           ORDER BY ended_at DESC LIMIT 64
         )`.pipe(Effect.orDie)
       const payments = yield* Effect.forEach(rows, readInFlight)

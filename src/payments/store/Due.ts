@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { readable } from "../../platform/Rows.ts"
-import type { Rail } from "../Payment.ts"
+import { madeIn, type Rail } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
 
 export interface OpenInquiry {
@@ -44,7 +44,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
      * (`isBeside`) never postpones that time, and only a reason to fail brings it forward.
      */
     const defer = Effect.fn("Sweep.defer")(function* (
-      { id, state }: Attempt,
+      { id, payment, state }: Attempt,
       { reference, refusal, verdict }: OpenInquiry,
       pauseMillis: number,
       isBeside: boolean,
@@ -52,12 +52,12 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
       const until = inMillis(pauseMillis)
       const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
       const next = isBeside ? soonest : until
+      const made = state === "pending" ? Option.map(reference, (one) => madeIn(payment.rail, one)) : Option.none()
       const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
       const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(verdict)}`
       yield* sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
-          transaction = CASE state WHEN 'pending' THEN COALESCE(${Option.getOrNull(reference)}::text, transaction)
-            ELSE transaction END
+          payment = payment || ${JSON.stringify(Option.getOrElse(made, () => ({})))}::jsonb
           ${refused}${judged}
         WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`.pipe(Effect.orDie)
     })

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
 import { changed } from "../Changes.ts"
 import { bindingPattern } from "../Payment.ts"
-import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, withoutCardToken } from "./Attempt.ts"
+import { type Attempt, attemptColumns, type FailureVerdict, readAttempt } from "./Attempt.ts"
 
 export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/Fail", {
   make: Effect.gen(function* () {
@@ -15,7 +15,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       const rows = yield* sql`
         WITH ended AS (
           UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = now(),
-            signature = ${sql.literal(withoutCardToken)}
+            payment = payment - 'token'
           WHERE id = ${id}::uuid AND state = 'pending' AND ${agreed} RETURNING id, pool, pool_number
         ), released AS (
           UPDATE payment_pools p

@@ -8,6 +8,6 @@ import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payme
 export const inFlightMaximum = `(SELECT CASE WHEN p.limited_until > now() THEN 1
     ELSE least(${firstPaymentsMaximum} * (count(*)::int + 1), ${openPaymentsMaximum}) END
     FROM (
-      SELECT 1 FROM payment_attempts WHERE lower(payer) = p.name AND state = 'settled'
+      SELECT 1 FROM payment_attempts WHERE payer = p.name AND state = 'settled'
       LIMIT ${Math.ceil(openPaymentsMaximum / firstPaymentsMaximum) - 1}
     ) AS s)`

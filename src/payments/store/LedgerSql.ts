@@ -27,7 +27,7 @@ export const firstAnswer = part`p.payment_response,
   starts_with(p.answer, '{"ok":true,"record":' || a.record || ',') AS is_as_answered`
 
 /** Matches the payer of a settled act in any spelling. */
-export const paidBy = (wallet: string) => part`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`
+export const paidBy = (wallet: string) => part`p.state = 'settled' AND p.payer = ${wallet.toLowerCase()}::text`
 
 /** Matches the transaction that settled an act or holds its transfer now. */
 export const settledIn = (transaction: string) => {

@@ -104,7 +104,7 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
     /** Whether a payment of this wallet has settled here. */
     const hasPaid = Effect.fn("Lookup.hasPaid")(function* (wallet: string) {
       const rows =
-        yield* sql`SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet.toLowerCase()} AND state = 'settled' LIMIT 1`.pipe(
+        yield* sql`SELECT 1 FROM payment_attempts WHERE payer = ${wallet.toLowerCase()} AND state = 'settled' LIMIT 1`.pipe(
           Effect.orDie,
           bounded,
         )

@@ -23,8 +23,6 @@ export interface NewAttempt {
   readonly input: Schema.Json
   readonly amountAtomic: bigint
   readonly payment: Payment
-  /** The x402 payload as sent, empty for a card. */
-  readonly payload: string
   readonly claims: Claims
   /** The wallet's balance, absent for a card and for a payment that is already made. */
   readonly balance?: PayerBalance | undefined

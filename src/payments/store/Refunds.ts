@@ -13,9 +13,10 @@ const Row = Schema.Struct({
   payment: Schema.String,
   /** The act or the failed attempt; null if the payment belongs to no purchase. */
   attempt: Schema.NullOr(Schema.String),
-  network: Schema.String,
-  asset: Schema.String,
-  payer: Schema.String,
+  /** Null for a card, like its asset and payer. */
+  network: Schema.NullOr(Schema.String),
+  asset: Schema.NullOr(Schema.String),
+  payer: Schema.NullOr(Schema.String),
   amountAtomic: Schema.BigIntFromString,
   transaction: Schema.String,
   /** Until when its buyer can still buy with it, in seconds since 1970; null from then on. */
@@ -38,14 +39,14 @@ const claimingSeconds = 60
 
 const unmatched = part`
   SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
-    s.found_at AS since, CASE WHEN o.id IS NULL AND s.network <> 'card' AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
+    s.found_at AS since, CASE WHEN o.id IS NULL AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
       THEN s.valid_before END AS claimable_until
   FROM payment_strays s LEFT JOIN payment_attempts o ON o.id = s.attempt AND o.state = 'failed'`
 
-/** `payment` is the same text as `claimOf`. */
 const settled = part`
-  SELECT lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' || a.nonce) AS payment,
-    a.id AS attempt, a.network, a.asset, a.payer, a.nonce, a.amount_atomic,
+  SELECT COALESCE(a.authorization_name, 'card-intent:' || a.transaction) AS payment, a.id AS attempt,
+    a.payment ->> 'network' AS network, a.payment #>> '{authorization,asset}' AS asset, a.payer,
+    a.payment #>> '{authorization,nonce}' AS nonce, a.amount_atomic,
     COALESCE(a.current_transaction, a.transaction) AS transaction, a.ended_at AS since, NULL AS claimable_until
   FROM payment_attempts a WHERE a.state = 'settled'`
 
@@ -69,7 +70,7 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       const name = what.toLowerCase()
       const isHash = name.startsWith("0x")
       const of = isHash
-        ? part`a.transaction = ${name} OR a.current_transaction = ${name} OR a.nonce = ${name}`
+        ? part`a.transaction = ${name} OR a.current_transaction = ${name} OR a.payment #>> '{authorization,nonce}' = ${name}`
         : part`a.id = ${name}::uuid`
       const which = isHash
         ? part`lower(p.transaction) = ${name} OR lower(p.nonce) = ${name}`

@@ -7,12 +7,12 @@ import { transaction } from "../../platform/Sql.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { type Change, changed } from "../Changes.ts"
 import { type Paid, PaidActs, type Payer, type Recorded } from "../Act.ts"
-import type { Proof } from "../Payment.ts"
+import { madeIn, type Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipt.ts"
 import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { receiptExtension } from "../receipts/SignedReceipt.ts"
-import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
+import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
 import { UnmatchedPayments, deleteMatched } from "./Unmatched.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
@@ -63,7 +63,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
         permalink,
         agent_name: recorded.agentName,
         at: recorded.at,
-        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+        made: madeIn(proof.rail, proof.rail === "card" ? proof.intent : proof.transaction),
         receipt: JSON.stringify(receipt),
         record: JSON.stringify(record),
         answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
@@ -114,11 +114,11 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       yield* sql`
         WITH settled AS (
           SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
-            agent_name text, at timestamptz, transaction text, receipt text, record text, answer text,
+            agent_name text, at timestamptz, made jsonb, receipt text, record text, answer text,
             payment_response text, block bigint)
         ), ended AS (
-          UPDATE payment_attempts a SET state = 'settled', transaction = s.transaction, ended_at = s.at,
-            answer = s.answer, payment_response = s.payment_response, signature = ${sql.literal(withoutCardToken)},
+          UPDATE payment_attempts a SET state = 'settled', payment = (a.payment || s.made) - 'token', ended_at = s.at,
+            answer = s.answer, payment_response = s.payment_response,
             settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
           FROM settled s WHERE a.id = s.id
         ), counted AS (

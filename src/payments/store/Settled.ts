@@ -14,16 +14,15 @@ const confirmed = rowsOf(
 export class Settled extends Context.Service<Settled>()("spirit-altar/payments/store/Settled", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    /** The same text as `claimOf`. */
-    const its = sql.literal(`t.name = lower('authorization:' || a.network || ':' || a.asset || ':' || a.payer || ':' ||
-      a.nonce) AND t.pay_to = lower(a.pay_to) AND t.amount_atomic = a.amount_atomic`)
+    const its = sql.literal(`t.name = a.authorization_name AND t.pay_to = a.payment #>> '{authorization,to}'
+      AND t.amount_atomic = a.amount_atomic`)
 
     /** Acts whose transfer the scan has read in a final block become final, wherever it is. */
     const confirmAll = confirmed(
       retryConflicts(sql`
         UPDATE payment_attempts a SET finality = 'final', settled_block = t.block, doubted_at = NULL,
           doubted_reason = NULL,
-          current_transaction = CASE WHEN lower(a.transaction) <> t.transaction THEN t.transaction END
+          current_transaction = CASE WHEN a.transaction <> t.transaction THEN t.transaction END
         FROM (
           -- Each part has an index of its own.
           SELECT id FROM payment_attempts WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'
@@ -38,7 +37,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
       retryConflicts(sql`
         UPDATE payment_attempts SET finality = 'final', settled_block = ${block}::bigint, doubted_at = NULL,
           doubted_reason = NULL,
-          current_transaction = CASE WHEN lower(transaction) <> ${transaction}::text THEN ${transaction}::text END
+          current_transaction = CASE WHEN transaction <> ${transaction}::text THEN ${transaction}::text END
         WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' RETURNING id`).pipe(
         Effect.orDie,
         Effect.map((rows) => rows.length > 0),
@@ -50,7 +49,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
       const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET next_check_at = now() + ${leaseMillis}::float8 * interval '1 millisecond'
         WHERE id IN (
-          SELECT a.id FROM payment_attempts a JOIN chain_scans s ON s.network = a.network AND s.asset = lower(a.asset)
+          SELECT a.id FROM payment_attempts a JOIN chain_scans s ON s.network = a.payment ->> 'network' AND s.asset = lower(a.payment #>> '{authorization,asset}')
           WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
             AND s.head_block >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its})
           ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)

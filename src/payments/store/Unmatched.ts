@@ -1,12 +1,11 @@
 /** Payments to us that belong to no purchase: one row each, for the operator. */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { log } from "../../platform/LogMessages.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { part } from "../../platform/SqlPart.ts"
-import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
@@ -70,7 +69,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
         retryConflicts(sql`
           WITH due AS MATERIALIZED (
             SELECT t.*, a.id AS attempt, a.state, a.valid_before,
-              COALESCE(a.amount_atomic = t.amount_atomic AND lower(a.pay_to) = t.pay_to, false) AS pays
+              COALESCE(a.amount_atomic = t.amount_atomic AND a.payment #>> '{authorization,to}' = t.pay_to, false) AS pays
             FROM chain_transfers t LEFT JOIN payment_claims c ON c.name = t.name
               LEFT JOIN payment_attempts a ON a.id = c.attempt_id
             WHERE t.is_final AND NOT t.is_judged ORDER BY t.block LIMIT ${judgedAtOnce}::int FOR UPDATE OF t SKIP LOCKED
@@ -95,7 +94,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       yield* sql`
         DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
         WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
-          AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND lower(a.pay_to) = s.pay_to`.pipe(
+          AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND a.payment #>> '{authorization,to}' = s.pay_to`.pipe(
         retryConflicts,
         Effect.orDie,
       )
@@ -121,15 +120,11 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
 
     /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
     const noteCharge = Effect.fn("UnmatchedPayments.noteCharge")(function* (attempt: Attempt, intent: string) {
-      const { amountAtomic, id, payment } = attempt
-      if (payment.rail !== "card") return
+      const { amountAtomic, id } = attempt
       const fields = { transaction: intent, amountAtomic: String(amountAtomic), attempt: id }
       const written = yield* retryConflicts(sql`
-        INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
-          found_at, attempt)
-        VALUES (${`card-intent:${intent}`}, 'card', 'usd', ${payment.profile}, '', ${payment.challenge},
-          ${String(amountAtomic)}::numeric, 0, ${intent}, ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz,
-          ${id}::uuid)
+        INSERT INTO payment_strays (name, amount_atomic, transaction, found_at, attempt)
+        VALUES (${`card-intent:${intent}`}, ${String(amountAtomic)}::numeric, ${intent}, now(), ${id}::uuid)
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
         Effect.tapError(() => log("unmatched payment not recorded", fields)),
         Effect.orDie,

@@ -11,13 +11,14 @@ const Row = Schema.Struct({
   rail: Schema.Literals(["x402", "card"]),
   state: Schema.Literals(["pending", "settled", "failed"]),
   finality: Schema.String,
-  payer: Schema.String,
+  /** Null for a card, like its expiry. */
+  payer: Schema.NullOr(Schema.String),
   amountAtomic: Schema.String,
   acceptedAt: Moment,
   endedAt: Schema.NullOr(Moment),
   ageSeconds: Schema.Int,
   /** Expiry of the signed payment, in seconds since 1970. */
-  validBefore: Schema.String,
+  validBefore: Schema.NullOr(Schema.String),
   isPayable: Schema.Boolean,
   checks: Schema.Int,
   nextCheckAt: Moment,
@@ -39,7 +40,7 @@ const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.finality, a.payer,
   a.amount_atomic::text AS amount_atomic, a.accepted_at, a.ended_at,
   extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
-  a.valid_before > extract(epoch FROM clock_timestamp()) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
+  COALESCE(a.valid_before > extract(epoch FROM clock_timestamp()), true) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
   a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
   b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
 const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
@@ -60,7 +61,7 @@ export const find = Effect.fn("Unresolved.find")(function* (what: string, limit:
   const which = /^0x[0-9a-f]{64}$/u.test(hex)
     ? sql`a.transaction = ${hex} OR a.current_transaction = ${hex} OR b.hash = ${hex}`
     : /^0x[0-9a-f]{40}$/u.test(hex)
-      ? sql`lower(a.payer) = ${hex}`
+      ? sql`a.payer = ${hex}`
       : isUuid(what)
         ? sql`a.id = ${what}::uuid OR a.idempotency_key = ${what}`
         : sql`a.idempotency_key = ${what}`

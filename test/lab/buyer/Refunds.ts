@@ -22,7 +22,7 @@ export const note = Effect.fnUntraced(function* ({ nonce, payer }: Pick<Signed, 
       attempt)
     VALUES (lower(${`authorization:${network}:${asset}:${payer.address}:${nonce}`}), ${network}, ${asset}, ${paid},
       lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 120, ${transaction}, now(),
-      (SELECT id FROM payment_attempts WHERE nonce = ${nonce} LIMIT 1))`)
+      (SELECT id FROM payment_attempts WHERE payment #>> '{authorization,nonce}' = ${nonce} LIMIT 1))`)
 })
 
 /** Transfers from a wallet of the operator; answers the transaction. */
