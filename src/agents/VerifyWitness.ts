@@ -16,7 +16,7 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
 
-const receiptOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
+const receiptOf = Schema.decodeUnknownEffect(Receipt)
 
 /** The hash of the shown words and their salt. */
 const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verification["reveal"] => {

@@ -64,14 +64,14 @@ export const ActTexts = Context.Reference<ReadonlyMap<string, ActText>>("spirit-
   defaultValue: () => new Map(Object.entries(told)),
 })
 
-/** Receipt and record are JSON texts as first answered. */
+/** Receipt and record as first answered. The record keeps its bytes. */
 const ActRow = Schema.Struct({
   id: Schema.String,
   act: Schema.String,
   permalink: Schema.String,
   agentName: Schema.NullOr(Schema.String),
   settledAt: Moment,
-  receipt: Schema.String,
+  receipt: Ledger.storedJson,
   record: Schema.String,
   ...Ledger.paymentStateColumns,
   ...revealColumns(Moment),
@@ -82,7 +82,7 @@ const readAct = rowReader("acts", ActRow)
 const readId = rowReader("acts", Schema.Struct({ id: Schema.String }))
 const readMatch = rowReader("acts", Schema.Struct({ isRevealed: Schema.Boolean }))
 
-const priceOf = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ priceUsd: Schema.String })))
+const priceOf = Schema.decodeUnknownEffect(Schema.Struct({ priceUsd: Schema.String }))
 
 /** A row and its JSON text. The record keeps the bytes of the first answer; the receipt states the current payment. */
 const readText = Effect.fnUntraced(function* (found: unknown) {
@@ -95,7 +95,7 @@ const readText = Effect.fnUntraced(function* (found: unknown) {
     agentName: row.agentName,
     priceUsd,
     settledAt: row.settledAt,
-    receipt: new JsonText(currentReceipt(row.receipt, row)),
+    receipt: new JsonText(JSON.stringify(currentReceipt(row.receipt, row))),
     record: new JsonText(row.record),
     reveal: revealOf(row),
   })

@@ -4,7 +4,7 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import type { ActAnswer } from "../../schema/altar/ActApi.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
-import { ListedStone, type WitnessAnswer, WitnessNotFound } from "../../schema/altar/Witness.ts"
+import { ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
 import { brokenLink, encoderOf } from "../altar/Answers.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
@@ -78,7 +78,7 @@ export const layer = HttpRouter.use((router) =>
     const stone: Find = (id) =>
       Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
         Effect.map(encodeStone(one), (json): Found => ({
-          json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
+          json: JSON.stringify({ ok: true, stone: json, receipt }),
           page: Effect.zipWith(receiptOf(receipt), stones.list(1, undefined), (read, { head }) =>
             StonePage.stone({ stone: one, newest: head.sequence, receipt: read, publicUrl, log, isSigning }),
           ),

@@ -10,7 +10,7 @@ import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
 import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import type { Attempt } from "./store/Attempt.ts"
+import type { Answer, Attempt } from "./store/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { CardRail, cardCredentialIn } from "./card/Rail.ts"
 import { addressOf, filled } from "./ActAddress.ts"
@@ -28,7 +28,9 @@ export interface PaidUrl {
   readonly query?: unknown
 }
 
-const replay = (answer: string) => `${answer.slice(0, -"false}".length)}true}`
+/** The body of a settled answer. */
+const settledBody = ({ extra, permalink, receipt, record }: Answer, replayed: boolean) =>
+  JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed })
 
 type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 
@@ -90,9 +92,10 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       const { answer, payment, paymentResponse } = outcome.attempt
       const name = payment.rail === "card" ? "payment-receipt" : "payment-response"
       const headers = { [name]: paymentResponse, "cache-control": "no-store" }
+      const text = settledBody(answer, outcome.replayed)
       return outcome.replayed
-        ? jsonText(replay(answer), 200, { ...headers, "idempotent-replayed": "true" })
-        : jsonText(answer, 201, headers)
+        ? jsonText(text, 200, { ...headers, "idempotent-replayed": "true" })
+        : jsonText(text, 201, headers)
     }
 
     /** A 402 lists every way to pay, with a card challenge if cards are taken. A failed key gets no card offer. */

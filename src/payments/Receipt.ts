@@ -36,20 +36,22 @@ export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
-  /** The refund as JSON text. */
-  readonly refund: string | null
+  readonly refund: Schema.JsonObject | null
 }
 
-/** The JSON text of a stored receipt with its current finality and refund. A card's receipt stays as stored. */
+/** A stored receipt with its current finality and refund. A card's receipt stays as stored. */
 export const currentReceipt = (
-  stored: string,
+  stored: Schema.JsonObject,
   { currentTransaction, finality, rail, refund }: ReceiptState,
-): string => {
-  if (rail === "card") return stored
-  const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })
-  const returned = refund === null ? "" : `,"refund":${refund}`
-  return `${stored.slice(0, -1)},${now.slice(1, -1)}${returned}}`
-}
+): Schema.JsonObject =>
+  rail === "card"
+    ? stored
+    : {
+        ...stored,
+        finality,
+        ...(currentTransaction === null ? {} : { currentTransaction }),
+        ...(refund === null ? {} : { refund }),
+      }
 
 /** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card); `extensions` holds a signed receipt. */
 export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.JsonObject): string =>

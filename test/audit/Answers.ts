@@ -4,7 +4,7 @@ import type { Charge } from "./Cards.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
 import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
-import type { Attempt, Ledger } from "./Ledger.ts"
+import type { Attempt, Ledger, StoredAnswer } from "./Ledger.ts"
 import type { LogView } from "./Log.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
@@ -17,9 +17,8 @@ interface Known {
 }
 
 /** A replay has the bytes of the first answer, but for its last member. */
-const first = '"replayed":false}'
-const again = '"replayed":true}'
-const replayOf = (answer: string) => answer.slice(0, -first.length) + again
+const bodyOf = ({ extra, permalink, receipt, record }: StoredAnswer, replayed: boolean) =>
+  JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed })
 
 /** The authorization in a `PAYMENT-SIGNATURE`. */
 const paymentOf = (header: string | undefined) => {
@@ -115,8 +114,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     const attempt = attempts.get(key)
     const facts = { where, key, state: attempt?.state }
     if (attempt?.state !== "settled") return found.hold(checks.answer, false, facts)
-    const stored = attempt.answer ?? ""
-    const isStored = answer.body === (answer.status === 201 ? stored : replayOf(stored))
+    const isStored = attempt.answer !== null && answer.body === bodyOf(attempt.answer, answer.status !== 201)
     const header = answer.headers[attempt.rail === "card" ? "payment-receipt" : "payment-response"]
     const isHeader = header === undefined || header === attempt.paymentResponse
     const isFirst = answer.status !== 201 || !made.has(key)
@@ -209,7 +207,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
       headers: { "idempotency-key": key, ...(requestBody === undefined ? {} : { "content-type": "application/json" }) },
       ...(requestBody === undefined ? {} : { body: requestBody }),
     })
-    const isReplay = status === 200 && text === replayOf(attempt.answer ?? "")
+    const isReplay = status === 200 && attempt.answer !== null && text === bodyOf(attempt.answer, true)
     found.hold(checks.replay, isReplay, { server, key, status, text })
   })
 }

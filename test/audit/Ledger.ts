@@ -1,6 +1,14 @@
 /** The content of the database, read in one snapshot. */
 import postgres from "postgres"
 
+/** The parts of the first answer, members in order. */
+export interface StoredAnswer {
+  readonly record: unknown
+  readonly receipt: unknown
+  readonly permalink: unknown
+  readonly extra: object
+}
+
 export interface Attempt {
   readonly id: string
   readonly key: string
@@ -26,7 +34,7 @@ export interface Attempt {
   readonly currentTransaction: string | null
   readonly acceptedAt: Date
   readonly nextCheckAt: Date
-  readonly answer: string | null
+  readonly answer: StoredAnswer | null
   readonly paymentResponse: string | null
 }
 

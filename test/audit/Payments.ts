@@ -133,7 +133,7 @@ const auditStored = (ledger: Ledger, found: Findings) => {
   for (const attempt of ledger.attempts.filter(({ state }) => state === "settled")) {
     // Node reads the alphabet of URLs as base64, too.
     const header = parsed(Buffer.from(attempt.paymentResponse ?? "", "base64").toString())
-    const answer = parsed(attempt.answer ?? "")
+    const { answer } = attempt
     const said =
       attempt.rail === "card"
         ? [textAt(header, "reference"), textAt(answer, "receipt", "card", "reference")]
@@ -157,10 +157,10 @@ const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: L
     const meant = attempt.rail === "card" ? cardReceiptOf(attempt) : receiptOf(attempt)
     if (Object.entries(meant).some(([name, value]) => lower(said[name]) !== value))
       found.violate(check, { server, id, said, meant })
-    const answered: unknown = parsed(attempt.answer ?? "")
-    if (!ledger.hidden.has(id) && isObject(answered) && "record" in answered) {
-      const isSame = JSON.stringify(answered["record"]) === JSON.stringify(record)
-      found.hold("a record is shown as it was answered", isSame, { server, id, answered: answered["record"], record })
+    const { answer } = attempt
+    if (!ledger.hidden.has(id) && answer !== null) {
+      const isSame = JSON.stringify(answer.record) === JSON.stringify(record)
+      found.hold("a record is shown as it was answered", isSame, { server, id, answered: answer.record, record })
     }
   }
   for (const id of settled.keys()) if (!shown.has(id)) found.violate(check, { server, hides: id })

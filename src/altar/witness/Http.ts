@@ -8,12 +8,10 @@ import {
   ListedStone,
   RevealAnswer,
   RevealBody,
-  type WitnessAnswer,
   WitnessList,
 } from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
 import { UrlCache } from "../../http/UrlCache.ts"
-import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { body, fresh, refuse } from "../../http/Responses.ts"
 import { brokenIn, encoderOf, cachedAnswer, oneTimeAnswer, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
@@ -65,13 +63,9 @@ export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
             ({ params: { witnessId } }) =>
               (request) =>
                 Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
-                  // The receipt is the text of the buyer's answer.
                   Effect.flatMap(({ receipt, stone }) =>
                     Effect.flatMap(encodeStone(stone), (json) =>
-                      fresh(
-                        request,
-                        jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
-                      ),
+                      fresh(request, JSON.stringify({ ok: true, stone: json, receipt })),
                     ),
                   ),
                 ),

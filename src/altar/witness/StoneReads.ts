@@ -24,7 +24,7 @@ const listOf = rowsOf("witness_stones", ListRow)
 const stonesOf = rowsOf("witness_stones", StoneRow)
 const paidStonesOf = rowsOf(
   "witness_stones",
-  Schema.Struct({ ...StoneRow.fields, receipt: Schema.String, ...Ledger.paymentStateColumns }),
+  Schema.Struct({ ...StoneRow.fields, receipt: Ledger.storedJson, ...Ledger.paymentStateColumns }),
 )
 
 interface Page {

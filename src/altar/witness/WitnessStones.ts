@@ -1,5 +1,5 @@
 /** Witness stones: the act that sets one, the reads of stones, and their one free reveal. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Schema } from "effect"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
@@ -51,8 +51,10 @@ export class WitnessStones extends Context.Service<
       by: { readonly spirit: string } | { readonly hash: string },
       limit: number,
     ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
-    /** A stone, and the JSON text of its receipt with the transfer's current state. */
-    get(id: string): Effect.Effect<{ readonly stone: Listed; readonly receipt: string }, WitnessNotFound | ChainBroken>
+    /** A stone, and its receipt with the transfer's current state. */
+    get(
+      id: string,
+    ): Effect.Effect<{ readonly stone: Listed; readonly receipt: Schema.JsonObject }, WitnessNotFound | ChainBroken>
     /** Stores salt and words that hash to the commitment; `first` is false for the same data again. */
     reveal(
       id: string,

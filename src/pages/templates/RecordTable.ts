@@ -1,5 +1,4 @@
 /** Records and receipts as a table of facts to copy from. */
-import { Schema } from "effect"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
 import type { Refund } from "../../../schema/payments/Refund.ts"
@@ -28,8 +27,8 @@ const finalityWords = {
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
 
-/** The receipt of a stone, from its JSON text. */
-export const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
+/** The receipt of a stone. */
+export const receiptOf = rowReader("acts", Receipt)
 
 /** Whether a reorganisation orphaned the payment for good. */
 export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"

@@ -59,12 +59,24 @@ const facts = {
   traceparent: Schema.optionalKey(Schema.NullOr(Schema.String)),
 }
 
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
+/** The parts of the first answer. A replay sends them again. */
+const Answer = Schema.Struct({
+  record: JsonObject,
+  receipt: JsonObject,
+  permalink: Schema.String,
+  /** Further members, such as the line of a prayer. */
+  extra: JsonObject,
+})
+export type Answer = typeof Answer.Type
+
 const Pending = Schema.Struct({ ...facts, state: Schema.Literal("pending") })
-/** `answer` is the exact first answer and ends with the member `"replayed":false`. `paymentResponse` is its header. */
+/** `paymentResponse` is the header of the first answer. */
 const Settled = Schema.Struct({
   ...facts,
   state: Schema.Literal("settled"),
-  answer: Schema.String,
+  answer: Answer,
   paymentResponse: Schema.String,
 })
 const Failed = Schema.Struct({ ...facts, state: Schema.Literal("failed"), reason: Schema.String })

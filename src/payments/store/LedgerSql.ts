@@ -6,13 +6,15 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { refundWhere } from "./Refunds.ts"
 
+/** An object that is stored as JSON text. */
+export const storedJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
+
 /** The current state of a settled act's payment, as `paymentState` selects it. */
 export const paymentStateColumns = {
   rail: Schema.Literals(["x402", "card"]),
   finality: Finality,
   currentTransaction: Schema.NullOr(Schema.String),
-  /** The refund as JSON text. */
-  refund: Schema.NullOr(Schema.String),
+  refund: Schema.NullOr(storedJson),
 }
 
 const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literals(["pending", "settled", "failed"]) }))
@@ -24,7 +26,7 @@ export const paymentState = part`p.rail, p.finality, p.current_transaction,
 
 /** The header of the first answer, and whether the shown record is that answer's. */
 export const firstAnswer = part`p.payment_response,
-  starts_with(p.answer, '{"ok":true,"record":' || a.record || ',') AS is_as_answered`
+  (p.answer ->> 'record') = a.record AS is_as_answered`
 
 /** Matches the payer of a settled act in any spelling. */
 export const paidBy = (wallet: string) => part`p.state = 'settled' AND p.payer = ${wallet.toLowerCase()}::text`

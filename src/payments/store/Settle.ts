@@ -12,7 +12,7 @@ import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipt.ts"
 import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { receiptExtension } from "../receipts/SignedReceipt.ts"
-import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
+import { type Answer, type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
 import { UnmatchedPayments, deleteMatched } from "./Unmatched.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
@@ -48,11 +48,11 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
     const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
     const columns = sql.literal(attemptColumns)
 
-    /** The stored result of a settled attempt: the act's public row and the exact first answer. */
+    /** The stored result of a settled attempt: the act's public row and the parts of the first answer. */
     const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
-      const receipt = receiptOf(attempt, proof, recorded.at, explorer)
-      const permalink = `${publicUrl}${recorded.path}`
-      const { extra, record } = recorded
+      const { extra = {}, record } = recorded
+      const receipt = { ...receiptOf(attempt, proof, recorded.at, explorer) }
+      const answer: Answer = { record, receipt, permalink: `${publicUrl}${recorded.path}`, extra }
       const extensions =
         keys?.current === undefined || proof.rail === "card"
           ? undefined
@@ -60,13 +60,13 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       return {
         id: attempt.id,
         act: attempt.act,
-        permalink,
+        permalink: answer.permalink,
         agent_name: recorded.agentName,
         at: recorded.at,
         made: madeIn(proof.rail, proof.rail === "card" ? proof.intent : proof.transaction),
         receipt: JSON.stringify(receipt),
         record: JSON.stringify(record),
-        answer: JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed: false }),
+        answer,
         payment_response: responseOf(proof, recorded.at, extensions),
         block: proof.rail === "card" ? null : proof.block.toString(),
       }
@@ -114,7 +114,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       yield* sql`
         WITH settled AS (
           SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
-            agent_name text, at timestamptz, made jsonb, receipt text, record text, answer text,
+            agent_name text, at timestamptz, made jsonb, receipt text, record text, answer json,
             payment_response text, block bigint)
         ), ended AS (
           UPDATE payment_attempts a SET state = 'settled', payment = (a.payment || s.made) - 'token', ended_at = s.at,
