@@ -68,7 +68,7 @@ const claims = Effect.gen(function* () {
   yield* sql`
     CREATE TABLE payment_claims (
       name text PRIMARY KEY,
-      attempt_id uuid NOT NULL REFERENCES payment_attempts (id)
+      attempt_id uuid REFERENCES payment_attempts (id)
     )`
   yield* sql`CREATE INDEX payment_claims_attempt ON payment_claims (attempt_id)`
   yield* sql`

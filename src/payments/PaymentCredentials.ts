@@ -5,7 +5,7 @@ import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } fro
 import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest } from "./card/Rail.ts"
 import type { Attempt } from "./store/Attempt.ts"
-import type { PayerBalance } from "./store/NewAttempt.ts"
+import type { PayerBalance } from "./store/Claim.ts"
 import { Lookup } from "./store/Lookup.ts"
 import type { SoldAct } from "./Act.ts"
 import type { ChainPayment, Payment } from "./Payment.ts"

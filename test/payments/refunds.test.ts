@@ -128,7 +128,6 @@ apart("admin refunded", server, (it) => {
     yield* sql`UPDATE payment_strays SET attempt = NULL`
     const noted = yield* Purchase.reconcile(url, purchase)
     assert.include(String(noted.json["message"]), "is recorded for the operator")
-    yield* sql`UPDATE payment_strays SET attempt = ${id}::uuid`
     const back = yield* repay(purchase.payer.address)
     yield* Purchase.mine(3)
     const done = yield* refunded(id, back)

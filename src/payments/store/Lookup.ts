@@ -50,10 +50,10 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
       LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
       LEFT JOIN LATERAL (
-        SELECT json_agg(json_build_object('name', n.name, 'settled', o.state = 'settled') ORDER BY n.name) AS held
+        SELECT json_agg(json_build_object('name', n.name, 'settled', COALESCE(o.state = 'settled', true)) ORDER BY n.name) AS held
         FROM json_array_elements_text(r.names) AS n(name)
         CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
-        CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
+        LEFT JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o ON true
       ) AS held ON true
       ORDER BY r.place`.compile()
     const rowSoon = yield* Batcher.make<Asked, object, never>({

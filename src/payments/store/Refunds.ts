@@ -41,7 +41,8 @@ const unmatched = part`
   SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
     s.found_at AS since, CASE WHEN o.id IS NULL AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
       THEN s.valid_before END AS claimable_until
-  FROM payment_strays s LEFT JOIN payment_attempts o ON o.id = s.attempt AND o.state = 'failed'`
+  FROM payment_strays s LEFT JOIN payment_claims c ON c.name = s.name
+    LEFT JOIN payment_attempts o ON o.id = COALESCE(s.attempt, c.attempt_id) AND o.state = 'failed'`
 
 const settled = part`
   SELECT COALESCE(a.authorization_name, 'card-intent:' || a.transaction) AS payment, a.id AS attempt,
@@ -78,9 +79,13 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       return returnables(sql`${list(part`${unmatched} UNION ALL ${settled} AND (${of})`, which, 10)}`)
     }
 
-    /** Records a checked transfer. Runs inside its caller's transaction. */
+    /**
+     * Records a checked transfer. Runs inside its caller's transaction. The payment of no purchase is claimed by its
+     * refund, so no concurrent purchase claims it.
+     */
     const record = Effect.fn("Refunds.record")(
       function* (payment: string, refund: Refund) {
+        yield* sql`INSERT INTO payment_claims (name) VALUES (${payment}) ON CONFLICT (name) DO NOTHING`
         const made = yield* sql`
           INSERT INTO payment_refunds (payment, transaction, attempt, shown)
           SELECT ${payment}, ${refund.transaction}, ${refund.attempt}::uuid, ${JSON.stringify(refund)}

@@ -1,6 +1,6 @@
 /** Reads a wallet's balance, with its payments in flight added back. */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { InFlight, PayerBalance } from "../store/NewAttempt.ts"
+import type { InFlight, PayerBalance } from "../store/Claim.ts"
 import { Chain } from "../chain/Chain.ts"
 import { authorizationStateData, balanceData, type SignedAuthorization } from "../chain/Eip3009.ts"
 import { balanceOf, readAll } from "../chain/Rpc.ts"
