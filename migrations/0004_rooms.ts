@@ -13,7 +13,6 @@ export default Effect.gen(function* () {
       created_at timestamptz(3) NOT NULL,
       expires_at timestamptz(3) NOT NULL,
       latest_sequence integer NOT NULL DEFAULT 0,
-      sent timestamptz[] NOT NULL DEFAULT '{}',
       client_keys uuid[] NOT NULL DEFAULT '{}',
       content_keys uuid[] NOT NULL DEFAULT '{}'
     ) WITH (fillfactor = 50, toast_tuple_target = 8160)`

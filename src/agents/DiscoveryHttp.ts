@@ -2,7 +2,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { NotFound } from "../../schema/Errors.ts"
-import { LimitFactor } from "../limits/LimitFactor.ts"
+import { LimitFactor } from "../limits/Limit.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"

@@ -103,9 +103,9 @@ const limit = (name: string, quota: number, seconds: number, what: string) => [
 ]
 
 const ours = [
-  { windows: openings.windows, what: "reveals and unseals" },
-  { windows: questions.windows, what: "reconciles" },
-  { windows: requests.windows, what: "messages to MCP" },
+  { windows: openings, what: "reveals and unseals" },
+  { windows: questions, what: "reconciles" },
+  { windows: requests, what: "messages to MCP" },
 ].flatMap(({ what, windows }) => windows.map(({ name, quota, seconds }) => limit(name, quota, seconds, what)))
 
 /** Limits of the room's contract. */

@@ -6,7 +6,7 @@ import { mayCall } from "../http/Origins.ts"
 import { body } from "../http/Responses.ts"
 import { tools as paths } from "../server/ErrorFormats.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import { headersOf, type Policy } from "../limits/Policy.ts"
+import { headersOf, type Limit } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { codes, failed, type Reply, Request, OneWayMessage, withoutNulls } from "./JsonRpc.ts"
@@ -14,10 +14,9 @@ import { Mcp } from "./Mcp.ts"
 import { envelopeFault, eraOf, eraOfHeaders, handshake, isHandshaken, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
 
-export const requests: Policy = {
-  name: "mcp",
-  windows: [{ name: "mcp", quota: 120, seconds: 60, says: "120 MCP messages per minute from one address" }],
-}
+export const requests: Limit = [
+  { name: "mcp", quota: 120, seconds: 60, says: "120 MCP messages per minute from one address" },
+]
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 const isRequest = Schema.is(Request)

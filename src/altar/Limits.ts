@@ -3,28 +3,23 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { RateLimited } from "../../schema/Errors.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import type { Policy, Window } from "../limits/Policy.ts"
+import type { Limit, Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 
 /** Reveals and unseals; each guess at sealed words counts. */
-export const openings: Policy = {
-  name: "altar-openings",
-  windows: [{ name: "openings", quota: 60, seconds: 60, says: "60 reveals and unseals per minute from one address" }],
-}
+export const openings: Limit = [
+  { name: "openings", quota: 60, seconds: 60, says: "60 reveals and unseals per minute from one address" },
+]
 
 /** Reconcile requests, which may query the chain. */
-export const questions: Policy = {
-  name: "altar-reconciles",
-  windows: [{ name: "reconciles", quota: 240, seconds: 60, says: "240 reconciles per minute from one address" }],
-}
+export const questions: Limit = [
+  { name: "reconciles", quota: 240, seconds: 60, says: "240 reconciles per minute from one address" },
+]
 
 /** Refused payments, each of which cost up to four calls to the node. */
-export const refusedPayments: Policy = {
-  name: "altar-refused-payments",
-  windows: [
-    { name: "refused-payments", quota: 60, seconds: 60, says: "60 refused payments per minute from one address" },
-  ],
-}
+export const refusedPayments: Limit = [
+  { name: "refused-payments", quota: 60, seconds: 60, says: "60 refused payments per minute from one address" },
+]
 
 export const limited = ({ retryAfter, window }: { readonly retryAfter: number; readonly window: Window }) =>
   new RateLimited({
@@ -32,10 +27,10 @@ export const limited = ({ retryAfter, window }: { readonly retryAfter: number; r
     message: `Too many requests: ${window.says}. Wait ${retryAfter} s; this request charged and changed nothing.`,
   })
 
-/** Counts one request of a policy for the caller's address, or refuses it with the exact wait. */
+/** Counts one request of a limit for the caller's address, or refuses it with the exact wait. */
 export const limits = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress
-  return (policy: Policy, request: HttpServerRequest.HttpServerRequest) =>
-    limiter.take(policy, addresses.of(request)).pipe(Effect.mapError(limited))
+  return (limit: Limit, request: HttpServerRequest.HttpServerRequest) =>
+    limiter.take(limit, addresses.of(request)).pipe(Effect.mapError(limited))
 })

@@ -2,7 +2,7 @@
 import { Clock, Effect, RcMap, Semaphore } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import type { Remaining, Window } from "../limits/Policy.ts"
+import type { Remaining, Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { PaymentGuard } from "../payments/Request.ts"
 import { limited, refusedPayments } from "./Limits.ts"

@@ -1,9 +1,6 @@
 /** Invite tokens: random, stored as a digest, and compared in constant time. */
 import { hash, randomBytes } from "node:crypto"
 import { Redacted } from "effect"
-import type { Statement } from "effect/sql"
-import { named } from "../platform/Sql.ts"
-import { part } from "../platform/SqlPart.ts"
 
 const sha256 = (data: Uint8Array | string) => hash("sha256", data, "buffer")
 
@@ -19,9 +16,7 @@ export const draw = (): string => randomBytes(32).toString("base64url")
  */
 export const blind = randomBytes(32)
 
-/** Whether the token of `proof` is that of the row. Both are SQL. */
-export const proved = (proof: Statement.Fragment) => part`sha256(token_digest || ${named("blind")}::bytea) = ${proof}`
-
+/** The value of `sha256(token_digest || blind)` in a room that this token opens. */
 export const proofOf = (token: Redacted.Redacted<string>) =>
   sha256(Buffer.concat([digestOf(Redacted.value(token)), blind]))
 

@@ -1,21 +1,28 @@
-/** Posts messages. Concurrent posts share one statement. */
+/** Posts messages: limits, clientId, sequence, eviction and insert, in one statement for all concurrent sends. */
 import { randomUUID } from "node:crypto"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
+import { retained } from "../../schema/room/Limits.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
+import {
+  type Exceeded,
+  exceeded,
+  keysOf,
+  type Limit,
+  LimitFactor,
+  quotasOf,
+  remainingOf,
+  scaled,
+  secondsOf,
+} from "../limits/Limit.ts"
 import * as Batcher from "../platform/Batcher.ts"
-import { exceeded, type Exceeded, type Remaining } from "../limits/Policy.ts"
-import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { isRefused } from "../platform/Sql.ts"
-import { limitedStatement } from "./LimitedStatement.ts"
 import * as Invites from "./Invites.ts"
-import { LimitFactor, scaledBy } from "../limits/LimitFactor.ts"
 import { newMessages, sends } from "./Limits.ts"
-import * as PostStatement from "./PostStatement.ts"
-import { type LimitedOutcome, type Caller, type RoomClosed, opened, countsOf } from "./Rows.ts"
+import { type Caller, type LimitedOutcome, LookupRow, opened, prepared, type RoomClosed } from "./Rows.ts"
 
 interface Send {
   readonly id: string
@@ -30,6 +37,87 @@ export interface PostedMessage {
   readonly duplicate: boolean
 }
 
+const resultColumns = {
+  /** The place of the first message with this clientId. */
+  original: Schema.NullOr(Schema.Int),
+  body: Schema.NullOr(Schema.String),
+}
+const [absent, found] = LookupRow.members
+
+/** The result of a send: its room and the decision made under its lock. */
+const PostRow = Schema.Union([
+  absent.pipe(Schema.fieldsAssign({ ...resultColumns, verdict: Schema.Null })),
+  found.pipe(
+    Schema.fieldsAssign({
+      ...resultColumns,
+      verdict: Schema.Literals(["unauthorized", "expired", "replay", "conflict", "new"]),
+    }),
+  ),
+])
+
+/**
+ * `held` locks the opened rooms and reads their newest version, since the snapshot may be older than the lock. A caller
+ * without a room's token must not lock it and block its members. A message replaces the one 50 before it. Rooms
+ * are locked before addresses, both in order: `rate_limits_take` locks the last key first.
+ */
+const statement = `
+  WITH asked AS MATERIALIZED (
+    SELECT id, proof, keys, nullif(client_key, '')::uuid AS client_key, nullif(content_key, '')::uuid AS content_key,
+      head, middle, nth
+    FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      WITH ORDINALITY AS a(id, proof, keys, client_key, content_key, head, middle, nth)
+  ), held AS MATERIALIZED (
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND EXISTS (
+      SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof
+    ) ORDER BY id FOR UPDATE
+  ), room AS MATERIALIZED (
+    SELECT * FROM held UNION ALL
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND NOT EXISTS (SELECT FROM held WHERE held.id = rooms.id)
+  ), placed AS MATERIALIZED (
+    SELECT asked.*, name, created_at, expires_at, latest_sequence, content_keys,
+      sha256(token_digest || $8::bytea) = asked.proof AS proved, clock_timestamp() AS at,
+      latest_sequence % ${retained} + 1 AS place,
+      CASE WHEN client_key IS NOT NULL THEN array_position(client_keys, client_key) END AS original
+    FROM room JOIN asked ON asked.id = room.id
+  ), verdict AS MATERIALIZED (
+    SELECT placed.*, CASE
+      WHEN NOT proved THEN 'unauthorized'
+      WHEN expires_at <= at THEN 'expired'
+      WHEN content_keys[original] = content_key THEN 'replay'
+      WHEN original IS NOT NULL THEN 'conflict'
+      ELSE 'new' END AS verdict
+    FROM placed
+    ORDER BY reverse(keys)
+  ), slot AS MATERIALIZED (
+    SELECT verdict.nth, taking.* FROM verdict CROSS JOIN LATERAL rate_limits_take(
+      CASE verdict
+        WHEN 'new' THEN array_append(keys::text[], '${newMessages.name}:' || id)
+        WHEN 'replay' THEN array_append(keys::text[], NULL)
+      END, $9::int[], $10::int[]) AS taking
+  ), new AS MATERIALIZED (
+    SELECT verdict.* FROM verdict JOIN slot USING (nth) WHERE verdict = 'new' AND taken
+  ), head AS (
+    UPDATE rooms SET latest_sequence = new.latest_sequence + 1, client_keys[new.place] = new.client_key,
+      content_keys[new.place] = new.content_key
+    FROM new WHERE rooms.id = new.id RETURNING rooms.id
+  ), message AS (
+    INSERT INTO room_messages (room_id, place, sequence, body)
+    SELECT id, place, latest_sequence + 1, head || (latest_sequence + 1) || middle
+      || to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
+    FROM new
+    ON CONFLICT (room_id, place) DO UPDATE SET sequence = excluded.sequence, body = excluded.body
+    RETURNING room_id, sequence, body
+  )
+  SELECT v.id, v.name, v.created_at AS created, v.expires_at AS expires, v.proved, v.verdict, v.original,
+    v.verdict = 'expired' AS expired, coalesce(message.sequence, v.latest_sequence) AS latest,
+    slot.taken, slot.used, slot.oldest, slot.at,
+    coalesce(message.body, CASE WHEN v.verdict = 'replay' THEN (
+      SELECT m.body FROM room_messages m WHERE m.room_id = v.id AND m.place = v.original
+        AND m.sequence = v.latest_sequence - (v.latest_sequence - v.original) % ${retained}
+    ) END) AS body
+  FROM asked LEFT JOIN verdict v USING (nth) LEFT JOIN slot USING (nth) LEFT JOIN message ON message.room_id = v.id
+  ORDER BY asked.nth`
+
 /** The JSON around the values of the database: `seq` goes between the two parts, `createdAt` after the second. */
 const partsOf = ({ mode, sender, senderKind, text }: MessageBody) => ({
   head: `{"id":"${randomUUID()}","seq":`,
@@ -37,7 +125,7 @@ const partsOf = ({ mode, sender, senderKind, text }: MessageBody) => ({
 })
 
 /** Fingerprints that the room stores of a message with a clientId; empty without one. */
-const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
+const fingerprintsOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
   clientId === undefined
     ? { clientKey: "", contentKey: "" }
     : {
@@ -49,52 +137,38 @@ const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ofRoom = scaledBy(yield* LimitFactor)(newMessages)
-  const {
-    peek,
-    remainingOf,
-    run: post,
-  } = yield* limitedStatement(sends, PostStatement.PostRow, PostStatement.admitted, PostStatement.statement(ofRoom))
-
-  const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
-    row.id === null || !row.proved
-      ? []
-      : Windows.remainingOf(ofRoom, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
+  const ofAddress = scaled(sends, yield* LimitFactor)
+  const limit: Limit = [...ofAddress, ...scaled([newMessages], yield* LimitFactor)]
+  const post = yield* prepared(PostRow, statement)
 
   /** The original of a replay that was committed after this statement's snapshot. */
   const originalOf = (id: string, place: number | null) =>
     Effect.map(
       bodiesOf(sql`SELECT body FROM room_messages WHERE room_id = ${id}::uuid AND place = ${place}::int`),
-      ([found]) => found?.body,
+      ([row]) => row?.body,
     )
-
-  const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Send>) {
-    const addresses = batch.map(({ caller }) => caller.address)
-    const keys = batch.map(({ message }) => keysOf(message))
-    const parts = batch.map(({ message }) => partsOf(message))
-    const rows = yield* post(addresses, {
-      ids: batch.map(({ id }) => id),
-      proofs: batch.map(({ caller }) => Invites.proofOf(caller.token)),
-      clientKeys: keys.map(({ clientKey }) => clientKey),
-      contentKeys: keys.map(({ contentKey }) => contentKey),
-      heads: parts.map(({ head }) => head),
-      middles: parts.map(({ middle }) => middle),
-    })
-    const byNth = new Map(rows.map((row) => [row.nth, row]))
-    return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
-  })
 
   const ask = yield* Batcher.make({
-    keysOf: ({ caller, id }: Send) => [id, ...caller.address.split(".")],
+    // A statement changes a room once.
+    keysOf: ({ caller, id }: Send) => [id, caller.address],
     retriesAlone: isRefused,
-    run,
+    run: (batch: ReadonlyArray<Send>) => {
+      const fingerprints = batch.map(({ message }) => fingerprintsOf(message))
+      const parts = batch.map(({ message }) => partsOf(message))
+      return post(
+        batch.map(({ id }) => id),
+        batch.map(({ caller }) => Invites.proofOf(caller.token)),
+        batch.map(({ caller }) => keysOf(ofAddress, caller.address)),
+        fingerprints.map(({ clientKey }) => clientKey),
+        fingerprints.map(({ contentKey }) => contentKey),
+        parts.map(({ head }) => head),
+        parts.map(({ middle }) => middle),
+        Invites.blind,
+        quotasOf(limit),
+        secondsOf(limit),
+      )
+    },
   })
-
-  /** The refusal of a full room or address. Nothing was taken from either, and the longer wait applies. */
-  const refusal = (row: PostStatement.PostRow, address: string) =>
-    Effect.map(peek(address), (remaining) =>
-      row.verdict === "full" ? exceeded([...remaining, ...remainingOfRoom(row)], ofRoom) : exceeded(remaining, sends),
-    )
 
   return Effect.fnUntraced(
     function* (
@@ -106,9 +180,8 @@ export const make = Effect.gen(function* () {
       const room = opened(row)
       if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
       if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
-      const taken = countsOf(row)
-      if (taken === undefined) return yield* yield* refusal(row, caller.address)
-      const remaining = [...remainingOf(taken), ...remainingOfRoom(row)]
+      if (row.taken !== true) return yield* exceeded(limit, row)
+      const remaining = remainingOf(limit, row)
       const text = row.body ?? (yield* originalOf(id, row.original))
       // The room was deleted concurrently.
       if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }

@@ -1,66 +1,57 @@
 /** Rooms and their signals. Each call takes one statement, limits included, under locked rows. */
 import { randomUUID } from "node:crypto"
-import { Context, Effect, Layer, Result, Schema, Tuple } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import { Context, Effect, Layer, Result } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { lifetimeDays } from "../../schema/room/Limits.ts"
-import type { Exceeded } from "../limits/Policy.ts"
-import * as Windows from "../limits/Windows.ts"
-import { inBatches, named } from "../platform/Sql.ts"
-import { literal, part } from "../platform/SqlPart.ts"
+import {
+  type Exceeded,
+  exceeded,
+  keysOf,
+  LimitFactor,
+  quotasOf,
+  remainingOf,
+  scaled,
+  secondsOf,
+} from "../limits/Limit.ts"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import { inBatches } from "../platform/Sql.ts"
 import * as Ceiling from "./Ceiling.ts"
-import { callers, limitedStatement } from "./LimitedStatement.ts"
 import * as Invites from "./Invites.ts"
 import { creations, deletions } from "./Limits.ts"
 import * as PostMessage from "./PostMessage.ts"
 import * as ReadMessages from "./ReadMessages.ts"
-import {
-  type LimitedOutcome,
-  type Caller,
-  opened,
-  roomColumns,
-  roomOf,
-  LookupRow,
-  CountsRow,
-  countsOf,
-} from "./Rows.ts"
+import { type Caller, CreatedRow, type LimitedOutcome, LookupRow, opened, prepared, roomOf } from "./Rows.ts"
 
 const sweepEvery = "1 minute"
 const batch = 200
 
-const InsertedRow = Schema.Struct({ ...roomColumns, ...Windows.Counts.fields })
+const columns = "rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest"
 
-const ErasedRow = LookupRow.mapMembers(Tuple.map(Schema.fieldsAssign(CountsRow)))
-
-const columns = literal("rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest")
-
-const insertion = (slot: Statement.Fragment) => part`
-  WITH ${slot}, room AS (
+const insertion = `
+  WITH slot AS MATERIALIZED (
+    SELECT * FROM rate_limits_take($1::text[], $2::int[], $3::int[])
+  ), room AS (
     INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
-    SELECT ${named("id")}::uuid, ${named("name")}, ${named("digest")}::bytea, start,
-      start + interval '${literal(String(lifetimeDays * 24))} hours'
-    FROM (SELECT date_trunc('milliseconds', at) AS start FROM slot) AS now
+    SELECT $4::uuid, $5, $6::bytea, start, start + interval '${lifetimeDays * 24} hours'
+    FROM (SELECT date_trunc('milliseconds', at) AS start FROM slot WHERE taken) AS now
     RETURNING ${columns}
   )
-  SELECT * FROM slot, room`
-
-const proved = Invites.proved(part`${named("proof")}::bytea`)
-
-/** Only a deletion of an open room takes quota. */
-const stillThere = part`(
-  SELECT key, 1 AS n FROM held, ${callers} WHERE expires_at > clock_timestamp()) AS admitted`
+  SELECT * FROM slot LEFT JOIN room ON true`
 
 /**
  * Locks the room before the address is counted, so that only one of several deletions finds it. A caller without its
- * token locks nothing.
+ * token locks nothing. Only a deletion of an open room takes quota.
  */
-const deletion = (slot: Statement.Fragment) => part`
+const deletion = `
   WITH room AS MATERIALIZED (
-    SELECT ${columns}, ${proved} AS proved FROM rooms WHERE id = ${named("id")}::uuid
+    SELECT ${columns}, sha256(token_digest || $6::bytea) = $5::bytea AS proved FROM rooms WHERE id = $4::uuid
   ), held AS MATERIALIZED (
-    SELECT id, expires_at FROM rooms WHERE id = ${named("id")}::uuid AND ${proved} FOR UPDATE
-  ), ${slot}, gone AS (
-    DELETE FROM rooms USING slot, held WHERE rooms.id = held.id AND held.expires_at > slot.at
+    SELECT id, expires_at FROM rooms WHERE id = $4::uuid AND sha256(token_digest || $6::bytea) = $5::bytea FOR UPDATE
+  ), slot AS MATERIALIZED (
+    SELECT taking.* FROM held CROSS JOIN LATERAL rate_limits_take(
+      CASE WHEN expires_at > clock_timestamp() THEN $1::text[] END, $2::int[], $3::int[]) AS taking
+  ), gone AS (
+    DELETE FROM rooms USING slot, held WHERE rooms.id = held.id AND slot.taken AND held.expires_at > slot.at
   )
   SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
   FROM (SELECT 1) AS one LEFT JOIN room ON NOT proved OR EXISTS (SELECT FROM held) LEFT JOIN slot ON true`
@@ -69,24 +60,25 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
   make: Effect.fnUntraced(function* (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) {
     const sql = yield* SqlClient.SqlClient
     const withinCeiling = yield* Ceiling.make(ceiling)
-    const creating = yield* limitedStatement(
-      creations,
-      InsertedRow,
-      part`(SELECT key, 1 AS n FROM ${callers}) AS asked`,
-      insertion,
-    )
-    const erasing = yield* limitedStatement(deletions, ErasedRow, stillThere, deletion)
+    const factor = yield* LimitFactor
+    const [created, deleted] = [scaled(creations, factor), scaled(deletions, factor)]
+    const insert = yield* prepared(CreatedRow, insertion)
+    const erase = yield* prepared(LookupRow, deletion)
 
     const create = Effect.fn("RoomStore.create")(
       function* (name: string, address: string) {
         const token = Invites.draw()
-        const values = { id: randomUUID(), name, digest: Invites.digestOf(token) }
-        const [found] = yield* creating.run([address], values)
-        if (found === undefined) return yield* creating.refuse(address)
-        return {
-          remaining: creating.remainingOf(found),
-          outcome: Result.succeed({ room: roomOf(found), token }),
-        }
+        const [row] = yield* insert(
+          keysOf(created, address),
+          quotasOf(created),
+          secondsOf(created),
+          randomUUID(),
+          name,
+          Invites.digestOf(token),
+        )
+        if (row === undefined) return yield* Effect.die("a creation was not answered")
+        if (row.id === null) return yield* exceeded(created, row)
+        return { remaining: remainingOf(created, row), outcome: Result.succeed({ room: roomOf(row), token }) }
       },
       withinCeiling,
       Effect.catchTag("SqlError", Effect.die),
@@ -97,13 +89,19 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
         id: string,
         { address, token }: Caller,
       ): Effect.fn.Return<LimitedOutcome<void>, Exceeded | SqlError.SqlError> {
-        const rows = yield* erasing.run([address], { id, proof: Invites.proofOf(token) })
-        const row = rows[0] ?? (yield* Effect.die("a deletion was not answered"))
+        const [row] = yield* erase(
+          keysOf(deleted, address),
+          quotasOf(deleted),
+          secondsOf(deleted),
+          id,
+          Invites.proofOf(token),
+          Invites.blind,
+        )
+        if (row === undefined) return yield* Effect.die("a deletion was not answered")
         const room = opened(row)
         if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
-        const taken = countsOf(row)
-        if (taken === undefined) return yield* erasing.refuse(address)
-        return { remaining: erasing.remainingOf(taken), outcome: Result.void }
+        if (row.taken !== true) return yield* exceeded(deleted, row)
+        return { remaining: remainingOf(deleted, row), outcome: Result.void }
       },
       Effect.catchTag("SqlError", Effect.die),
     )

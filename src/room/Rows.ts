@@ -1,10 +1,11 @@
 /** Rows of a room as statements return them, and whether the room is open to the caller. */
-import { type Redacted, Result, Schema } from "effect"
+import { Effect, type Redacted, Result, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import type { Remaining } from "../limits/Policy.ts"
-import * as Windows from "../limits/Windows.ts"
-import { Moment } from "../platform/Rows.ts"
+import { Counts, type Remaining } from "../limits/Limit.ts"
+import { Moment, rowsOf } from "../platform/Rows.ts"
+import { retryConflicts } from "../platform/Sql.ts"
 
 /** The presented token and the pseudonym of the address. */
 export interface Caller {
@@ -21,7 +22,7 @@ export interface LimitedOutcome<A, Refusal = RoomClosed> {
   readonly remaining: ReadonlyArray<Remaining>
 }
 
-export const roomColumns = {
+const columns = {
   id: Schema.String,
   name: Schema.String,
   created: Moment,
@@ -29,25 +30,20 @@ export const roomColumns = {
   latest: Schema.Int,
 }
 
-type RoomRow = Schema.Struct<typeof roomColumns>["Type"]
+const NoRoom = Schema.Struct({ id: Schema.Null, ...Counts.fields })
+const RoomRow = Schema.Struct({ ...columns, ...Counts.fields })
 
-/** The row of a lookup: the room's columns, whether the token opens it and whether it has expired; null without one. */
+/** The new room; none if the limit refused it. */
+export const CreatedRow = Schema.Union([NoRoom, RoomRow])
+
+/** The room, whether the token opens it and whether it has expired; none if there is no such room. */
 export const LookupRow = Schema.Union([
-  Schema.Struct({ id: Schema.Null }),
-  Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
+  NoRoom,
+  RoomRow.pipe(Schema.fieldsAssign({ proved: Schema.Boolean, expired: Schema.Boolean })),
 ])
 type LookupRow = typeof LookupRow.Type
 
-const { at, oldest, used } = Windows.Counts.fields
-
-/** The counts of the address; null if its limit or the room refused, since nothing was taken. */
-export const CountsRow = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
-type Taken = Schema.Struct<typeof CountsRow>["Type"]
-
-export const countsOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
-  used === null || oldest === null || at === null ? undefined : { used, oldest, at }
-
-export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room => ({
+export const roomOf = ({ created, expires, id, latest, name }: Schema.Struct<typeof columns>["Type"]): Room => ({
   id,
   name,
   createdAt: created,
@@ -61,3 +57,11 @@ export const opened = (row: LookupRow): Result.Result<Room, RoomClosed> => {
   if (!row.proved) return Result.fail(new RoomUnauthorized({}))
   return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(roomOf(row))
 }
+
+/** A statement by its text, which is written once: composing a long one costs as much as running it. */
+export const prepared = <Row>(row: Schema.Codec<Row, unknown>, text: string) =>
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const read = rowsOf("rooms", row)
+    return (...parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
+      read(retryConflicts(sql.unsafe(text, [...parameters]).withoutTransform))
+  })

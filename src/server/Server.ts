@@ -8,7 +8,8 @@ import * as Altar from "../altar/Altar.ts"
 import * as Middleware from "./Middleware.ts"
 import { UrlCache } from "../http/UrlCache.ts"
 import { notNow } from "./NotNow.ts"
-import * as Limits from "../limits/Limits.ts"
+import { ClientAddress } from "../limits/ClientAddress.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Log from "../log/Log.ts"
 import * as Payments from "../payments/Payments.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
@@ -39,7 +40,7 @@ export const services = (config: ServerConfig, { acts }: Site = altar) =>
   ).pipe(
     Layer.provideMerge(Altar.layer(acts)),
     Layer.provideMerge(Layer.succeed(ReceiptKeys, config.receipts)),
-    Layer.provideMerge(Limits.layer(config)),
+    Layer.provideMerge(Layer.merge(RateLimiter.layer, ClientAddress.layer(config))),
     Layer.provideMerge(Payments.terms(config.payments)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),
     Layer.provideMerge(Operator.layer(config.operator ?? Operator.unnamed)),

@@ -19,7 +19,7 @@ import * as PaymentGuards from "../../src/altar/PaymentGuards.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
-import type { Policy } from "../../src/limits/Policy.ts"
+import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
@@ -168,10 +168,7 @@ describe("the cache of URLs", () => {
 const neighbours = Layer.merge(
   Layer.mock(ClientAddress, { of: ({ headers }) => headers["x-forwarded-for"] ?? "" }),
   Layer.mock(RateLimiter, {
-    take: ({ windows }) => Effect.succeed(windows.map((window) => ({ window, remaining: 0, resetSeconds: 60 }))),
-    gate: () => {
-      throw new Error("a paid request has no gate")
-    },
+    take: (limit) => Effect.succeed(limit.map((window) => ({ window, remaining: 0, resetSeconds: 60 }))),
   }),
 )
 
@@ -195,28 +192,31 @@ describe("the addresses with too many refused payments", () => {
 
 const [minute, hour, day] = [60, 3_600, 86_400]
 
-const rows: ReadonlyArray<readonly [what: string, policy: Policy, quotas: Array<[number, number]>]> = [
+const rows: ReadonlyArray<readonly [what: string, limit: Limit, quotas: Array<[number, number]>]> = [
   [
     "new rooms of an address, a /56 and a /48",
     creations,
-    [5, 20, 100].flatMap((hourly) => [
-      [hourly, hour],
-      [2 * hourly, day],
-    ]),
+    [
+      [5, hour],
+      [10, day],
+      [20, hour],
+      [100, hour],
+      [40, day],
+      [200, day],
+    ],
   ],
   ["sends of an address, a /56 and a /48", sends, [20, 80, 400].map((quota) => [quota, minute])],
   ["polls", reads, [[120, minute]]],
   ["deletions", deletions, [[10, minute]]],
-  ["new messages of a room", newMessages, [[30, minute]]],
+  ["new messages of a room", [newMessages], [[30, minute]]],
   ["reveals and unseals", openings, [[60, minute]]],
   ["reconciles", questions, [[240, minute]]],
   ["refused payments", refusedPayments, [[60, minute]]],
 ]
 
 describe("a limit by address", () => {
-  it.each(rows)("of %s has the number and the window of its row", (_, policy, quotas) => {
-    const windows = [policy, ...(policy.wider ?? [])].flatMap((one) => one.windows)
-    assertEach(windows, ({ quota, seconds }) => [quota, seconds], quotas)
-    for (const { quota, says } of windows) assert.include(says, `${quota} `)
+  it.each(rows)("of %s has the number and the window of its row", (_, limit, quotas) => {
+    assertEach(limit, ({ quota, seconds }) => [quota, seconds], quotas)
+    for (const { quota, says } of limit) assert.include(says, `${quota} `)
   })
 })

@@ -1,0 +1,106 @@
+/** Limits as data: counts and windows, and the remaining quota of each. */
+import { Context, Data, Metric, Schema } from "effect"
+
+/** At most `quota` accepted requests in any interval of `seconds`. */
+export interface Window {
+  /** Name in the `RateLimit` headers and of its rows, `[a-z0-9-]+`. */
+  readonly name: string
+  readonly quota: number
+  /** At most a day: state is removed after 24 idle hours. */
+  readonly seconds: number
+  /** The limit in words for a refused caller, such as `20 sends per minute from one address`. */
+  readonly says: string
+  /** Prefix length of the IPv6 networks it counts; addresses if absent. IPv4 addresses have none. */
+  readonly network?: 56 | 48
+}
+
+/**
+ * Windows that are taken together: a request counts in all of them or in none. The widest network comes last and is
+ * locked first.
+ */
+export type Limit = readonly [Window, ...ReadonlyArray<Window>]
+
+export interface Remaining {
+  readonly window: Window
+  readonly remaining: number
+  /** Seconds until one more request is available. */
+  readonly resetSeconds: number
+}
+
+/** A refusal, which consumed nothing. Without other requests, this one is accepted `retryAfter` whole seconds later. */
+export class Exceeded extends Data.TaggedError("Exceeded")<{
+  readonly window: Window
+  readonly retryAfter: number
+  readonly remaining: ReadonlyArray<Remaining>
+}> {}
+
+/** Multiplies the quotas of all limits: a sandbox loosens them on request, for a run of contract tests. */
+export const LimitFactor = Context.Reference<number>("spirit-altar/limits/LimitFactor", { defaultValue: () => 1 })
+
+export const scaled = ([first, ...others]: Limit, factor: number): Limit => {
+  const wider = (window: Window): Window => {
+    const quota = window.quota * factor
+    return { ...window, quota, says: window.says.replace(/^[0-9]+/u, String(quota)) }
+  }
+  return [wider(first), ...others.map(wider)]
+}
+
+/**
+ * The keys of a caller's windows as an array of PostgreSQL, NULL where it has no such network. `caller` is a pseudonym of
+ * `ClientAddress`, which needs no quotes.
+ */
+export const keysOf = (limit: Limit, caller: string): string => {
+  const [address = "", customer, site] = caller.split(".")
+  const keys = limit.map(({ name, network }) => {
+    const place = network === 48 ? site : network === 56 ? customer : address
+    return place === undefined ? "NULL" : `${name}:${place}`
+  })
+  return `{${keys.join(",")}}`
+}
+
+export const quotasOf = (limit: Limit) => limit.map(({ quota }) => quota)
+export const secondsOf = (limit: Limit) => limit.map(({ seconds }) => seconds)
+
+/** The columns of `rate_limits_take`, in the order of the windows; null where nothing was asked. */
+export const Counts = Schema.Struct({
+  taken: Schema.NullOr(Schema.Boolean),
+  used: Schema.NullOr(Schema.Array(Schema.NullOr(Schema.Int))),
+  oldest: Schema.NullOr(Schema.Array(Schema.NullOr(Schema.Date))),
+  at: Schema.NullOr(Schema.Date),
+})
+export type Counts = typeof Counts.Type
+
+export const remainingOf = (limit: Limit, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
+  limit.flatMap((window, index) => {
+    const count = used?.[index] ?? null
+    if (count === null || at === null) return []
+    const first = oldest?.[index] ?? at
+    const resetSeconds = count === 0 ? 0 : Math.max(0, window.seconds - (at.getTime() - first.getTime()) / 1000)
+    return [{ window, remaining: Math.max(0, window.quota - count), resetSeconds }]
+  })
+
+const refusals = Metric.counter("altar.limiter.refusals", {
+  description: "Requests over a limit, by policy.",
+  incremental: true,
+})
+
+/** The refusal by the exhausted window that recovers last. */
+export const exceeded = (limit: Limit, counts: Counts): Exceeded => {
+  const remaining = remainingOf(limit, counts)
+  const [longest] = remaining
+    .filter(({ remaining }) => remaining === 0)
+    .sort((one, other) => other.resetSeconds - one.resetSeconds)
+  const window = longest?.window ?? limit[0]
+  refusals.updateUnsafe(1, Context.make(Metric.CurrentMetricAttributes, { policy: window.name }))
+  return new Exceeded({ window, retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)), remaining })
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+export const headersOf = (remaining: ReadonlyArray<Remaining>) => ({
+  ratelimit: remaining
+    .map(({ remaining, resetSeconds, window }) => `"${window.name}";r=${remaining};t=${Math.ceil(resetSeconds)}`)
+    .join(", "),
+  "ratelimit-policy": remaining
+    .map(({ window }) => `"${window.name}";q=${window.quota};w=${window.seconds}`)
+    .join(", "),
+})
