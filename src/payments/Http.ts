@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SqlError } from "effect/sql"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
@@ -21,6 +22,10 @@ import { Refunds } from "./store/Refunds.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
 import { retryAfterSeconds } from "./decision.ts"
 import { pendingResponseOf } from "./Receipt.ts"
+
+/** The middleware maps a database error to its answer. No endpoint declares one. */
+const toMiddleware = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+  Effect.catchIf(effect, SqlError.isSqlError, Effect.die)
 
 /** The decoded parameters of a paid URL. */
 export interface PaidUrl {
@@ -128,6 +133,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
         return yield* pipeline.run(act, request, guard).pipe(
           Effect.map(respond),
           Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, act, request, source)),
+          toMiddleware,
         )
       })
     }
@@ -141,7 +147,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       if (_tag === "Pending" || attempt.payment.rail === "card") return response
       const refund = yield* refunds.ofAttempt(attempt.id)
       return Option.isNone(refund) ? response : HttpServerResponse.setHeader(response, "link", refundLink(attempt.id))
-    })
+    }, toMiddleware)
 
     return { at, reconcile }
   }),

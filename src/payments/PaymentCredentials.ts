@@ -1,5 +1,6 @@
 /** Judges the credential of a request: valid, already used by the same purchase, or refused. */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
@@ -74,7 +75,7 @@ const unavailable = (what: LogMessage, refusal: FacilitatorUnavailable) => (erro
 
 type Presented = Effect.Effect<
   PresentedPayment | DuplicateRequest,
-  PaymentRejected | AuthorizationAlreadyBound | FacilitatorUnavailable
+  PaymentRejected | AuthorizationAlreadyBound | FacilitatorUnavailable | SqlError.SqlError
 >
 
 export class PaymentCredentials extends Context.Service<PaymentCredentials>()(

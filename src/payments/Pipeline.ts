@@ -1,5 +1,6 @@
 /** The path of a paid request: replay, checks, challenge, verification, intent, settlement, record. */
-import { Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
+import type { SqlError } from "effect/sql"
 import {
   AuthorizationAlreadyBound,
   FacilitatorUnavailable,
@@ -7,6 +8,7 @@ import {
   type PaymentFailed,
   type PaymentsUnavailable,
 } from "../../schema/payments/Errors.ts"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
@@ -62,7 +64,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     const answerOf = (
       attempt: Attempt,
       replayed: boolean,
-    ): Effect.Effect<Outcome, PaymentFailed | PaymentsUnavailable> => {
+    ): Effect.Effect<Outcome, PaymentFailed | PaymentsUnavailable | SqlError.SqlError> => {
       switch (attempt.state) {
         case "settled":
           return Effect.succeed({ _tag: "Settled", attempt, replayed })
@@ -104,7 +106,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       request: PaidRequest,
       terms: Terms,
       asked: Intent,
-    ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal> {
+    ): Effect.fn.Return<Outcome, PipelineRefusal | Refusal | SqlError.SqlError> {
       let intent = asked
       let claimed = yield* claim(intent)
       while (claimed._tag !== "Claimed") {
@@ -137,8 +139,19 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
         claimed = yield* claim(intent)
       }
       yield* changed({ ...claimed.attempt, from: "none", to: "pending", evidence: "intent on disk" })
-      const submission = yield* submit(terms, claimed.attempt, intent)
-      const concluded = yield* reconciler.conclude(claimed.attempt, submission ?? undefined)
+      const { attempt } = claimed
+      const submission = yield* submit(terms, attempt, intent)
+      // The payment may be on its way, so a database error leaves the attempt pending.
+      const concluded = yield* reconciler
+        .conclude(attempt, submission ?? undefined)
+        .pipe(
+          Effect.catchTag("SqlError", (error) =>
+            Effect.as(
+              DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })(Cause.fail(error)),
+              attempt,
+            ),
+          ),
+        )
       return yield* answerOf(concluded, false)
     }, Trace.span("PaymentPipeline.settle"))
 

@@ -1,5 +1,6 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
 import { Context, Duration, Effect, Layer, Option } from "effect"
+import type { SqlError } from "effect/sql"
 import { log } from "../platform/LogMessages.ts"
 import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/Processor.ts"
@@ -146,7 +147,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       attempt: Attempt,
       reported?: Submission,
       hold?: Effect.Effect<boolean>,
-    ): Effect.fn.Return<Attempt> {
+    ): Effect.fn.Return<Attempt, SqlError.SqlError> {
       // Only a sweep inquires about a settled attempt, whose transfer may be orphaned.
       if (attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")) return attempt
       const { payment, pendingFailure } = attempt

@@ -13,7 +13,7 @@ export interface PaymentGuard {
    */
   admit<A, E, R>(
     judgement: Effect.Effect<A, E, R>,
-    isKnown: Effect.Effect<boolean>,
+    isKnown: Effect.Effect<boolean, E>,
   ): Effect.Effect<A, E | RateLimited, R>
   readonly refused: Effect.Effect<void>
 }

@@ -9,11 +9,11 @@ export const inquiryInterval = Duration.seconds(2)
  * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. A failed inquiry
  * learned nothing, and one that ended the attempt is recorded: neither starts a pause.
  */
-export const make = Effect.fnUntraced(function* (
-  inquire: (attempt: Attempt) => Effect.Effect<Attempt>,
+export const make = Effect.fnUntraced(function* <E>(
+  inquire: (attempt: Attempt) => Effect.Effect<Attempt, E>,
   every: Duration.Duration,
 ) {
-  const inquiries = yield* FiberMap.make<string, Attempt, never>()
+  const inquiries = yield* FiberMap.make<string, Attempt, E>()
   const run = yield* FiberMap.runtime(inquiries)<never>()
   const pauses = yield* FiberMap.make<string>()
   const begin = (attempt: Attempt) =>
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (
       ),
     )
 
-  return Effect.fnUntraced(function* (attempt: Attempt): Effect.fn.Return<Attempt> {
+  return Effect.fnUntraced(function* (attempt: Attempt): Effect.fn.Return<Attempt, E> {
     if (attempt.state !== "pending" || FiberMap.hasUnsafe(pauses, attempt.id)) return attempt
     const seen = yield* joined(attempt)
     return seen.state === "pending" ? attempt : seen

@@ -1,5 +1,6 @@
 /** Sweeps attempts that are due: each rail, and settled acts whose transfer is missing. None delays the others. */
 import { Deferred, Duration, Effect, Schedule } from "effect"
+import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -16,7 +17,11 @@ type Pass = "sweep" | "start"
 interface SweepOptions {
   readonly due: Sweep["Service"]
   readonly settled: Settled["Service"]
-  readonly conclude: (pass: Pass, attempt: Attempt, hold?: Effect.Effect<boolean>) => Effect.Effect<Attempt>
+  readonly conclude: (
+    pass: Pass,
+    attempt: Attempt,
+    hold?: Effect.Effect<boolean>,
+  ) => Effect.Effect<Attempt, SqlError.SqlError>
   readonly sweepEvery: Duration.Duration
   readonly patience: Duration.Duration
 }
@@ -38,8 +43,10 @@ export const start = Effect.fnUntraced(function* ({ conclude, due, patience, set
   /** Ends with the inquiry, or once the attempt is held for a submission: a slow facilitator delays no sweep. */
   const passOver = Effect.fnUntraced(function* (pass: Pass, attempt: Attempt) {
     const passed = yield* Deferred.make<void>()
-    const hold = Effect.tap(due.hold(attempt, heldFor), (isOurs) =>
-      isOurs ? Deferred.succeed(passed, undefined) : Effect.void,
+    const hold = due.hold(attempt, heldFor).pipe(
+      // An attempt that may not be held is not submitted.
+      Effect.orElseSucceed(() => false),
+      Effect.tap((isOurs) => (isOurs ? Deferred.succeed(passed, undefined) : Effect.void)),
     )
     yield* conclude(pass, attempt, pass === "sweep" ? hold : undefined).pipe(
       Trace.goingOn(attempt.traceparent ?? null),
@@ -69,7 +76,7 @@ export const start = Effect.fnUntraced(function* ({ conclude, due, patience, set
   const carryOn = Effect.catchCause(DatabaseWatch.failed("sweep failed"))
 
   /** A full sweep is followed by the next one without a pause. */
-  const repeated = (sweep: Effect.Effect<number>) =>
+  const repeated = (sweep: Effect.Effect<number, SqlError.SqlError>) =>
     sweep.pipe(
       Effect.repeat({ while: (taken) => taken === sweepSize }),
       carryOn,

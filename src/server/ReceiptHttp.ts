@@ -34,30 +34,33 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
         }),
       )
 
-    const file = Effect.fnUntraced(function* ({ params, request }: Call) {
-      const { actId } = params
-      const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
-      const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
-      const { act, permalink, receipt: jws, record, reveal } = signed
-      if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
-      const receipt = jws.value
-      // The receipt hashes the record without a salt.
-      if (record === null) return yield* new ReceiptHidden({})
-      return yield* fresh(
-        request,
-        jsonOf<typeof ReceiptFile.Encoded>({
-          format: receiptFormat,
-          act,
-          permalink,
-          receipt,
-          record,
-          reveal,
-          ...(proof === undefined ? {} : { log: proof }),
-          ...(Option.isNone(refund) ? {} : { refund: refund.value }),
-        }),
-        { headers: { "access-control-allow-origin": "*" } },
-      )
-    })
+    const file = Effect.fnUntraced(
+      function* ({ params, request }: Call) {
+        const { actId } = params
+        const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
+        const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
+        const { act, permalink, receipt: jws, record, reveal } = signed
+        if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
+        const receipt = jws.value
+        // The receipt hashes the record without a salt.
+        if (record === null) return yield* new ReceiptHidden({})
+        return yield* fresh(
+          request,
+          jsonOf<typeof ReceiptFile.Encoded>({
+            format: receiptFormat,
+            act,
+            permalink,
+            receipt,
+            record,
+            reveal,
+            ...(proof === undefined ? {} : { log: proof }),
+            ...(Option.isNone(refund) ? {} : { refund: refund.value }),
+          }),
+          { headers: { "access-control-allow-origin": "*" } },
+        )
+      },
+      Effect.catchTag("SqlError", Effect.die),
+    )
 
     // Raw: the record travels as the text of the first answer.
     return handlers.handleRaw("readActReceipt", file).handleRaw("readStoneReceipt", file)

@@ -163,9 +163,7 @@ apart("a database that drops its connection", proxiedServer("relayer", "20 secon
   it("after the COMMIT of a stone has recorded that stone", function* ({ database, url }) {
     const purchase = yield* Purchase.prepare(url)
     database.arm(/^COMMIT$/u, "cutAfter")
-    const answer = yield* Purchase.send(url, purchase)
-    assertAnswer(answer, 503, "unavailable")
-    assert.match(String(answer.json["message"]), /do not sign another/u)
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
     yield* database.calm
     yield* Purchase.assertSettled(url, purchase)
     yield* Purchase.assertNextStone(url)
@@ -173,10 +171,18 @@ apart("a database that drops its connection", proxiedServer("relayer", "20 secon
   it("before the COMMIT of a stone has not recorded it, and reconciling records it", function* ({ database, url }) {
     const purchase = yield* Purchase.prepare(url)
     database.arm(/^COMMIT$/u, "cutBefore")
-    const answer = yield* Purchase.send(url, purchase)
-    assertAnswer(answer, 503, "unavailable")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
     assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
     yield* database.calm
+    yield* Purchase.settlesNow(url, purchase)
+    yield* Purchase.assertNextStone(url)
+  })
+
+  it("or refuses a stone for any other reason leaves its payment pending", function* ({ sql, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
     yield* Purchase.settlesNow(url, purchase)
     yield* Purchase.assertNextStone(url)
   })

@@ -206,18 +206,14 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         : Option.none()
     })
 
-    const claim = Effect.fnUntraced(
-      function* (asked: NewAttempt) {
-        const made = yield* inserted(asked)
-        if (Option.isSome(made)) return { _tag: "Claimed", attempt: made.value } satisfies ClaimOutcome
-        const state = yield* lookup.state(asked.idempotencyKey, asked.claims, asked.payment)
-        const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
-        const hindered = isTaken ? Option.none() : yield* hindrance(asked)
-        return Option.getOrElse(hindered, (): ClaimOutcome => ({ _tag: "Conflict", state }))
-      },
-      Effect.orDie,
-      Trace.span("Claim.claim"),
-    )
+    const claim = Effect.fnUntraced(function* (asked: NewAttempt) {
+      const made = yield* inserted(asked)
+      if (Option.isSome(made)) return { _tag: "Claimed", attempt: made.value } satisfies ClaimOutcome
+      const state = yield* lookup.state(asked.idempotencyKey, asked.claims, asked.payment)
+      const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
+      const hindered = isTaken ? Option.none() : yield* hindrance(asked)
+      return Option.getOrElse(hindered, (): ClaimOutcome => ({ _tag: "Conflict", state }))
+    }, Trace.span("Claim.claim"))
 
     return { claim }
   }),

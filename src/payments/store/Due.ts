@@ -35,7 +35,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
           SELECT id FROM payment_attempts
           WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${inMillis(aheadMillis)}
           ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
-        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+        RETURNING ${sql.literal(attemptColumns)}`)
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
     })
 
@@ -59,16 +59,14 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
           payment = payment || ${JSON.stringify(Option.getOrElse(made, () => ({})))}::jsonb
           ${refused}${judged}
-        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`.pipe(Effect.orDie)
+        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`
     })
 
     /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
     const hold = Effect.fn("Sweep.hold")(function* ({ checks, id, state }: Attempt, holdMillis: number) {
       const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(holdMillis)}, ${setVerdict(null)}
-        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending' AND checks = ${checks}::int RETURNING id`).pipe(
-        Effect.orDie,
-      )
+        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending' AND checks = ${checks}::int RETURNING id`)
       return rows.length > 0
     })
 

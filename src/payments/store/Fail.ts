@@ -51,7 +51,6 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
           : sql`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
       return retryConflicts(end(id, reason, agreed)).pipe(
         Effect.flatMap((isOurs) => Effect.flatMap(found(id), (attempt) => told(isOurs, attempt))),
-        Effect.orDie,
       )
     })
 
@@ -68,10 +67,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
         Effect.andThen(end(id, reason, unsent)),
         Effect.flatMap((isOurs) => Effect.map(found(id), (attempt) => ({ attempt, isOurs }))),
       )
-      return inTransaction(ending).pipe(
-        Effect.flatMap(({ attempt, isOurs }) => told(isOurs, attempt)),
-        Effect.orDie,
-      )
+      return inTransaction(ending).pipe(Effect.flatMap(({ attempt, isOurs }) => told(isOurs, attempt)))
     })
 
     return { fail, failUnsent }

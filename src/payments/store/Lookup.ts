@@ -1,6 +1,6 @@
 /** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import * as Batcher from "../../platform/Batcher.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
@@ -14,9 +14,6 @@ export interface AttemptState {
   /** Whether any attempt holds the payment. */
   readonly paymentBound: boolean
 }
-
-/** The database does not answer. */
-export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {}) {}
 
 const readClaims = rowReader(
   "payment_claims",
@@ -56,11 +53,11 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
         LEFT JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o ON true
       ) AS held ON true
       ORDER BY r.place`.compile()
-    const rowSoon = yield* Batcher.make<Asked, object, never>({
+    const rowSoon = yield* Batcher.make<Asked, object, SqlError.SqlError>({
       run: (asked) => {
         // Most keys have no attempt, so column names are converted only for those that have one.
         const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
-        return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
+        return bounded(sql.unsafe<object>(text, [rows]).withoutTransform)
       },
     })
 
@@ -69,7 +66,7 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       key: string,
       claims: Claims,
       payment?: Payment,
-    ): Effect.fn.Return<AttemptState> {
+    ): Effect.fn.Return<AttemptState, SqlError.SqlError> {
       const bound = payment === undefined ? "" : claimOf(payment)
       const names = bound === "" ? claims.slots : [...claims.slots, bound]
       const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
@@ -87,16 +84,12 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
     })
 
     const find = Effect.fn("Lookup.find")(function* (key: string) {
-      const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(
-        Effect.orDie,
-        bounded,
-      )
+      const [row] = yield* sql`SELECT ${columns} FROM payment_attempts WHERE idempotency_key = ${key}`.pipe(bounded)
       return row === undefined ? Option.none() : Option.some(yield* readAttempt(row))
     })
 
     const count = (where: string) =>
       sql`SELECT count(*) AS n FROM payment_attempts WHERE ${sql.literal(where)}`.pipe(
-        Effect.mapError(() => new LedgerUnavailable({})),
         Effect.flatMap(([row]) => readCount(row)),
         Effect.map(({ n }) => Number(n)),
       )
@@ -105,7 +98,6 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
     const hasPaid = Effect.fn("Lookup.hasPaid")(function* (wallet: string) {
       const rows =
         yield* sql`SELECT 1 FROM payment_attempts WHERE payer = ${wallet.toLowerCase()} AND state = 'settled' LIMIT 1`.pipe(
-          Effect.orDie,
           bounded,
         )
       return rows.length > 0

@@ -109,7 +109,6 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
 
     const one = (which: Statement.Fragment) =>
       shown(sql`SELECT shown FROM payment_refunds f WHERE ${which}`).pipe(
-        Effect.orDie,
         bounded,
         Effect.map(([row]) => Option.fromNullishOr(row?.shown)),
       )

@@ -155,7 +155,6 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       inTransaction(settleTogether(batch)).pipe(
         // The batch is part of the trace of one of its attempts.
         Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
-        Effect.orDie,
         // Reported by the server that committed it.
         Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
         Effect.tap(({ ended }) => Metric.update(batches, ended.length)),

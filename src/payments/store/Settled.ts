@@ -30,7 +30,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
         ) open, chain_transfers t
         WHERE a.id = open.id AND a.finality IN ('pending', 'lost') AND t.is_final AND ${its}
         RETURNING a.id, a.act, a.accepted_at, t.transaction`),
-    ).pipe(Effect.orDie)
+    )
 
     /** The same for one act, whose transfer a node shows in a final block without its logs. */
     const confirm = Effect.fn("Settled.confirm")((id: string, block: bigint, transaction: Hex) =>
@@ -39,7 +39,6 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
           doubted_reason = NULL,
           current_transaction = CASE WHEN transaction <> ${transaction}::text THEN ${transaction}::text END
         WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' RETURNING id`).pipe(
-        Effect.orDie,
         Effect.map((rows) => rows.length > 0),
       ),
     )
@@ -53,7 +52,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
           WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
             AND s.head_block >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its})
           ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)
-        RETURNING ${sql.literal(attemptColumns)}`).pipe(Effect.orDie)
+        RETURNING ${sql.literal(attemptColumns)}`)
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
     })
 
@@ -62,10 +61,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
       sql`
         UPDATE payment_attempts SET finality = 'lost'
         WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' AND doubted_reason = ${reason}::text
-          AND doubted_at = ${at}::timestamptz RETURNING id`.pipe(
-        Effect.orDie,
-        Effect.map((rows) => rows.length > 0),
-      ),
+          AND doubted_at = ${at}::timestamptz RETURNING id`.pipe(Effect.map((rows) => rows.length > 0)),
     )
 
     return { confirmAll, confirm, leaseUnexplained, lose }

@@ -38,9 +38,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
 
     /** The recorded payment of an authorization, and when it was recorded. */
     const find = Effect.fn("UnmatchedPayments.find")(function* (payment: ChainPayment) {
-      const [row] = yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`.pipe(
-        Effect.orDie,
-      )
+      const [row] = yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`
       if (row === undefined) return Option.none()
       const { foundAt, transaction } = yield* readRow(row)
       return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
@@ -56,7 +54,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
         SELECT transaction, true AS is_recorded, found_at FROM payment_strays
           WHERE attempt = ${id}::uuid OR name = ${name}
         UNION ALL SELECT transaction, false, NULL FROM chain_transfers WHERE name = ${name}
-        ORDER BY found_at LIMIT 1`.pipe(Effect.orDie)
+        ORDER BY found_at LIMIT 1`
       return row === undefined ? Option.none() : Option.some(yield* readPaid(row))
     })
 
@@ -89,14 +87,13 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
           )
           SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
           FROM due d LEFT JOIN written w ON w.name = d.name WHERE NOT (d.pays AND d.state IN ('pending', 'settled'))`),
-      ).pipe(Effect.orDie)
+      )
       // A request may have claimed a payment in the moment before its row was written.
       yield* sql`
         DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
         WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
           AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND a.payment #>> '{authorization,to}' = s.pay_to`.pipe(
         retryConflicts,
-        Effect.orDie,
       )
       yield* Effect.forEach(
         judged,
@@ -115,7 +112,6 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       DELETE FROM chain_transfers t USING chain_scans s
       WHERE s.network = t.network AND s.asset = t.asset AND t.is_judged AND t.block < s.final_block - 86400`.pipe(
       retryConflicts,
-      Effect.orDie,
     )
 
     /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
@@ -127,7 +123,6 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
         VALUES (${`card-intent:${intent}`}, ${String(amountAtomic)}::numeric, ${intent}, now(), ${id}::uuid)
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
         Effect.tapError(() => log("unmatched payment not recorded", fields)),
-        Effect.orDie,
       )
       if (written.length > 0) yield* log("unmatched payment", fields)
     })
