@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
+import { Timestamp } from "./Common.ts"
 import { Count, waitSeconds, listOf, sentence, patterned } from "./Fields.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
@@ -66,6 +67,9 @@ export const Health = Schema.Struct({
       description:
         "`paused` while the operator has paused sales. `failing` while no payment on chain is possible, or until an operator acknowledges an act whose payment was orphaned for good. `unknown` while the database cannot be asked.",
     }),
+    pausedSince: Schema.NullOr(Timestamp).annotate({
+      description: "Since when the operator has paused sales; null while they are not paused.",
+    }),
     pending: Schema.NullOr(Count).annotate({
       description: "Attempts with an unknown outcome; null while they cannot be counted.",
     }),
@@ -89,7 +93,7 @@ export const Health = Schema.Struct({
       clock: "ok",
       chain: { state: "ok", head: { sequence: 0, chainHash: "0".repeat(64) } },
       reveals: "ok",
-      payments: { enabled: true, state: "ready", pending: 0, settlement: "ok", obstacle: null },
+      payments: { enabled: true, state: "ready", pausedSince: null, pending: 0, settlement: "ok", obstacle: null },
       modes,
     },
   ],
@@ -109,7 +113,7 @@ const health = HttpApiEndpoint.get("health", "/api/health", {
     identifier: "health",
     summary: "Health",
     description:
-      "200 when everything works, 503 with the same body when a part fails. Part of the room's API: its errors have the room's shape.",
+      "200 when everything works, also while the operator has paused sales; 503 with the same body when a part fails. Part of the room's API: its errors have the room's shape.",
   }),
 )
 

@@ -1,7 +1,11 @@
 /** JSON-RPC 2.0 as MCP narrows it: one message, an id that is never null, an answer for every request. */
 import { Schema } from "effect"
 
-const Id = Schema.Union([Schema.String, Schema.Finite])
+/** A whole number above 2^53 is refused: it would come back as another id. */
+const Id = Schema.Union([
+  Schema.String,
+  Schema.Finite.check(Schema.makeFilter((id) => !Number.isInteger(id) || Number.isSafeInteger(id))),
+])
 export type Id = typeof Id.Type
 
 const Params = Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))

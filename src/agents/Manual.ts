@@ -30,10 +30,7 @@ const inShort: Block = {
     "`POST` the act's route with its body. 402 holds `challenge`; nothing is reserved.",
     "Check amount, network, asset and `payTo`, and sign that offer once.",
     "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
-    "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
     "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
-    "429, 503: repeat after `Retry-After`.",
-    "A refusal says in `message` what to do.",
   ],
 }
 

@@ -45,12 +45,14 @@ const pays = (line: string, body: string, ...answers: ReadonlyArray<string>) =>
 const stone = '{"commitment":"{commitment}","kind":"prediction","spirit":"{spirit}"}'
 const candle = '{"dedication":"For the bees","intentionCommitment":"{commitment}"}'
 
+const light = '{"parentId":"{candle}"}'
+
 const reconciled = (url: string, kept: string) =>
   http(`POST ${url}${at(reconcilePath, "{key}")}`, {
-    answers: [`200 ${kept} = body.record.id`, "202 again", "402 stop: it never settled; a new attempt takes a new key"],
+    answers: [`200 ${kept} = body.record.id`, "202 again", "402 stop: not settled; a new attempt takes a new key"],
   })
 
-const unknownYet = "202 the outcome is not known yet: do not pay again, ask with the next request"
+const unknownYet = "202 not known yet: do not pay again, ask with the next request"
 
 const sealing = (words: string) =>
   values(`key = "agent-" + hex(random(12))
@@ -127,13 +129,12 @@ export const acting = (url: string): ReadonlyArray<Section> => [
     id: "paying",
     title: "How to buy",
     blocks: [
-      ...text("Draw a key for this purchase and seal your words. Keep all four."),
+      ...text("Draw a key and seal your words. Keep all four."),
       sealing("The heron will return by May."),
       ...text("Ask what it costs. `PAYMENT-REQUIRED` holds the same challenge as base64."),
       asks(`POST ${url}${setWitnessStone.path}`, stone, "402 challenge = body.challenge"),
       ...text("Check it against the prices above. Sign once."),
       values(`${signing}\npayment = await signed(challenge)`),
-      ...text("The same request again, with the payment."),
       pays(`POST ${url}${setWitnessStone.path}`, stone, "201 id = body.record.id", unknownYet),
       ...text("How did it end? Free, and right after every lost answer, too."),
       reconciled(url, "id"),
@@ -150,9 +151,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
         body: '{"salt":"{salt}","text":"{words}"}',
         answers: ["201 revealed = body.stone.reveal.text", "200 revealed = body.stone.reveal.text"],
       }),
-      ...text(
-        'A candle may hold sealed words, too; a day costs a dollar. `dedication`, unless `parentId`: `{"parentId":"<a lit candle here>"}` adds a light.',
-      ),
+      ...text("A candle may hold sealed words, too; a day costs a dollar."),
       sealing("May the meadow stay unmown."),
       asks(`POST ${url}/api/candles/day/{spirit}`, candle, "402 challenge = body.challenge"),
       values("payment = await signed(challenge)"),
@@ -162,6 +161,15 @@ export const acting = (url: string): ReadonlyArray<Section> => [
         body: '{"salt":"{salt}","words":"{words}"}',
         answers: ["201 unsealed = body.candle", "200 unsealed = body.candle"],
       }),
+      ...text("`dedication`, unless `parentId`, which adds a light to a lit candle. URL and offer are the same."),
+      values('key = "agent-" + hex(random(12))\npayment = await signed(challenge)'),
+      pays(
+        `POST ${url}/api/candles/day/{spirit}`,
+        light,
+        "201 light = body.record.id",
+        "200 light = body.record.id",
+        "202 again",
+      ),
     ],
   },
   {
@@ -174,7 +182,6 @@ export const acting = (url: string): ReadonlyArray<Section> => [
 holds = segment.entries.every((one, n) =>
   one.chainHash === linked(one) && one.previousHash === (segment.entries[n - 1] ?? segment.anchor).chainHash)`),
       ...text(
-        "Check a reveal, too: its `salt` and `text` hash to the `commitment`.",
         "`next` is the `from` of the next segment, `null` at the head. Keep `head.chainHash`: a later history that differs is a forgery. The payment of each stone is its `transaction` on the network.",
       ),
     ],

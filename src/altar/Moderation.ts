@@ -111,7 +111,7 @@ export class Moderation extends Context.Service<
         if (field === "words") {
           if ((yield* hideWords(found)).length > 0) return yield* hidden.keep(id, field, {})
           return yield* new NothingToHide({
-            message: `No words of ${id} are shown: nothing was revealed, or it is hidden.`,
+            message: `No words of ${id} are shown: nothing was revealed, or they are hidden.`,
           })
         }
         const shown =

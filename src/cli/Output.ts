@@ -4,10 +4,22 @@ import type { Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 
-/** Answers are untrusted text: control characters must not reach the terminal. */
-export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
+/** Characters that move the cursor, end the line or turn its direction. */
+const turning = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-export const pretty = (value: unknown) => JSON.stringify(value, null, 2)
+/** Answers are untrusted text: control characters must not reach the terminal. */
+export const plain = (text: string) => text.replace(turning, " ")
+
+/** A name within a line: the direction of its letters must not reorder what follows. */
+export const isolated = (text: string) => (/^[ -~]*$/u.test(text) ? text : `\u2068${plain(text)}\u2069`)
+
+const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+
+/** The same value as JSON, with such characters escaped. Line breaks are the document's own. */
+const escaped = (json: string) => json.replace(turning, (one) => (one === "\n" ? one : escape(one)))
+
+export const compact = (value: unknown) => escaped(JSON.stringify(value))
+export const pretty = (value: unknown) => escaped(JSON.stringify(value, null, 2))
 
 /** The name this program was called by, for hints that can be copied. */
 export const programName = Config.option(Config.String("npm_lifecycle_event")).pipe(
@@ -45,7 +57,7 @@ export const show = <A, R>(
   answer.pipe(
     Effect.flatMap((value) =>
       Effect.gen(function* () {
-        const text = isJson ? JSON.stringify(value) : render(value)
+        const text = isJson ? compact(value) : render(value)
         yield* Console.log(Effect.isEffect(text) ? yield* text : text)
       }),
     ),
@@ -58,7 +70,7 @@ export const show = <A, R>(
         const code = error._tag === "Refused" ? error.code : codes[error._tag]
         const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
         const differences = error._tag === "Misrecorded" ? { differences: error.differences } : {}
-        if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message, ...key, ...differences }))
+        if (isJson) yield* Console.log(compact({ ok: false, code, message, ...key, ...differences }))
         const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
         return yield* new CommandFailure({ message: `${plain(message)}${hint}` })
       }),

@@ -7,7 +7,8 @@ import { TokenWatch } from "./chain/TokenWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 
 export interface AvailabilityState {
-  readonly isPaused: boolean
+  /** Since when the operator has paused sales, as ISO 8601. */
+  readonly pausedSince: Option.Option<string>
   /** Whether the database accepts writes. */
   readonly isWritable: boolean
   /** Why no payment is possible: a sentence for the caller, without its full stop. */
@@ -19,6 +20,7 @@ export interface AvailabilityState {
 export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
 
+const paused = "The operator has paused sales"
 const readOnly = "The database accepts no writes now"
 
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
@@ -28,41 +30,40 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     const settlement = yield* Settlement
     const reported = yield* Ref.make<string | undefined>(undefined)
 
-    const report = Effect.fnUntraced(function* ({
-      isPaused,
-      obstacle,
-    }: Pick<AvailabilityState, "isPaused" | "obstacle">) {
-      const reason = isPaused ? "The operator has paused sales" : obstacle
+    /** A pause is the operator's own act, so it is no error. */
+    const report = Effect.fnUntraced(function* (isPaused: boolean, obstacle: string | undefined) {
+      const reason = isPaused ? paused : obstacle
       if ((yield* Ref.getAndSet(reported, reason)) === reason) return
-      yield* reason === undefined ? log("payments available") : log("payments unavailable", { reason })
+      if (isPaused) return yield* log("sales paused")
+      yield* obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
     })
 
     const state = Effect.all([selling.state, token.obstacle, settlement.obstacle, settlement.funds], {
       concurrency: "unbounded",
     }).pipe(
-      Effect.map(([{ isWritable, pause }, ofToken, ofSettlement, funds]): AvailabilityState => {
+      Effect.map(([{ isWritable, pausedSince }, ofToken, ofSettlement, funds]): AvailabilityState => {
         const onChain = ofToken ?? ofSettlement
         return {
-          isPaused: Option.isSome(pause),
+          pausedSince,
           isWritable,
           obstacle: isWritable ? onChain : readOnly,
           settlement: onChain === undefined ? funds : "failing",
         }
       }),
-      Effect.tap(report),
+      Effect.tap(({ obstacle, pausedSince }) => report(Option.isSome(pausedSince), obstacle)),
     )
 
     /** Fails while the operator has paused sales. The operator's reason is not published. */
-    const unlessPaused = Effect.flatMap(selling.state, ({ pause }) =>
-      Option.isNone(pause) ? Effect.void : Effect.fail(new SellingPaused({})),
+    const unlessPaused = Effect.flatMap(selling.state, ({ pausedSince }) =>
+      Option.isNone(pausedSince) ? Effect.void : Effect.fail(new SellingPaused({})),
     )
 
     /** Fails while a payment could not be recorded, or not be settled on chain. */
     const toOffer = Effect.gen(function* () {
-      yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
+      yield* Effect.tapError(unlessPaused, () => report(true, undefined))
       const { isWritable } = yield* selling.state
       const obstacle = isWritable ? ((yield* token.obstacle) ?? (yield* settlement.obstacle)) : readOnly
-      yield* report({ isPaused: false, obstacle })
+      yield* report(false, obstacle)
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
     })
 

@@ -36,12 +36,12 @@ const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part)
 const clockState = (time: Result.Result<Reading, unknown>) =>
   Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
 
-type Sales = Pick<AvailabilityState, "isPaused" | "isWritable" | "settlement">
+type Sales = Pick<AvailabilityState, "pausedSince" | "isWritable" | "settlement">
 
-const sellingState = ({ isPaused, isWritable, settlement }: Sales) =>
-  isPaused ? "paused" : settlement === "failing" || !isWritable ? "failing" : "ready"
+const sellingState = ({ isWritable, pausedSince, settlement }: Sales) =>
+  Option.isSome(pausedSince) ? "paused" : settlement === "failing" || !isWritable ? "failing" : "ready"
 
-const unasked: Sales = { isPaused: false, isWritable: true, settlement: "unknown" }
+const unasked: Sales = { pausedSince: Option.none(), isWritable: true, settlement: "unknown" }
 
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
@@ -93,11 +93,18 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         Result.isSuccess(lost) &&
         !Result.isFailure(head) &&
         !Result.isFailure(words)
-      const { isWritable, obstacle, settlement } = sales
+      const { isWritable, obstacle, pausedSince, settlement } = sales
       const selling = sellingState(sales)
       const clock = clockState(time)
       return {
-        ok: isAnswering && !isBroken && !areWordsBroken && !isAnyLost && selling === "ready" && clock !== "failing",
+        ok:
+          isAnswering &&
+          isWritable &&
+          !isBroken &&
+          !areWordsBroken &&
+          !isAnyLost &&
+          selling !== "failing" &&
+          clock !== "failing",
         version,
         interface: interfaceVersion,
         commit,
@@ -111,6 +118,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         payments: {
           enabled,
           state: isAnyLost ? "failing" : !enabled ? "not_configured" : Result.isFailure(lost) ? "unknown" : selling,
+          pausedSince: Option.getOrNull(pausedSince),
           pending: Result.isSuccess(pending) ? pending.success : null,
           settlement,
           obstacle: obstacle ?? null,

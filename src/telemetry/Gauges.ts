@@ -165,8 +165,8 @@ export const layer = Layer.effectDiscard(
         ),
         showing(
           sales,
-          Effect.map(availability.state, ({ isPaused, settlement }) => ({
-            paused: bit(isPaused),
+          Effect.map(availability.state, ({ pausedSince, settlement }) => ({
+            paused: bit(Option.isSome(pausedSince)),
             taken: bit(settlement !== "failing"),
           })),
         ),

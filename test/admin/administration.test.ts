@@ -19,7 +19,10 @@ const databaseOf = Effect.map(LocalDatabase, ({ url }) => ({ DATABASE_URL: Redac
 const run = (...args: ReadonlyArray<string>) => Effect.flatMap(databaseOf, (env) => commandRun(["admin", ...args], env))
 
 const done = (...args: ReadonlyArray<string>) =>
-  Effect.map(run(...args), (ended) => assert.deepStrictEqual([ended.code, ended.stderr], [0, ""], args.join(" ")))
+  Effect.map(run(...args), ({ code, stderr, stdout }) => {
+    assert.deepStrictEqual([code, stderr], [0, ""], args.join(" "))
+    return stdout
+  })
 
 const json = (text: string) => JSON.parse(text)
 
@@ -69,7 +72,7 @@ suite("an operator", world(), (it) => {
     const early = yield* run("hide", stone.id, "dedication", ...why)
     assert.match(early.stderr, /^No dedication is shown of /u)
 
-    yield* done("hide", stone.id, "words", ...why)
+    assert.include(yield* done("hide", stone.id, "words", ...why), `The words of ${stone.id} are hidden`)
     const revealOf = Effect.map(read(`/api/witness/${stone.id}`), (answer) => answer.stone.reveal)
     assert.deepInclude(yield* revealOf, { text: null, hidden: true, hiddenBy: "operator" })
     assert.include((yield* ask(`${url}/witness/${stone.id}`)).text, "They are hidden by the operator")

@@ -25,6 +25,7 @@ describe("a command", () => {
     [["purchases", "--nosuch", "--json"], "usage", "--nosuch"],
     [["admin", "hide", "--json"], "usage", "act"],
     [["purchases", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
+    [["reveal", "an-id", "--wallet", "none", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
   ])("with invalid arguments prints one JSON document under --json: %s", (args, code, named) => {
     const { status, stdout } = run(args)
     assert.strictEqual(status, 1)
@@ -32,6 +33,19 @@ describe("a command", () => {
     const said = JSON.parse(stdout)
     assert.deepInclude(said, { ok: false, code })
     assert.include(said.message, named)
+  })
+
+  it.each([
+    [["serve"], ["DATABASE_URL is wrong", "PAY_TO is wrong", "LOG_LEVEL is wrong", "RELAYER_INFLIGHT is not used"]],
+    [
+      ["sandbox", "--fresh"],
+      ["LOG_LEVEL is wrong", "PORT is wrong", "RELAYER_INFLIGHT is not used"],
+    ],
+  ])("%s reports every wrong and unknown variable at once", (args, expected) => {
+    const env = { DATABASE_URL: "x", PAY_TO: "zz", LOG_LEVEL: "loud", PORT: "99999", RELAYER_INFLIGHT: "3" }
+    const { status, stderr } = run(args, env)
+    assert.strictEqual(status, 1)
+    for (const sentence of expected) assert.include(stderr, sentence)
   })
 
   it("prints no colours when they are off", () => {

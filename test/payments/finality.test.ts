@@ -62,6 +62,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
       assert.deepStrictEqual(failing.json["payments"], {
         enabled: true,
         state: "failing",
+        pausedSince: null,
         pending: 0,
         settlement: "ok",
         obstacle: null,

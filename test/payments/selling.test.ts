@@ -16,18 +16,18 @@ suite(
   (it) => {
     it("is known two seconds after it began and after it ended, and costs no question before", function* () {
       const { pause, resume, state } = yield* Selling
-      const paused = Effect.map(state, (found) => found.pause)
-      assert.deepStrictEqual(yield* paused, Option.none())
+      const paused = Effect.map(state, (found) => Option.isSome(found.pausedSince))
+      assert.isFalse(yield* paused)
       assert.isTrue(yield* pause("stock-taking"))
       assert.isFalse(yield* pause("again"))
       yield* TestClock.adjust(1999)
-      assert.deepStrictEqual(yield* paused, Option.none(), "an answer is reused for two seconds")
+      assert.isFalse(yield* paused, "an answer is reused for two seconds")
       yield* TestClock.adjust(1)
-      assert.deepStrictEqual(yield* paused, Option.some("stock-taking"))
+      assert.isTrue(yield* paused)
       assert.isTrue(yield* resume)
       assert.isFalse(yield* resume)
       yield* TestClock.adjust(2000)
-      assert.deepStrictEqual(yield* paused, Option.none())
+      assert.isFalse(yield* paused)
     })
   },
   { excludeTestServices: false },

@@ -16,6 +16,11 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
 const opening = (words: "text" | "words") => ({
   salt: salt.pipe(Flag.withDescription("Its salt, when this machine's journal does not have it")),
   words: optionalText(words, "Its words, when this machine's journal does not have them"),
+  wallet: optionalText(
+    "wallet",
+    "Accepted as by the paid commands and never read: opening words signs nothing",
+    "file",
+  ),
 })
 
 const openingSays = (what: string) =>
@@ -27,7 +32,7 @@ export const reveal = free("reveal", {
   description: openingSays("Reveal the words of a stone"),
   examples: [[`spirit-altar reveal ${someId}`, "With words from this journal"]],
   flags: { ...opening("text"), agentName, id: word("id", "Of the stone") },
-  ask: (orders, { id, ...given }) => orders.reveal(id, provided(given)),
+  ask: (orders, { id, wallet: _, ...given }) => orders.reveal(id, provided(given)),
   render: pretty,
 })
 
@@ -35,7 +40,7 @@ export const unseal = free("unseal", {
   description: openingSays("Unseal the words of a candle or light"),
   examples: [[`spirit-altar unseal ${someId}`, "With words from this journal"]],
   flags: { ...opening("words"), id: word("id", "Of the candle or light") },
-  ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
+  ask: (orders, { id, wallet: _, ...given }) => orders.unseal(id, provided(given)),
   render: pretty,
 })
 

@@ -5,7 +5,7 @@ import * as Audit from "../../admin/Audit.ts"
 import { command } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { messages as known } from "../../platform/LogMessages.ts"
-import { plain } from "../Output.ts"
+import { compact, isolated } from "../Output.ts"
 import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { changes } from "./Changes.ts"
@@ -23,9 +23,9 @@ const audit = command("audit", {
       Effect.gen(function* () {
         const { list } = yield* Audit.make
         const deeds = yield* list(flags.limit)
-        if (flags.json) return yield* Console.log(JSON.stringify({ ok: true, deeds }))
+        if (flags.json) return yield* Console.log(compact({ ok: true, deeds }))
         for (const { at, subject, what, who, why } of deeds)
-          yield* Console.log([at, who, what, subject, why].map(plain).join("  "))
+          yield* Console.log([at, who, what, subject, why].map(isolated).join("  "))
       }),
     ),
 })

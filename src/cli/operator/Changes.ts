@@ -79,6 +79,8 @@ const shown = {
   subject: ({ act }: { readonly act: string }) => ["an act", act] as const,
 }
 
+const subject = (act: string, field: string) => `The ${field} of ${act} ${field === "words" ? "are" : "is"}`
+
 export const changes = [
   change("pause", {
     description:
@@ -105,7 +107,7 @@ export const changes = [
     summary: "Hide a name or a text from the public",
     examples: [['spirit-altar admin hide ID dedication --why "names a neighbour"', "Hide a dedication"]],
     change: (one, by, { act, field }) => one.hide(act, field, by),
-    done: ({ act, field }) => `The ${field} of ${act} is hidden by the operator. Record and hashes stay.`,
+    done: ({ act, field }) => `${subject(act, field)} hidden by the operator. Record and hashes stay.`,
   }),
   change("show", {
     ...shown,
@@ -113,7 +115,7 @@ export const changes = [
     summary: "Show a hidden text",
     examples: [['spirit-altar admin show ID name --why "a mistake"', "Show a name"]],
     change: (one, by, { act, field }) => one.show(act, field, by),
-    done: ({ act, field }) => `The ${field} of ${act} is shown again.`,
+    done: ({ act, field }) => `${subject(act, field)} shown again.`,
   }),
   change("delete-room", {
     description: "Delete a signal room with all its messages, for good.",

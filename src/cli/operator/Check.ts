@@ -51,13 +51,11 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   )
 }
 
+const advised = (message: string): CheckResult => ({ check: "configuration", state: "warning", message })
+
 const configured = Effect.gen(function* () {
   const config = yield* production
-  const advice = adviceFor(process.env).map((message): CheckResult => ({
-    check: "configuration",
-    state: "warning",
-    message,
-  }))
+  const advice = adviceFor(process.env).map(advised)
   const { payments } = config
   if ("length" in payments) {
     const missing = `paid routes are off: ${payments.join(", ")} ${payments.length === 1 ? "is" : "are"} not set`
@@ -80,7 +78,10 @@ const configured = Effect.gen(function* () {
 export const checking = Effect.fn("checking")(
   function* (isJson: boolean) {
     const lines = yield* Effect.catch(configured, (error: Config.ConfigError) =>
-      Effect.succeed(error.cause.message.split("\n").map((message) => failed("configuration", message))),
+      Effect.succeed([
+        ...error.cause.message.split("\n").map((message) => failed("configuration", message)),
+        ...adviceFor(process.env).map(advised),
+      ]),
     )
     const wrong = lines.filter(({ state }) => state === "failed").length
     if (isJson) yield* Console.log(JSON.stringify({ ok: wrong === 0, checks: lines }))

@@ -3,7 +3,8 @@ import { Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { base, baseSepolia } from "../../../schema/payments/Usdc.ts"
 import { helpOf, rehearsing } from "../../server/config/Table.ts"
-import { AppConfig, listen } from "../../server/config/Config.ts"
+import { withUnknown } from "../../server/config/Advice.ts"
+import { AppConfig, listen, rehearsable } from "../../server/config/Config.ts"
 import { DataFolder, type FolderInUse } from "../../sandbox/DataFolder.ts"
 import { LocalChain } from "../../sandbox/LocalChain.ts"
 import * as Sandbox from "../../sandbox/Sandbox.ts"
@@ -96,6 +97,7 @@ export const sandbox = command("sandbox", {
   flags,
   run: Effect.fn("sandboxing")(function* (flags: Flags) {
     yield* exitsCleanly
+    yield* withUnknown(rehearsable)
     const { fresh, network } = flags
     return yield* Layer.launch(
       announce(flags).pipe(

@@ -5,7 +5,7 @@ import { command, on } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { HttpServer } from "effect/http"
 import { AppConfig, databaseUrl, production } from "../../server/config/Config.ts"
-import { adviceFor } from "../../server/config/Advice.ts"
+import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
 import { telemetry } from "../../server/config/Telemetry.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { exitsCleanly } from "../ExitCode.ts"
@@ -58,9 +58,9 @@ const granted = Effect.catchCause(launched, (cause) =>
   }),
 )
 
-const serving = exitsCleanly.pipe(
-  Effect.andThen(granted),
-  Effect.provide(Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer))),
+const serving = withUnknown(production).pipe(
+  Effect.andThen(exitsCleanly),
+  Effect.andThen(Effect.provide(granted, Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer)))),
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )
 

@@ -1,16 +1,16 @@
 /** The operator's pause of all sales, for all servers of the database. */
 import { Context, Duration, Effect, Layer, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { rowsOf } from "../../platform/Rows.ts"
+import { Moment, rowsOf } from "../../platform/Rows.ts"
 
 /** How long an answer is reused, so that requests pay no round trip for it. */
 const believedFor = Duration.seconds(2)
 
-const pausesOf = rowsOf("payment_pause", Schema.Struct({ reason: Schema.NullOr(Schema.String) }))
+const pausesOf = rowsOf("payment_pause", Schema.Struct({ since: Schema.NullOr(Moment) }))
 
 export interface SellingState {
-  /** Why nothing is sold, in the operator's words. */
-  readonly pause: Option.Option<string>
+  /** Since when the operator sells nothing, as ISO 8601. */
+  readonly pausedSince: Option.Option<string>
   /** Whether the database accepts writes. */
   readonly isWritable: boolean
 }
@@ -18,16 +18,18 @@ export interface SellingState {
 export class Selling extends Context.Service<Selling>()("spirit-altar/payments/store/Selling", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const known = yield* Ref.make<SellingState>({ pause: Option.none(), isWritable: true })
+    const known = yield* Ref.make<SellingState>({ pausedSince: Option.none(), isWritable: true })
 
     /**
      * At most two seconds old. Locking the row is a write: a database that only reads fails here, before a price is
      * offered. A database that fails leaves the last pause, and one that does not answer the last state.
      */
-    const state = sql`SELECT reason FROM payment_pause WHERE id = 1 FOR KEY SHARE`.pipe(
+    const state = sql`SELECT since FROM payment_pause WHERE id = 1 FOR KEY SHARE`.pipe(
       pausesOf,
-      Effect.map(([row]): SellingState => ({ pause: Option.fromNullishOr(row?.reason), isWritable: true })),
-      Effect.catchTag("SqlError", () => Effect.map(Ref.get(known), ({ pause }) => ({ pause, isWritable: false }))),
+      Effect.map(([row]): SellingState => ({ pausedSince: Option.fromNullishOr(row?.since), isWritable: true })),
+      Effect.catchTag("SqlError", () =>
+        Effect.map(Ref.get(known), ({ pausedSince }) => ({ pausedSince, isWritable: false })),
+      ),
       Effect.tap((found) => Ref.set(known, found)),
       // All callers share the query, so a hanging one must not stop all sales.
       Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(known) }),

@@ -1,5 +1,7 @@
 /** Warnings about probable mistakes in an environment: unknown names, settings without effect alone, test money. */
+import { Config } from "effect"
 import { baseSepolia } from "../../../schema/payments/Usdc.ts"
+import { refused } from "./Kinds.ts"
 import { groups } from "./Table.ts"
 
 const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
@@ -24,12 +26,24 @@ const pairs = [
   ["CARD_PROFILE_ID", ["PAY_TO"]],
 ] as const
 
-/** The warnings for an environment. They contain names only, never values. */
-export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
-  const isSet = (name: string) => (env[name] ?? "") !== ""
-  const unread = Object.keys(env)
-    .filter((name) => isSet(name) && !known.has(name) && families.has(name.slice(0, name.indexOf("_"))))
+type Environment = Readonly<Record<string, string | undefined>>
+
+const isSetIn = (env: Environment) => (name: string) => (env[name] ?? "") !== ""
+
+/** A sentence for each set name that looks like ours and is none. */
+export const unknownIn = (env: Environment): ReadonlyArray<string> =>
+  Object.keys(env)
+    .filter(isSetIn(env))
+    .filter((name) => !known.has(name) && families.has(name.slice(0, name.indexOf("_"))))
     .map((name) => `${name} is not used: serve --help lists every variable.`)
+
+/** Names unknown variables together with the errors of a configuration. */
+export const withUnknown = <A>(config: Config.Config<A>): Config.Config<A> =>
+  Config.orElse(config, ({ cause: { message } }) => refused([message, ...unknownIn(process.env)].join("\n")))
+
+/** The warnings for an environment. They contain names only, never values. */
+export const adviceFor = (env: Environment): ReadonlyArray<string> => {
+  const isSet = isSetIn(env)
   const halves = pairs
     .filter(([name, others]) => isSet(name) && !others.some(isSet))
     .map(([name, others]) => `${name} is set and does nothing: ${others.join(" or ")} is not set.`)
@@ -43,5 +57,5 @@ export const adviceFor = (env: Readonly<Record<string, string | undefined>>): Re
           "X402_NETWORK is Base's test network: every act is sold for test money that is worth nothing. Leave it out to be paid in USDC.",
         ]
       : []
-  return [...unread, ...halves, ...both, ...rehearsal]
+  return [...unknownIn(env), ...halves, ...both, ...rehearsal]
 }

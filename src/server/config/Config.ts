@@ -177,32 +177,35 @@ const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<s
 /** The variable that a line is about, otherwise the line itself. */
 const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 
-/** The configuration of a production server, without any fallback to the sandbox. Reports all errors at once. */
-export const production: Config.Config<ServerConfig> = Config.flatMap(
-  Config.all(
-    [
-      databaseUrl,
-      ...Table.serving,
-      logSigner,
-      receipts,
-      cards,
-      Config.flatMap(listen, ({ publicUrl: named }) => logAt(named)),
-    ].map(problemsOf),
-  ),
-  (found) => {
-    // An error found by several parts is reported once, by the most specific one.
+/** Fails with the errors of all parts at once. An error found by several parts is reported by the last of them. */
+const readable = (parts: ReadonlyArray<Config.Config<unknown>>): Config.Config<void> =>
+  Config.flatMap(Config.all(parts.map(problemsOf)), (found) => {
     const problems = new Map(
       found
         .flat()
         .toReversed()
         .map((line) => [subjectOf(line), line]),
     )
-    return problems.size > 0
-      ? refused([...problems.values()].toReversed().join("\n"))
-      : Config.flatMap(
-          Config.all({ listen, databaseUrl, payments, operator, receipts }),
-          ({ listen: address, ...others }) =>
-            Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
-        )
-  },
+    return problems.size > 0 ? refused([...problems.values()].toReversed().join("\n")) : Config.succeed(undefined)
+  })
+
+/** Whether every variable of a sandbox can be read. */
+export const rehearsable = readable(Table.rehearsing)
+
+/** The configuration of a production server, without any fallback to the sandbox. Reports all errors at once. */
+export const production: Config.Config<ServerConfig> = Config.flatMap(
+  readable([
+    databaseUrl,
+    ...Table.serving,
+    logSigner,
+    receipts,
+    cards,
+    Config.flatMap(listen, ({ publicUrl: named }) => logAt(named)),
+  ]),
+  () =>
+    Config.flatMap(
+      Config.all({ listen, databaseUrl, payments, operator, receipts }),
+      ({ listen: address, ...others }) =>
+        Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
+    ),
 )
