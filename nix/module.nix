@@ -12,18 +12,29 @@ let
   inherit (lib) mkOption types;
 
   name = "spirit-altar";
-  secrets = [
-    "CARD_SECRET_KEY"
-    "CDP_API_KEY_SECRET"
-    "DATABASE_URL"
-    "LOG_KEY"
-    "OTEL_EXPORTER_OTLP_HEADERS"
-    "RECEIPT_KEY"
-    "RELAYER_KEY"
-    "RELAYER_KEY_PREVIOUS"
-    "RPC_URL"
-  ];
+  secrets = lib.importJSON ./secrets.json;
   list = lib.concatStringsSep ", " secrets;
+
+  # These variables have options of their own.
+  reserved = [
+    "HOST"
+    "PORT"
+    "PUBLIC_URL"
+    "TRUSTED_PROXIES"
+  ];
+
+  # systemd expands % in every setting, and $ in a command.
+  inEnvironment = lib.replaceStrings [ "%" ] [ "%%" ];
+  inCommand = lib.replaceStrings [ "%" "$" ] [ "%%" "$$" ];
+
+  textOf =
+    value:
+    if lib.isBool value then
+      lib.boolToString value
+    else if builtins.isPath value then
+      "${value}"
+    else
+      toString value;
 
   # What listens everywhere is asked on the loopback.
   probe =
@@ -31,7 +42,12 @@ let
       "0.0.0.0" = "127.0.0.1";
       "::" = "[::1]";
     }
-    .${cfg.host} or (if lib.hasInfix ":" cfg.host then "[${cfg.host}]" else cfg.host);
+    .${cfg.host} or (
+      if lib.hasInfix ":" cfg.host then
+        "[${lib.replaceStrings [ "%" ] [ "%25" ] cfg.host}]"
+      else
+        cfg.host
+    );
   isLowPort = cfg.port < 1024;
 in
 {
@@ -86,18 +102,27 @@ in
       default = null;
       example = "/run/secrets/spirit-altar.env";
       description = ''
-        File with the secret variables, read by systemd and never copied to the store:
-        ${list}. `DATABASE_URL` only without `database.createLocally`.
+        File with the secret variables as `node --env-file` reads them, such as `LOG_KEY="…"`. systemd hands it
+        to the server as a credential, and nothing copies it to the store: ${list}.
+        `DATABASE_URL` only without `database.createLocally`.
         Without payment configuration the free routes work and paid ones answer 503.
       '';
     };
 
     settings = mkOption {
-      type = types.attrsOf types.str;
+      type = types.attrsOf (
+        types.oneOf [
+          types.bool
+          types.int
+          types.path
+          types.str
+        ]
+      );
       default = { };
       example = {
         PAY_TO = "0x…";
-        FACILITATOR_URL = "https://…";
+        ROOMS_MAX = 500;
+        TERMS_FILE = ./terms.txt;
       };
       description = "Further variables that are no secrets; `spirit-altar serve --help` lists them all.";
     };
@@ -114,6 +139,10 @@ in
       {
         assertion = lib.intersectLists secrets (lib.attrNames cfg.settings) == [ ];
         message = "services.spirit-altar.settings is readable by everyone: put ${list} into environmentFile.";
+      }
+      {
+        assertion = lib.intersectLists reserved (lib.attrNames cfg.settings) == [ ];
+        message = "services.spirit-altar has options for ${lib.concatStringsSep ", " reserved}: leave them out of settings.";
       }
       {
         assertion = cfg.database.createLocally || cfg.environmentFile != null;
@@ -141,28 +170,32 @@ in
       after = [ "network-online.target" ] ++ lib.optional cfg.database.createLocally "postgresql.target";
       requires = lib.optional cfg.database.createLocally "postgresql.target";
 
-      environment = {
-        HOST = cfg.host;
-        PORT = toString cfg.port;
-        PUBLIC_URL = cfg.publicUrl;
-        TRUSTED_PROXIES = lib.concatStringsSep "," cfg.trustedProxies;
-        # What a restored database has forgotten; below StateDirectory, which outlives the service.
-        LOG_CHECKPOINT_FILE = "/var/lib/${name}/checkpoint";
-      }
-      // lib.optionalAttrs cfg.database.createLocally {
-        DATABASE_URL = "postgresql:///${name}?host=/run/postgresql&user=${name}";
-      }
-      // cfg.settings;
+      environment = lib.mapAttrs (_: value: inEnvironment (textOf value)) (
+        {
+          HOST = cfg.host;
+          PORT = cfg.port;
+          PUBLIC_URL = cfg.publicUrl;
+          TRUSTED_PROXIES = lib.concatStringsSep "," cfg.trustedProxies;
+          # What a restored database has forgotten; below StateDirectory, which outlives the service.
+          LOG_CHECKPOINT_FILE = "/var/lib/${name}/checkpoint";
+        }
+        // lib.optionalAttrs cfg.database.createLocally {
+          DATABASE_URL = "postgresql:///${name}?host=/run/postgresql&user=${name}";
+        }
+        // cfg.settings
+      );
 
       serviceConfig = {
         ExecStart = lib.getExe (pkgs.callPackage ./serve.nix { spirit-altar = cfg.package; });
         # Started once it answers reads, not before: what is ordered after it may ask it. A relayer without gas fails no start.
         Type = "exec";
-        ExecStartPost = lib.concatStringsSep " " [
-          "${lib.getExe pkgs.curl} --silent --fail --max-time 5 --output /dev/null"
-          "--retry 90 --retry-delay 1 --retry-all-errors"
-          "http://${probe}:${toString cfg.port}/readyz?for=reads"
-        ];
+        ExecStartPost = inCommand (
+          lib.concatStringsSep " " [
+            "${lib.getExe pkgs.curl} --silent --fail --max-time 5 --output /dev/null"
+            "--retry 90 --retry-delay 1 --retry-all-errors"
+            "http://${probe}:${toString cfg.port}/readyz?for=reads"
+          ]
+        );
         TimeoutStartSec = 120;
         Restart = "always";
         RestartSec = 2;
@@ -209,7 +242,9 @@ in
         ];
         # No MemoryDenyWriteExecute: V8 compiles what it runs.
       }
-      // lib.optionalAttrs (cfg.environmentFile != null) { EnvironmentFile = cfg.environmentFile; };
+      // lib.optionalAttrs (cfg.environmentFile != null) {
+        LoadCredential = inEnvironment "environment:${cfg.environmentFile}";
+      };
     };
   };
 }

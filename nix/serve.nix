@@ -12,7 +12,11 @@ in
 writeShellApplication {
   name = "spirit-altar-serve";
   text = ''
-    exec ${nodejs_24}/bin/node --max-semi-space-size=16 --heap-growing-percent=50 \
+    secrets=()
+    if [ -f "''${CREDENTIALS_DIRECTORY:-}/environment" ]; then
+      secrets=("--env-file=$CREDENTIALS_DIRECTORY/environment")
+    fi
+    exec ${nodejs_24}/bin/node --max-semi-space-size=16 --heap-growing-percent=50 "''${secrets[@]}" \
       ${spirit-altar}/lib/node_modules/${name}/${bin.spirit-altar} serve "$@"
   '';
 }

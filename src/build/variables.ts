@@ -1,4 +1,4 @@
-/** `npm run variables`: writes `.env.example`. */
+/** `npm run variables`: writes `.env.example`, and for Nix the names of the secret variables. */
 import { writeFileSync } from "node:fs"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { groups } from "../server/config/Table.ts"
@@ -21,4 +21,12 @@ export const example = [
   ),
 ].join("\n")
 
-if (import.meta.main) writeFileSync(new URL(".env.example", packageRoot), example)
+const secrets = groups.flatMap(([, variables]) => variables.filter(({ isSecret }) => isSecret).map(({ name }) => name))
+
+/** The headers of a collector may hold a key; OpenTelemetry reads them itself. */
+export const secretNames = `${JSON.stringify([...secrets, "OTEL_EXPORTER_OTLP_HEADERS"].sort(), null, 2)}\n`
+
+if (import.meta.main) {
+  writeFileSync(new URL(".env.example", packageRoot), example)
+  writeFileSync(new URL("nix/secrets.json", packageRoot), secretNames)
+}

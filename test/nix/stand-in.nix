@@ -42,6 +42,8 @@ let
       );
     filterAttrs =
       keep: set: lib.genAttrs (filter (name: keep name set.${name}) (attrNames set)) (name: set.${name});
+    isBool = builtins.isBool;
+    boolToString = value: if value then "true" else "false";
     optionalAttrs = condition: set: if condition then set else { };
     optional = condition: value: if condition then [ value ] else [ ];
     intersectLists = left: filter (one: elem one left);
@@ -86,6 +88,9 @@ let
       str = "str";
       port = "port";
       bool = "bool";
+      int = "int";
+      path = "path";
+      oneOf = types: concatStringsSep " or " types;
       listOf = type: "list of ${type}";
       attrsOf = type: "attributes of ${type}";
       nullOr = type: if isAttrs type then type // { orNull = true; } else "${type} or null";

@@ -90,6 +90,8 @@ export const AddressText = hex(40)
 
 export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
+/** Read elsewhere and as a secret. */
+export const secretText: Kind<string> = { ...anyText, isSecret: true }
 export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))
 export const secretUrl = secretly(url)
 export const secret = (expected: string, least = 1) => secretly(matching(expected, (one) => one.length >= least))

@@ -137,7 +137,7 @@ export const buyer = {
   url: optional("SPIRIT_ALTAR_URL", Kinds.anyText, {
     says: "The altar to buy from without --url; else the sandbox of this folder, or http://127.0.0.1:3000.",
   }),
-  privateKey: optional("SPIRIT_ALTAR_PRIVATE_KEY", Kinds.anyText, {
+  privateKey: optional("SPIRIT_ALTAR_PRIVATE_KEY", Kinds.secretText, {
     says: "The private key that pays without --wallet; a sandbox funds a throw-away one.",
   }),
 }
