@@ -1,14 +1,17 @@
 /** An operator's manual actions: commands against the database, seen through the server that runs beside them. */
 import { userInfo } from "node:os"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]
@@ -34,166 +37,188 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
   return { ...paid, id: String(paid.record.id), url: `${url}${path}`, body }
 })
 
-suite("an operator", world(), (it) => {
-  it("hides names, reasons and dedications, keeps what they were, and shows them again", function* ({ url }) {
-    const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
-    const before = yield* act(kept.id)
-    for (const field of ["name", "reason"]) yield* done("hide", kept.id, field, ...why)
-    const hidden = yield* act(kept.id)
-    assert.deepStrictEqual([hidden.agentName, hidden.record.agentName, hidden.record.reason], [by, by, by])
-    assert.deepStrictEqual(Object.keys(hidden.record), Object.keys(before.record))
-    assert.strictEqual(hidden.record.transaction, before.record.transaction)
-    assert.notInclude((yield* ask(`${url}/api/spirits`)).text, "Wren")
-    // The payer can read the first answer for ever with its key.
-    const again = yield* ask(kept.url, post(kept.body, kept.headers))
-    assert.strictEqual(again.text, kept.answer.text.replace(/false\}$/u, "true}"))
+layer(world(), realClock)("an operator", (it) => {
+  it.effect("hides names, reasons and dedications, keeps what they were, and shows them again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
+      const before = yield* act(kept.id)
+      for (const field of ["name", "reason"]) yield* done("hide", kept.id, field, ...why)
+      const hidden = yield* act(kept.id)
+      assert.deepStrictEqual([hidden.agentName, hidden.record.agentName, hidden.record.reason], [by, by, by])
+      assert.deepStrictEqual(Object.keys(hidden.record), Object.keys(before.record))
+      assert.strictEqual(hidden.record.transaction, before.record.transaction)
+      assert.notInclude((yield* ask(`${url}/api/spirits`)).text, "Wren")
+      // The payer can read the first answer for ever with its key.
+      const again = yield* ask(kept.url, post(kept.body, kept.headers))
+      assert.strictEqual(again.text, kept.answer.text.replace(/false\}$/u, "true}"))
 
-    const twice = yield* run("hide", kept.id, "name", ...why)
-    assert.strictEqual(twice.code, 1)
-    assert.match(twice.stderr, /^No name is shown of /u)
-    for (const field of ["name", "reason"]) yield* done("show", kept.id, field, ...why)
-    const shown = yield* act(kept.id)
-    assert.deepStrictEqual([shown.agentName, shown.record], [before.agentName, before.record])
+      const twice = yield* run("hide", kept.id, "name", ...why)
+      assert.strictEqual(twice.code, 1)
+      assert.match(twice.stderr, /^No name is shown of /u)
+      for (const field of ["name", "reason"]) yield* done("show", kept.id, field, ...why)
+      const shown = yield* act(kept.id)
+      assert.deepStrictEqual([shown.agentName, shown.record], [before.agentName, before.record])
 
-    const candle = yield* buy("/api/candles/day/moss-hare", { dedication: "For a named neighbour" })
-    yield* done("hide", candle.id, "dedication", ...why)
-    assert.strictEqual((yield* act(candle.id)).record.dedication, by)
-    const wall = yield* ask(`${url}/api/candles`)
-    assert.include(wall.text, by)
-    assert.notInclude(wall.text, "named neighbour")
-  })
+      const candle = yield* buy("/api/candles/day/moss-hare", { dedication: "For a named neighbour" })
+      yield* done("hide", candle.id, "dedication", ...why)
+      assert.strictEqual((yield* act(candle.id)).record.dedication, by)
+      const wall = yield* ask(`${url}/api/candles`)
+      assert.include(wall.text, by)
+      assert.notInclude(wall.text, "named neighbour")
+    }),
+  )
 
-  it("hides revealed words, which stay stored and hash as before", function* ({ url }) {
-    const [salt, text] = ["a salt of sixteen or more", "The heron will return by May."]
-    const stone = yield* buy("/api/witness", { commitment: seal(salt, text) })
-    const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
-    const revealed = yield* reveal()
-    assert.strictEqual(revealed.status, 201, revealed.text)
-    const early = yield* run("hide", stone.id, "dedication", ...why)
-    assert.match(early.stderr, /^No dedication is shown of /u)
+  it.effect("hides revealed words, which stay stored and hash as before", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const [salt, text] = ["a salt of sixteen or more", "The heron will return by May."]
+      const stone = yield* buy("/api/witness", { commitment: seal(salt, text) })
+      const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
+      const revealed = yield* reveal()
+      assert.strictEqual(revealed.status, 201, revealed.text)
+      const early = yield* run("hide", stone.id, "dedication", ...why)
+      assert.match(early.stderr, /^No dedication is shown of /u)
 
-    assert.include(yield* done("hide", stone.id, "words", ...why), `The words of ${stone.id} are hidden`)
-    const revealOf = Effect.map(read(`/api/witness/${stone.id}`), (answer) => answer.stone.reveal)
-    assert.deepInclude(yield* revealOf, { text: null, hidden: true, hiddenBy: "operator" })
-    assert.include((yield* ask(`${url}/witness/${stone.id}`)).text, "They are hidden by the operator")
-    assert.include((yield* ask(`${url}/v2/witness`)).text, "words hidden by the operator")
-    assert.notInclude((yield* ask(`${url}/api/witness`)).text, "heron")
-    assert.strictEqual((yield* reveal()).status, 200, "the same reveal is the same still")
-    const segment = yield* read("/api/witness/chain?from=1&limit=100")
-    assert.isTrue(segment.entries.some(({ id }: { readonly id: string }) => id === stone.id))
+      assert.include(yield* done("hide", stone.id, "words", ...why), `The words of ${stone.id} are hidden`)
+      const revealOf = Effect.map(read(`/api/witness/${stone.id}`), (answer) => answer.stone.reveal)
+      assert.deepInclude(yield* revealOf, { text: null, hidden: true, hiddenBy: "operator" })
+      assert.include((yield* ask(`${url}/witness/${stone.id}`)).text, "They are hidden by the operator")
+      assert.include((yield* ask(`${url}/v2/witness`)).text, "words hidden by the operator")
+      assert.notInclude((yield* ask(`${url}/api/witness`)).text, "heron")
+      assert.strictEqual((yield* reveal()).status, 200, "the same reveal is the same still")
+      const segment = yield* read("/api/witness/chain?from=1&limit=100")
+      assert.isTrue(segment.entries.some(({ id }: { readonly id: string }) => id === stone.id))
 
-    yield* done("show", stone.id, "words", ...why)
-    const shown = yield* revealOf
-    assert.deepInclude(shown, { text, hidden: false })
-    assert.notProperty(shown, "hiddenBy")
-  })
+      yield* done("show", stone.id, "words", ...why)
+      const shown = yield* revealOf
+      assert.deepInclude(shown, { text, hidden: false })
+      assert.notProperty(shown, "hiddenBy")
+    }),
+  )
 
-  it("keeps a hidden name hidden in a later reveal, until both are shown again", function* ({ url }) {
-    const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
-    const stone = yield* buy("/api/witness", { commitment: seal(salt, text), agentName: "Wren" })
-    yield* done("hide", stone.id, "name", ...why)
-    const body = { salt, text, agentName: "Wren again" }
-    const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(body))
-    assert.strictEqual(revealed.status, 201, revealed.text)
-    assert.strictEqual(json(revealed.text).stone.reveal.agentName, by)
-    for (const path of [`/api/witness/${stone.id}`, "/api/witness", `/witness/${stone.id}`])
-      assert.notInclude((yield* ask(`${url}${path}`)).text, "Wren again", path)
+  it.effect("keeps a hidden name hidden in a later reveal, until both are shown again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
+      const stone = yield* buy("/api/witness", { commitment: seal(salt, text), agentName: "Wren" })
+      yield* done("hide", stone.id, "name", ...why)
+      const body = { salt, text, agentName: "Wren again" }
+      const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(body))
+      assert.strictEqual(revealed.status, 201, revealed.text)
+      assert.strictEqual(json(revealed.text).stone.reveal.agentName, by)
+      for (const path of [`/api/witness/${stone.id}`, "/api/witness", `/witness/${stone.id}`])
+        assert.notInclude((yield* ask(`${url}${path}`)).text, "Wren again", path)
 
-    yield* done("show", stone.id, "name", ...why)
-    const shown = (yield* read(`/api/witness/${stone.id}`)).stone
-    assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
-  })
+      yield* done("show", stone.id, "name", ...why)
+      const shown = (yield* read(`/api/witness/${stone.id}`)).stone
+      assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
+    }),
+  )
 
-  it("leaves an audit line with action, time and reason for each change, and none where nothing changed", function* () {
-    const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
-    yield* done("hide", stone.id, "name", ...why)
-    const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
-    assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
-    const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
-    const [{ at, ...deed }] = deeds
-    assert.deepStrictEqual(deed, {
-      who: `Ada (account ${userInfo().username})`,
-      what: "hide name",
-      subject: stone.id,
-      why: "asked by a neighbour",
-    })
-    assert.isBelow(Math.abs(Date.now() - Date.parse(at)), 60_000)
-    const blank = yield* run("show", stone.id, "name", "--why", " ", "--by", "Ada")
-    assert.strictEqual(blank.code, 1)
-    assert.match(blank.stderr, /is blank/u)
-  })
+  it.effect("leaves an audit line with action, time and reason for each change, and none where nothing changed", () =>
+    Effect.gen(function* () {
+      const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
+      yield* done("hide", stone.id, "name", ...why)
+      const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
+      assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
+      const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
+      const [{ at, ...deed }] = deeds
+      assert.deepStrictEqual(deed, {
+        who: `Ada (account ${userInfo().username})`,
+        what: "hide name",
+        subject: stone.id,
+        why: "asked by a neighbour",
+      })
+      assert.isBelow(Math.abs(Date.now() - Date.parse(at)), 60_000)
+      const blank = yield* run("show", stone.id, "name", "--why", " ", "--by", "Ada")
+      assert.strictEqual(blank.code, 1)
+      assert.match(blank.stderr, /is blank/u)
+    }),
+  )
 
-  it("pauses sales, still answers earlier purchases, and resumes sales", function* ({ url }) {
-    const bought = yield* buy("/api/witness", { commitment: newCommitment() })
-    const probe = () => ask(`${url}/api/witness`, { method: "POST" })
-    const agent = yield* connect(`${url}/mcp`)
-    const kit = call(agent, "buy_kit", { action: "setWitnessStone" })
-    // Asked twice, so that the server knows the question and answers it from memory.
-    for (const _ of [1, 2]) assert.strictEqual((yield* probe()).status, 402)
-    assert.isFalse((yield* kit).isError)
-    const paused = yield* run("pause", "--why", "the node is behind", "--json")
-    assert.deepStrictEqual([paused.code, json(paused.stdout).ok], [0, true], paused.stderr)
-    yield* Effect.map(probe(), ({ status }) => status).pipe(
-      until("selling is never paused", (status) => status === 503),
-    )
-    const unsold = yield* kit.pipe(until("a kit is sold on", ({ isError }) => isError))
-    assert.include(unsold.text, "selling_paused")
-    for (const init of [
-      { method: "POST" },
-      { method: "POST" },
-      post({ commitment: newCommitment() }, { "idempotency-key": "a-new-purchase-1" }),
-    ]) {
-      const refused = yield* ask(`${url}/api/witness`, init)
-      assert.deepStrictEqual([refused.status, refused.json["code"]], [503, "selling_paused"], refused.text)
-      assert.strictEqual(refused.headers.get("retry-after"), "60")
-      assert.notInclude(refused.text, "behind", "the reason is the operator's")
-    }
-    assert.strictEqual((yield* ask(bought.url, post(bought.body, bought.headers))).status, 200)
-    assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-    const twice = yield* run("pause", ...why)
-    assert.deepStrictEqual([twice.code, twice.stderr], [1, "Selling is paused already.\n"])
-    yield* done("resume", ...why)
-    yield* probe().pipe(until("selling is never resumed", ({ status }) => status === 402))
-    yield* kit.pipe(until("no kit is sold again", ({ isError }) => !isError))
-  })
+  it.effect("pauses sales, still answers earlier purchases, and resumes sales", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const bought = yield* buy("/api/witness", { commitment: newCommitment() })
+      const probe = () => ask(`${url}/api/witness`, { method: "POST" })
+      const agent = yield* connect(`${url}/mcp`)
+      const kit = call(agent, "buy_kit", { action: "setWitnessStone" })
+      // Asked twice, so that the server knows the question and answers it from memory.
+      for (const _ of [1, 2]) assert.strictEqual((yield* probe()).status, 402)
+      assert.isFalse((yield* kit).isError)
+      const paused = yield* run("pause", "--why", "the node is behind", "--json")
+      assert.deepStrictEqual([paused.code, json(paused.stdout).ok], [0, true], paused.stderr)
+      yield* Effect.map(probe(), ({ status }) => status).pipe(
+        until("selling is never paused", (status) => status === 503),
+      )
+      const unsold = yield* kit.pipe(until("a kit is sold on", ({ isError }) => isError))
+      assert.include(unsold.text, "selling_paused")
+      for (const init of [
+        { method: "POST" },
+        { method: "POST" },
+        post({ commitment: newCommitment() }, { "idempotency-key": "a-new-purchase-1" }),
+      ]) {
+        const refused = yield* ask(`${url}/api/witness`, init)
+        assert.deepStrictEqual([refused.status, refused.json["code"]], [503, "selling_paused"], refused.text)
+        assert.strictEqual(refused.headers.get("retry-after"), "60")
+        assert.notInclude(refused.text, "behind", "the reason is the operator's")
+      }
+      assert.strictEqual((yield* ask(bought.url, post(bought.body, bought.headers))).status, 200)
+      assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
+      const twice = yield* run("pause", ...why)
+      assert.deepStrictEqual([twice.code, twice.stderr], [1, "Selling is paused already.\n"])
+      yield* done("resume", ...why)
+      yield* probe().pipe(until("selling is never resumed", ({ status }) => status === 402))
+      yield* kit.pipe(until("no kit is sold again", ({ isError }) => !isError))
+    }),
+  )
 
-  it("finds an attempt by key, id, transaction and wallet, and lists the pending ones", function* ({ sql }) {
-    const { answer, id, key } = yield* buy("/api/witness", { commitment: newCommitment() })
-    const { payer, transaction } = json(answer.text).record
-    for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
-      const { stdout } = yield* run("attempt", what, "--json")
-      assertEach(json(stdout).attempts, (one: { readonly id: string }) => one.id, [id], what)
-    }
-    assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
-    assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
-    yield* sql`UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${id}::uuid`
-    const { stdout } = yield* run("attempts")
-    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
-    assert.include(stdout, `key       ${key}`)
-    assert.match(stdout, /evidence {2}transaction 0x/u)
-    assert.match(stdout, /next inquiry \d{4}-/u)
-    assert.match(stdout, /to do {5}It can still be paid until /u)
-  })
+  it.effect("finds an attempt by key, id, transaction and wallet, and lists the pending ones", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { answer, id, key } = yield* buy("/api/witness", { commitment: newCommitment() })
+      const { payer, transaction } = json(answer.text).record
+      for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
+        const { stdout } = yield* run("attempt", what, "--json")
+        assertEach(json(stdout).attempts, (one: { readonly id: string }) => one.id, [id], what)
+      }
+      assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
+      assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
+      yield* sql`UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${id}::uuid`
+      const { stdout } = yield* run("attempts")
+      yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
+      assert.include(stdout, `key       ${key}`)
+      assert.match(stdout, /evidence {2}transaction 0x/u)
+      assert.match(stdout, /next inquiry \d{4}-/u)
+      assert.match(stdout, /to do {5}It can still be paid until /u)
+    }),
+  )
 
-  it("gets a clear message about an id that is no UUID, and a limit that is no number", function* () {
-    for (const args of [
-      ["hide", "not-an-id", "name"],
-      ["delete-room", "not-an-id"],
-    ]) {
-      const ended = yield* run(...args, ...why)
-      assert.strictEqual(ended.code, 1)
-      assert.match(ended.stderr, /not-an-id is no id of .* an id is a UUID, .*Nothing changed\./u)
-    }
-    const unknown = crypto.randomUUID()
-    assert.match((yield* run("hide", unknown, "name", ...why)).stderr, /^No settled act has the id /u)
-    const none = yield* run("audit", "--limit=0")
-    assert.notStrictEqual(none.code, 0)
-    assert.include(none.stderr, "0 is no limit; write a whole number from 1 to 10000")
-  })
+  it.effect("gets a clear message about an id that is no UUID, and a limit that is no number", () =>
+    Effect.gen(function* () {
+      for (const args of [
+        ["hide", "not-an-id", "name"],
+        ["delete-room", "not-an-id"],
+      ]) {
+        const ended = yield* run(...args, ...why)
+        assert.strictEqual(ended.code, 1)
+        assert.match(ended.stderr, /not-an-id is no id of .* an id is a UUID, .*Nothing changed\./u)
+      }
+      const unknown = crypto.randomUUID()
+      assert.match((yield* run("hide", unknown, "name", ...why)).stderr, /^No settled act has the id /u)
+      const none = yield* run("audit", "--limit=0")
+      assert.notStrictEqual(none.code, 0)
+      assert.include(none.stderr, "0 is no limit; write a whole number from 1 to 10000")
+    }),
+  )
 
-  it("deletes a room", function* ({ url }) {
-    const { id } = yield* newRoom(url)
-    yield* done("delete-room", id, ...why)
-    assert.deepStrictEqual((yield* run("delete-room", id, ...why)).stderr, `No room has the id ${id}.\n`)
-  })
+  it.effect("deletes a room", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { id } = yield* newRoom(url)
+      yield* done("delete-room", id, ...why)
+      assert.deepStrictEqual((yield* run("delete-room", id, ...why)).stderr, `No room has the id ${id}.\n`)
+    }),
+  )
 })

@@ -1,11 +1,14 @@
 /** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Kit } from "../../schema/agents/Kit.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode } from "../lab/buyer/Payment.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const sealed = () => ({ commitment: newCommitment() })
@@ -34,33 +37,35 @@ const open = Effect.gen(function* () {
   return connected
 })
 
-suite("buy_kit", world(), (it) => {
+layer(world(), realClock)("buy_kit", (it) => {
   for (const [args, price] of purchases) {
-    it(`${String(args["action"])}: the challenge is the live one, and its typed data and payment settle`, function* () {
-      const connected = yield* open
-      const today = yield* Clock.today
-      const payer = yield* newPayer()
-      const day = args["action"] === "offerPrayer" ? { day: today } : {}
-      const kit = yield* kitOf(connected, { ...args, ...day, payer: payer.address })
-      assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [args["action"], true, price])
-      const { body, url } = kit.request
-      const key = newKey()
-      const init = (headers: Record<string, string>): RequestInit =>
-        body === null ? { method: kit.request.method, headers } : post(body, headers)
-      const unpaid = yield* ask(url, init({ "idempotency-key": key }))
-      assert.strictEqual(unpaid.status, 402, unpaid.text)
-      assert.deepEqual<object>(challengeOf(unpaid), kit.challenge)
-      const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign.typedData))
-      const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
-      const payment = { ...kit.payment, payload: { ...Object(kit.payment["payload"]), signature } }
-      const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
-      assert.strictEqual(paid.status, 201, paid.text)
-      const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
-      assert.strictEqual(reconciled.status, 200)
-    })
+    it.effect(`${String(args["action"])}: the challenge is the live one, and its typed data and payment settle`, () =>
+      Effect.gen(function* () {
+        const connected = yield* open
+        const today = yield* Clock.today
+        const payer = yield* newPayer()
+        const day = args["action"] === "offerPrayer" ? { day: today } : {}
+        const kit = yield* kitOf(connected, { ...args, ...day, payer: payer.address })
+        assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [args["action"], true, price])
+        const { body, url } = kit.request
+        const key = newKey()
+        const init = (headers: Record<string, string>): RequestInit =>
+          body === null ? { method: kit.request.method, headers } : post(body, headers)
+        const unpaid = yield* ask(url, init({ "idempotency-key": key }))
+        assert.strictEqual(unpaid.status, 402, unpaid.text)
+        assert.deepEqual<object>(challengeOf(unpaid), kit.challenge)
+        const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign.typedData))
+        const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
+        const payment = { ...kit.payment, payload: { ...Object(kit.payment["payload"]), signature } }
+        const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
+        assert.strictEqual(paid.status, 201, paid.text)
+        const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
+        assert.strictEqual(reconciled.status, 200)
+      }),
+    )
   }
 
-  it.each([
+  it.effect.each([
     {
       args: { action: "offerPrayer", spirit: "static-fox" },
       missing: ["agentName", "commitment"],
@@ -71,59 +76,67 @@ suite("buy_kit", world(), (it) => {
       missing: ["dedication"],
       body: { agentName: "Wren", dedication: "<dedication>" },
     })),
-  ])("leaves only the buyer's own values open: $args.action", function* ({ args, body, missing }) {
-    const kit = yield* kitOf(yield* open, args)
-    assert.deepStrictEqual([kit.complete, kit.missing, kit.request.body], [false, missing, body])
-  })
+  ])("leaves only the buyer's own values open: $args.action", ({ args, body, missing }) =>
+    Effect.gen(function* () {
+      const kit = yield* kitOf(yield* open, args)
+      assert.deepStrictEqual([kit.complete, kit.missing, kit.request.body], [false, missing, body])
+    }),
+  )
 
-  it("holds only the parts that this act needs", function* () {
-    const connected = yield* open
-    const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
-    assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
-    const kit = JSON.parse(complete.text)
-    assert.isUndefined(kit.recipe, "a keeper seals nothing")
-    assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")
-    assertEach(kit.request.members, ({ name }: { readonly name: string }) => name, ["reason"])
-    const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
-    assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
-    assert.match(String(JSON.parse(stone.text).afterwards?.url), /\/api\/witness\/\{id\}\/reveal$/u)
-  })
+  it.effect("holds only the parts that this act needs", () =>
+    Effect.gen(function* () {
+      const connected = yield* open
+      const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
+      assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
+      const kit = JSON.parse(complete.text)
+      assert.isUndefined(kit.recipe, "a keeper seals nothing")
+      assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")
+      assertEach(kit.request.members, ({ name }: { readonly name: string }) => name, ["reason"])
+      const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
+      assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
+      assert.match(String(JSON.parse(stone.text).afterwards?.url), /\/api\/witness\/\{id\}\/reveal$/u)
+    }),
+  )
 
-  it("reports what would be refused, and stores nothing", function* ({ sql, url }) {
-    const connected = yield* open
-    yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
-    const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
+  it.effect("reports what would be refused, and stores nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const connected = yield* open
+      yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+      const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
         (SELECT count(*) FROM payment_pools) AS p`
-    const before = yield* count
-    const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
-      [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
-      [{ action: "takeIn" }, "bad_arguments", /spirit: Required/u],
-      [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
-      [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /days: /u],
-      [{ action: "lightDay", spirit: "moss-hare", dedication: "x", parentId: nowhere }, "bad_request", /./u],
-      [{ action: "lightDay", spirit: "moss-hare", parentId: nowhere }, "parent_not_lit", /./u],
-      [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
-      [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
-      [
-        { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
-        "prayer_day_not_today",
-        /./u,
-      ],
-      [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
-      [{ action: "steal" }, "bad_arguments", /action: /u],
-      [
-        { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
-        "bad_arguments",
-        /checksum/u,
-      ],
-    ]
-    for (const [args, code, says] of refused) {
-      const { isError, text } = yield* call(connected, "buy_kit", args)
-      assert.isTrue(isError, text)
-      const refusal: { code: string; message: string } = JSON.parse(text)
-      assert.strictEqual(refusal.code, code, text)
-      assert.match(refusal.message, says)
-    }
-    assert.deepStrictEqual(yield* count, before)
-  })
+      const before = yield* count
+      const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
+        [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
+        [{ action: "takeIn" }, "bad_arguments", /spirit: Required/u],
+        [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
+        [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /days: /u],
+        [{ action: "lightDay", spirit: "moss-hare", dedication: "x", parentId: nowhere }, "bad_request", /./u],
+        [{ action: "lightDay", spirit: "moss-hare", parentId: nowhere }, "parent_not_lit", /./u],
+        [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
+        [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
+        [
+          { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
+          "prayer_day_not_today",
+          /./u,
+        ],
+        [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
+        [{ action: "steal" }, "bad_arguments", /action: /u],
+        [
+          { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
+          "bad_arguments",
+          /checksum/u,
+        ],
+      ]
+      for (const [args, code, says] of refused) {
+        const { isError, text } = yield* call(connected, "buy_kit", args)
+        assert.isTrue(isError, text)
+        const refusal: { code: string; message: string } = JSON.parse(text)
+        assert.strictEqual(refusal.code, code, text)
+        assert.match(refusal.message, says)
+      }
+      assert.deepStrictEqual(yield* count, before)
+    }),
+  )
 })

@@ -2,13 +2,13 @@
 import { execFile } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
-import { layer as world } from "../lab/Fixture.ts"
+import { world } from "../lab/Fixture.ts"
 import { mustBeInstalled, tools } from "../tools/Install.ts"
 import { lines } from "./ConformanceLines.ts"
-import { suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 interface Check {
@@ -42,14 +42,17 @@ beforeAll(() => mustBeInstalled(tools))
 
 // A server for each: the suites send more messages together than one address may in a minute.
 for (const line of lines) {
-  suite(`MCP's conformance suite ${line.name}`, world(), (it) => {
-    it("passes where it applies, and fails only for features that this server does not offer", function* ({ url }) {
-      const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
-      assert.strictEqual(code, 0, text)
-      for (const [scenario, wanted] of Object.entries(line.required)) {
-        const of = checks.get(scenario) ?? []
-        assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
-      }
-    })
+  layer(world(), realClock)(`MCP's conformance suite ${line.name}`, (it) => {
+    it.effect("passes where it applies, and fails only for features that this server does not offer", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
+        assert.strictEqual(code, 0, text)
+        for (const [scenario, wanted] of Object.entries(line.required)) {
+          const of = checks.get(scenario) ?? []
+          assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
+        }
+      }),
+    )
   })
 }

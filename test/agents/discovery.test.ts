@@ -1,11 +1,13 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, layer as world, read } from "../lab/Fixture.ts"
+import { ask, world, read } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, assertNone, suite, valuesOf } from "../lab/Suites.ts"
+import { assertNone, valuesOf } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
@@ -22,96 +24,111 @@ const paidIn = (paths: Readonly<Record<string, { readonly post?: PaidOperation }
 
 const usd = (amountAtomic: string) => (Number(amountAtomic) / 1_000_000).toFixed(2)
 
-suite("the documents for agents", world(), (it) => {
-  it("name every paid act and nothing else, and agree with its live 402", function* ({ url }) {
-    const { payment, actions, buyerSpendPolicy } = yield* read("/.well-known/agent.json")
-    const { paths } = yield* read("/openapi.json")
-    const { resources } = yield* read("/.well-known/x402")
-    const manuals = yield* Effect.forEach(["/llms.txt", "/for-agents"], (path) => ask(`${url}${path}`))
-    for (const act of acts()) {
-      const action = actions.find(({ name }: { name: string }) => name === act.name)
-      const example: string = action.example
-      const probe = yield* ask(example, { method: "POST" })
-      assert.strictEqual(probe.status, 402, example)
-      const { accepts, resource } = challengeOf(probe)
-      const [offer] = accepts
-      assert.strictEqual(resource.url, example)
-      assert.strictEqual(offer.amount, act.price)
-      assert.strictEqual(action.amountAtomic, offer.amount)
-      assert.strictEqual(action.priceUsd, `$${usd(offer.amount)}`)
-      assert.deepInclude(payment, { network: offer.network, asset: offer.asset, payTo: offer.payTo })
-      const listed = buyerSpendPolicy.perAction.find(({ route }: { route: string }) => route === action.route)
-      const sold = sales.find(({ sale }) => sale.name === act.name)
-      assert.deepInclude(listed, { action: sold?.sale.action, amountAtomic: offer.amount })
-      const info = paidIn(paths).find(({ operationId }) => operationId === act.name)?.["x-payment-info"]
-      assert.strictEqual(info?.offers[0]?.amount, offer.amount)
-      assert.strictEqual(info?.price.amount, usd(offer.amount))
-      assert.include(valuesOf<{ url: string }, "url">(resources, "url"), example)
-      for (const { text } of manuals) {
-        const row = text.split(/\n|<tr>/u).find((line) => line.includes(act.name) && line.includes(action.route ?? ""))
-        for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, act.name)
-        for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, act.name)
+layer(world(), realClock)("the documents for agents", (it) => {
+  it.effect("name every paid act and nothing else, and agree with its live 402", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { payment, actions, buyerSpendPolicy } = yield* read("/.well-known/agent.json")
+      const { paths } = yield* read("/openapi.json")
+      const { resources } = yield* read("/.well-known/x402")
+      const manuals = yield* Effect.forEach(["/llms.txt", "/for-agents"], (path) => ask(`${url}${path}`))
+      for (const act of acts()) {
+        const action = actions.find(({ name }: { name: string }) => name === act.name)
+        const example: string = action.example
+        const probe = yield* ask(example, { method: "POST" })
+        assert.strictEqual(probe.status, 402, example)
+        const { accepts, resource } = challengeOf(probe)
+        const [offer] = accepts
+        assert.strictEqual(resource.url, example)
+        assert.strictEqual(offer.amount, act.price)
+        assert.strictEqual(action.amountAtomic, offer.amount)
+        assert.strictEqual(action.priceUsd, `$${usd(offer.amount)}`)
+        assert.deepInclude(payment, { network: offer.network, asset: offer.asset, payTo: offer.payTo })
+        const listed = buyerSpendPolicy.perAction.find(({ route }: { route: string }) => route === action.route)
+        const sold = sales.find(({ sale }) => sale.name === act.name)
+        assert.deepInclude(listed, { action: sold?.sale.action, amountAtomic: offer.amount })
+        const info = paidIn(paths).find(({ operationId }) => operationId === act.name)?.["x-payment-info"]
+        assert.strictEqual(info?.offers[0]?.amount, offer.amount)
+        assert.strictEqual(info?.price.amount, usd(offer.amount))
+        assert.include(valuesOf<{ url: string }, "url">(resources, "url"), example)
+        for (const { text } of manuals) {
+          const row = text
+            .split(/\n|<tr>/u)
+            .find((line) => line.includes(act.name) && line.includes(action.route ?? ""))
+          for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, act.name)
+          for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, act.name)
+        }
       }
-    }
-    const names = acts().map(({ name }) => name)
-    assert.sameMembers(valuesOf<{ name: string }, "name">(actions, "name"), names)
-    assert.sameMembers(valuesOf(paidIn(paths), "operationId"), names)
-  })
+      const names = acts().map(({ name }) => name)
+      assert.sameMembers(valuesOf<{ name: string }, "name">(actions, "name"), names)
+      assert.sameMembers(valuesOf(paidIn(paths), "operationId"), names)
+    }),
+  )
 
-  it("point x402 crawlers at URLs that all ask to be paid", function* () {
-    const { resources } = yield* read("/.well-known/x402")
-    const urls = valuesOf<{ url: string }, "url">(resources, "url")
-    assert.strictEqual(new Set(urls).size, urls.length)
-    const answers = yield* Effect.forEach(urls, (url) => ask(url, { method: "POST" }), { concurrency: 8 })
-    assertNone(answers, (answer, at) => answer.status !== 402 || challengeOf(answer).resource.url !== urls[at])
-  })
+  it.effect("point x402 crawlers at URLs that all ask to be paid", () =>
+    Effect.gen(function* () {
+      const { resources } = yield* read("/.well-known/x402")
+      const urls = valuesOf<{ url: string }, "url">(resources, "url")
+      assert.strictEqual(new Set(urls).size, urls.length)
+      const answers = yield* Effect.forEach(urls, (url) => ask(url, { method: "POST" }), { concurrency: 8 })
+      assertNone(answers, (answer, at) => answer.status !== 402 || challengeOf(answer).resource.url !== urls[at])
+    }),
+  )
 
-  it("return 304 when nothing changed, and are readable from every origin", function* ({ url }) {
-    for (const path of [...documents, "/llms.txt", "/for-agents"]) {
-      const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
-      assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
-      const etag = first.headers.get("etag") ?? ""
-      const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })
-      assert.deepStrictEqual([again.status, again.text], [304, ""], path)
-      const head = yield* ask(`${url}${path}`, { method: "HEAD" })
-      assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag], path)
-      const post = yield* ask(`${url}${path}`, { method: "POST" })
-      assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
-    }
-  })
+  it.effect("return 304 when nothing changed, and are readable from every origin", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const path of [...documents, "/llms.txt", "/for-agents"]) {
+        const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
+        assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
+        const etag = first.headers.get("etag") ?? ""
+        const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })
+        assert.deepStrictEqual([again.status, again.text], [304, ""], path)
+        const head = yield* ask(`${url}${path}`, { method: "HEAD" })
+        assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag], path)
+        const post = yield* ask(`${url}${path}`, { method: "POST" })
+        assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
+      }
+    }),
+  )
 
-  it("show the manual as a page, or as the Markdown of llms.txt", function* ({ url }) {
-    const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
-    assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
-    assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
-    assert.notInclude(page.text, "`", "every backtick became markup")
-    const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
-    for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
-    const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })
-    assert.strictEqual(plain.headers.get("content-type"), "text/markdown; charset=utf-8")
-    assert.notStrictEqual(plain.headers.get("etag"), page.headers.get("etag"))
-    const llms = yield* ask(`${url}/llms.txt`)
-    assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
-    assert.strictEqual(llms.text, plain.text)
-    const file = yield* ask(`${url}/for-agents.md`)
-    assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
-    assert.strictEqual(file.text, llms.text)
-    assert.match(llms.text, /^# Spirit Altar\n\n> /u)
-    // A test vector of the commitment recipe, whose words normalize: printf 'sixteen-chars-ok\0…' | sha256sum
-    assert.include(llms.text, String.raw`" cafe\u0301\r\nat dawn\n"`)
-    assert.include(llms.text, "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4")
-    for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
-      const status = (yield* ask(link)).status
-      assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
-    }
-  })
+  it.effect("show the manual as a page, or as the Markdown of llms.txt", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
+      assert.notInclude(page.text, "`", "every backtick became markup")
+      const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
+      for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
+      const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })
+      assert.strictEqual(plain.headers.get("content-type"), "text/markdown; charset=utf-8")
+      assert.notStrictEqual(plain.headers.get("etag"), page.headers.get("etag"))
+      const llms = yield* ask(`${url}/llms.txt`)
+      assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
+      assert.strictEqual(llms.text, plain.text)
+      const file = yield* ask(`${url}/for-agents.md`)
+      assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
+      assert.strictEqual(file.text, llms.text)
+      assert.match(llms.text, /^# Spirit Altar\n\n> /u)
+      // A test vector of the commitment recipe, whose words normalize: printf 'sixteen-chars-ok\0…' | sha256sum
+      assert.include(llms.text, String.raw`" cafe\u0301\r\nat dawn\n"`)
+      assert.include(llms.text, "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4")
+      for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
+        const status = (yield* ask(link)).status
+        assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
+      }
+    }),
+  )
 
-  it("offer nothing while payments are not configured", function* () {
-    const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
-    const { text } = yield* ask(`${unpaid}/.well-known/agent.json`)
-    const { payment } = JSON.parse(text)
-    assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
-    assert.notProperty(payment, "payTo")
-    assert.include((yield* ask(`${unpaid}/llms.txt`)).text, "not configured")
-  })
+  it.effect("offer nothing while payments are not configured", () =>
+    Effect.gen(function* () {
+      const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
+      const { text } = yield* ask(`${unpaid}/.well-known/agent.json`)
+      const { payment } = JSON.parse(text)
+      assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
+      assert.notProperty(payment, "payTo")
+      assert.include((yield* ask(`${unpaid}/llms.txt`)).text, "not configured")
+    }),
+  )
 })

@@ -1,9 +1,9 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { random } from "../lab/Random.ts"
@@ -11,7 +11,7 @@ import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { visit } from "./Agent.ts"
-import { suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const stateless = "2026-07-28"
@@ -57,48 +57,54 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
 
 const aServer = world({}, undefined, { trustedProxies: loopback })
 
-suite("at one URL for both protocol versions,", aServer, (it) => {
+layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
   for (const [mode, version] of [
     ["auto", stateless],
     [{ pin: stateless }, stateless],
     ["legacy", "2025-06-18"],
   ] satisfies ReadonlyArray<readonly [New.Mode, string]>) {
-    it(`the client of 2026 in mode ${JSON.stringify(mode)} connects, lists, calls and validates`, function* ({ url }) {
-      for (const path of ["/mcp", "/api/mcp"]) {
-        const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
-        assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
-        assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
-        const { tools } = yield* Effect.promise(() => client.listTools())
-        assert.deepStrictEqual(valuesOf(tools, "name"), names)
-        // The client checks structured content against the schema of the list.
-        const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
-        assert.propertyVal(called.structuredContent, "ok", true)
-        const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
-        assert.isTrue(refused.isError)
-      }
-    })
+    it.effect(`the client of 2026 in mode ${JSON.stringify(mode)} connects, lists, calls and validates`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        for (const path of ["/mcp", "/api/mcp"]) {
+          const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
+          assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
+          assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
+          const { tools } = yield* Effect.promise(() => client.listTools())
+          assert.deepStrictEqual(valuesOf(tools, "name"), names)
+          // The client checks structured content against the schema of the list.
+          const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
+          assert.propertyVal(called.structuredContent, "ok", true)
+          const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
+          assert.isTrue(refused.isError)
+        }
+      }),
+    )
   }
 
-  it("an old answer keeps its form, and a new one its envelope", function* ({ url }) {
-    const old = yield* ask(`${url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-    })
-    assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
-    const listed = yield* send({ method: "tools/list" })
-    assert.strictEqual(listed.status, 200)
-    assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
-    assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
-    assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
-    assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
-    const { reply } = yield* send({ method: "server/discover", id: "a" })
-    assert.strictEqual(reply.id, "a")
-    const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
-    assert.hasAllKeys(reply.result, members.split(" "))
-    assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
-    assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
-  })
+  it.effect("an old answer keeps its form, and a new one its envelope", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const old = yield* ask(`${url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+      })
+      assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
+      const listed = yield* send({ method: "tools/list" })
+      assert.strictEqual(listed.status, 200)
+      assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
+      assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
+      assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
+      assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
+      const { reply } = yield* send({ method: "server/discover", id: "a" })
+      assert.strictEqual(reply.id, "a")
+      const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
+      assert.hasAllKeys(reply.result, members.split(" "))
+      assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
+      assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
+    }),
+  )
 
   const encoded = (name: string) => `=?base64?${Buffer.from(name).toString("base64")}?=`
   const call = { method: "tools/call", params: { name: "field" } }
@@ -148,118 +154,141 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
     ],
     ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
   ] satisfies ReadonlyArray<readonly [string, Sent, number, number | undefined]>) {
-    it(`${what0} is answered as 2026-07-28 says`, function* () {
-      const answer = yield* send({ id: 7, ...sent })
-      assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
-      assert.strictEqual(answer.reply.id, 7)
-      assert.isNull(answer.headers.get("mcp-session-id"))
-    })
+    it.effect(`${what0} is answered as 2026-07-28 says`, () =>
+      Effect.gen(function* () {
+        const answer = yield* send({ id: 7, ...sent })
+        assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
+        assert.strictEqual(answer.reply.id, 7)
+        assert.isNull(answer.headers.get("mcp-session-id"))
+      }),
+    )
   }
 
-  it("a client of an unknown version is told the supported versions", function* () {
-    for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
-      const { reply, status } = yield* send({
-        method: "server/discover",
-        params: { _meta: { ...meta, [key.version]: version } },
-        headers: { "mcp-protocol-version": version },
-      })
-      assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
-      assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
-    }
-  })
-
-  it("a malformed request is answered without an id, and a notification not at all", function* ({ url }) {
-    const post = (body: string) =>
-      ask(`${url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
-        body,
-      })
-    for (const [body, code] of [
-      ["{", -32700],
-      ["[]", -32600],
-      [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
-      [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
-    ] as const) {
-      const answer = yield* post(body)
-      assert.strictEqual(answer.status, 400)
-      assert.notProperty(JSON.parse(answer.text), "id")
-      assert.strictEqual(JSON.parse(answer.text).error.code, code)
-    }
-    const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
-    assert.deepStrictEqual([heard.status, heard.text], [202, ""])
-  })
-
-  it("a mixed stream of requests keeps the versions apart", function* ({ url }) {
-    const draw = random("mixed eras")
-    const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
-      choices[draw.below(choices.length)] ?? choices[0]
-    for (let turn = 0; turn < 300; turn += 1) {
-      const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
-      const version = one<string | number | null | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", 5, null)
-      const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
-      const params = {
-        name: "field",
-        protocolVersion: "2025-06-18",
-        ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
+  it.effect("a client of an unknown version is told the supported versions", () =>
+    Effect.gen(function* () {
+      for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
+        const { reply, status } = yield* send({
+          method: "server/discover",
+          params: { _meta: { ...meta, [key.version]: version } },
+          headers: { "mcp-protocol-version": version },
+        })
+        assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
+        assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
       }
-      const id = one<string | number>("a", turn)
-      const answer = yield* ask(`${url}/mcp`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...from(newAddress()),
-          ...(header === undefined ? {} : { "mcp-protocol-version": header }),
-          ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
-        },
-        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-      })
-      const reply = JSON.parse(answer.text)
-      const isNew = version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
-      const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
-      assert.include([200, 400, 404], answer.status, where)
-      if (isNew) assert.strictEqual(reply.id, id, where)
-      else assert.include([id, null], reply.id, where)
-      assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
-      if (answer.status === 404) assert.isTrue(isNew, where)
-      if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
-      if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
-    }
-  })
+    }),
+  )
 
-  it("an agent with a key and this URL buys, reveals and verifies", function* ({ url }) {
-    const chain = yield* LocalChain
-    const wallet = generatePrivateKey()
-    yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
-    const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
-    assert.strictEqual(prayer.record.agentName, "Wren")
-    assert.strictEqual(light.record.dedication, "For the bees")
-    assert.strictEqual(revealed.status, 201)
-    assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
-    assert.isTrue(verification["verified"])
-  })
+  it.effect("a malformed request is answered without an id, and a notification not at all", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const post = (body: string) =>
+        ask(`${url}/mcp`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
+          body,
+        })
+      for (const [body, code] of [
+        ["{", -32700],
+        ["[]", -32600],
+        [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
+        [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
+      ] as const) {
+        const answer = yield* post(body)
+        assert.strictEqual(answer.status, 400)
+        assert.notProperty(JSON.parse(answer.text), "id")
+        assert.strictEqual(JSON.parse(answer.text).error.code, code)
+      }
+      const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
+      assert.deepStrictEqual([heard.status, heard.text], [202, ""])
+    }),
+  )
+
+  it.effect("a mixed stream of requests keeps the versions apart", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const draw = random("mixed eras")
+      const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
+        choices[draw.below(choices.length)] ?? choices[0]
+      for (let turn = 0; turn < 300; turn += 1) {
+        const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
+        const version = one<string | number | null | undefined>(
+          undefined,
+          stateless,
+          "2025-06-18",
+          "2099-01-01",
+          5,
+          null,
+        )
+        const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
+        const params = {
+          name: "field",
+          protocolVersion: "2025-06-18",
+          ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
+        }
+        const id = one<string | number>("a", turn)
+        const answer = yield* ask(`${url}/mcp`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            ...from(newAddress()),
+            ...(header === undefined ? {} : { "mcp-protocol-version": header }),
+            ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
+          },
+          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        })
+        const reply = JSON.parse(answer.text)
+        const isNew =
+          version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
+        const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
+        assert.include([200, 400, 404], answer.status, where)
+        if (isNew) assert.strictEqual(reply.id, id, where)
+        else assert.include([id, null], reply.id, where)
+        assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
+        if (answer.status === 404) assert.isTrue(isNew, where)
+        if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
+        if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
+      }
+    }),
+  )
+
+  it.effect("an agent with a key and this URL buys, reveals and verifies", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const chain = yield* LocalChain
+      const wallet = generatePrivateKey()
+      yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
+      const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
+      assert.strictEqual(prayer.record.agentName, "Wren")
+      assert.strictEqual(light.record.dedication, "For the bees")
+      assert.strictEqual(revealed.status, 201)
+      assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
+      assert.isTrue(verification["verified"])
+    }),
+  )
 })
 
-suite("a client of both protocol versions", aServer, (it) => {
-  it("finds the new version while its address is limited, and while the database is unreachable", function* () {
-    const { url: database } = yield* LocalDatabase
-    const proxy = yield* PgProxy.make(Redacted.value(database))
-    const url = yield* anotherServer({}, { databaseUrl: Redacted.make(proxy.url) })
-    const headers = { "x-forwarded-for": undefined }
-    const calls = yield* Effect.forEach(
-      Array.from({ length: 121 }),
-      () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
-      { concurrency: 8 },
-    )
-    const limited = calls.filter(({ status }) => status === 429)
-    assert.lengthOf(limited, 1)
-    assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
-    const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
-    assert.strictEqual(long.status, 429, "a long body is not read for nothing")
-    proxy.refuse(true)
-    proxy.cutAll()
-    const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
-    assert.strictEqual(transport.protocolVersion, stateless)
-    assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
-  })
+layer(aServer, realClock)("a client of both protocol versions", (it) => {
+  it.effect("finds the new version while its address is limited, and while the database is unreachable", () =>
+    Effect.gen(function* () {
+      const { url: database } = yield* LocalDatabase
+      const proxy = yield* PgProxy.make(Redacted.value(database))
+      const url = yield* anotherServer({}, { databaseUrl: Redacted.make(proxy.url) })
+      const headers = { "x-forwarded-for": undefined }
+      const calls = yield* Effect.forEach(
+        Array.from({ length: 121 }),
+        () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
+        { concurrency: 8 },
+      )
+      const limited = calls.filter(({ status }) => status === 429)
+      assert.lengthOf(limited, 1)
+      assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
+      proxy.refuse(true)
+      proxy.cutAll()
+      const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
+      assert.strictEqual(transport.protocolVersion, stateless)
+      assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
+    }),
+  )
 })

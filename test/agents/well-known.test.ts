@@ -1,11 +1,12 @@
 /** The well-known files that machines request, and the pages about the operator. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { Operator } from "../../src/platform/Operator.ts"
-import { ask, layer as world } from "../lab/Fixture.ts"
+import { ask, world } from "../lab/Fixture.ts"
 import { serverWith } from "../lab/server/AnotherServer.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const day = 86_400_000
@@ -17,62 +18,77 @@ const serve = (operator: Partial<typeof Operator.unnamed>) =>
     ({ publicUrl }) => publicUrl,
   )
 
-suite("a server without a named operator", world(), (it) => {
-  it("has no security.txt, and answers 404", function* ({ url }) {
-    const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
-    assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
-  })
+layer(world(), realClock)("a server without a named operator", (it) => {
+  it.effect("has no security.txt, and answers 404", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
+      assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
+    }),
+  )
 
-  it("links its own terms and privacy page at every page's foot", function* ({ url }) {
-    for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
-      const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-      for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
-    }
-    for (const path of ["/terms", "/privacy"])
-      assert.include((yield* ask(`${url}${path}`)).text, "has not said who they are")
-  })
+  it.effect("links its own terms and privacy page at every page's foot", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
+        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
+      }
+      for (const path of ["/terms", "/privacy"])
+        assert.include((yield* ask(`${url}${path}`)).text, "has not said who they are")
+    }),
+  )
 
-  it("tells crawlers which paths not to index", function* ({ url }) {
-    const { headers, text } = yield* ask(`${url}/robots.txt`)
-    assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
-    assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
-  })
+  it.effect("tells crawlers which paths not to index", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { headers, text } = yield* ask(`${url}/robots.txt`)
+      assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
+      assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
+    }),
+  )
 })
 
-suite("a server with a named operator", world(), (it) => {
-  it("names the operator, and a contact that never expires", function* () {
-    const contact = Option.some("mailto:keeper@altar.example")
-    const url = yield* serve({ name: Option.some("Wren & Sons"), contact })
-    const { headers, text } = yield* ask(`${url}/.well-known/security.txt`)
-    assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
-    const fields = new Map(text.split("\n").map((line) => [line.split(": ")[0], line.split(": ")[1]]))
-    assert.strictEqual(fields.get("Contact"), "mailto:keeper@altar.example")
-    assert.strictEqual(fields.get("Canonical"), `${url}/.well-known/security.txt`)
-    const left = Date.parse(fields.get("Expires") ?? "") - Date.now()
-    // RFC 9116 advises less than a year.
-    assert.isTrue(left > 100 * day && left < 365 * day, String(left))
-    for (const path of ["/terms", "/privacy"]) {
-      const page = (yield* ask(`${url}${path}`)).text
-      assert.include(page, "run by Wren &amp; Sons")
-      assert.include(page, 'href="mailto:keeper@altar.example"')
-    }
-  })
+layer(world(), realClock)("a server with a named operator", (it) => {
+  it.effect("names the operator, and a contact that never expires", () =>
+    Effect.gen(function* () {
+      const contact = Option.some("mailto:keeper@altar.example")
+      const url = yield* serve({ name: Option.some("Wren & Sons"), contact })
+      const { headers, text } = yield* ask(`${url}/.well-known/security.txt`)
+      assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
+      const fields = new Map(text.split("\n").map((line) => [line.split(": ")[0], line.split(": ")[1]]))
+      assert.strictEqual(fields.get("Contact"), "mailto:keeper@altar.example")
+      assert.strictEqual(fields.get("Canonical"), `${url}/.well-known/security.txt`)
+      const left = Date.parse(fields.get("Expires") ?? "") - Date.now()
+      // RFC 9116 advises less than a year.
+      assert.isTrue(left > 100 * day && left < 365 * day, String(left))
+      for (const path of ["/terms", "/privacy"]) {
+        const page = (yield* ask(`${url}${path}`)).text
+        assert.include(page, "run by Wren &amp; Sons")
+        assert.include(page, 'href="mailto:keeper@altar.example"')
+      }
+    }),
+  )
 
-  it("shows the operator's texts as plain text", function* () {
-    const path = join(newFolder(), "terms.txt")
-    writeFileSync(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n")
-    const url = yield* serve({ termsFile: Option.some(path) })
-    const { text } = yield* ask(`${url}/terms`)
-    assert.include(text, `<h2 id="ours">Ours</h2>`)
-    assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
-    assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
-    assert.notInclude(text, "What you pay")
-    assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
-  })
+  it.effect("shows the operator's texts as plain text", () =>
+    Effect.gen(function* () {
+      const path = join(newFolder(), "terms.txt")
+      writeFileSync(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n")
+      const url = yield* serve({ termsFile: Option.some(path) })
+      const { text } = yield* ask(`${url}/terms`)
+      assert.include(text, `<h2 id="ours">Ours</h2>`)
+      assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
+      assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
+      assert.notInclude(text, "What you pay")
+      assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
+    }),
+  )
 
-  it("does not start with other terms than its operator named", function* () {
-    const started = yield* Effect.exit(serve({ termsFile: Option.some("/nowhere/terms.txt") }))
-    assert.isTrue(Exit.isFailure(started))
-    assert.match(String(Exit.isFailure(started) && started.cause), /TERMS_FILE: \/nowhere\/terms.txt cannot be read/u)
-  })
+  it.effect("does not start with other terms than its operator named", () =>
+    Effect.gen(function* () {
+      const started = yield* Effect.exit(serve({ termsFile: Option.some("/nowhere/terms.txt") }))
+      assert.isTrue(Exit.isFailure(started))
+      assert.match(String(Exit.isFailure(started) && started.cause), /TERMS_FILE: \/nowhere\/terms.txt cannot be read/u)
+    }),
+  )
 })

@@ -1,68 +1,80 @@
 /** All acts for people: filters that a link keeps, and a page for each wallet. */
+import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { ask, bought, layer as world, newCommitment, newPayer } from "../lab/Fixture.ts"
+import { ask, bought, world, newCommitment, newPayer } from "../lab/Fixture.ts"
 import * as Ledger from "../lab/Ledger.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
 
-suite("the page of all acts", world(), (it) => {
-  it("filters by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* ({ url }) {
-    const payer = yield* newPayer()
-    const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
-    const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
-    const { record: candle } = yield* bought("/api/candles/day/moss-hare", { dedication: "One" }, payer)
-    const { record: stone } = yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
-    const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
-    const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
-      ["", [stone.id, candle.id, prayer.id]],
-      ["?kind=candle", [candle.id]],
-      ["?spirit=moss-hare", [candle.id, prayer.id]],
-      ["?kind=stone&spirit=moss-hare", []],
-      ["?kind=nothing&spirit=unicorn&before=x", [stone.id, candle.id, prayer.id]],
-    ]
-    for (const [query, ids] of choices) assert.deepStrictEqual([...new Set(idsIn(yield* page(query)))], ids, query)
-    const chosen = yield* page("?kind=candle&spirit=moss-hare")
-    assert.match(chosen, /<option value="candle"\s+selected>/u)
-    assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
-    const { text } = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer&spirit=moss-hare`)
-    assert.deepStrictEqual([...new Set(idsIn(text))], [prayer.id])
-  })
+layer(world(), realClock)("the page of all acts", (it) => {
+  it.effect("filters by kind, spirit and wallet, alone and together, and keeps the choice in its form", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
+      const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
+      const { record: candle } = yield* bought("/api/candles/day/moss-hare", { dedication: "One" }, payer)
+      const { record: stone } = yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+      const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
+      const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
+        ["", [stone.id, candle.id, prayer.id]],
+        ["?kind=candle", [candle.id]],
+        ["?spirit=moss-hare", [candle.id, prayer.id]],
+        ["?kind=stone&spirit=moss-hare", []],
+        ["?kind=nothing&spirit=unicorn&before=x", [stone.id, candle.id, prayer.id]],
+      ]
+      for (const [query, ids] of choices) assert.deepStrictEqual([...new Set(idsIn(yield* page(query)))], ids, query)
+      const chosen = yield* page("?kind=candle&spirit=moss-hare")
+      assert.match(chosen, /<option value="candle"\s+selected>/u)
+      assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
+      const { text } = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer&spirit=moss-hare`)
+      assert.deepStrictEqual([...new Set(idsIn(text))], [prayer.id])
+    }),
+  )
 
-  it("shows the acts of a wallet at its own address, in any spelling", function* ({ url }) {
-    const payer = yield* newPayer()
-    const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
-    for (const address of [payer.address, payer.address.toLowerCase()]) {
-      const { text } = yield* ask(`${url}/v2/wallets/${address}`)
-      assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
-      assert.include(text, `rel="canonical" href="${url}/v2/wallets/${payer.address.toLowerCase()}"`)
-    }
-    const other = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
-    assert.include(other.text, "No acts here yet.")
-    const lost = yield* ask(`${url}/v2/wallets/nobody`)
-    assert.deepStrictEqual([lost.status, /A wallet is written as 0x/u.test(lost.text)], [404, true])
-  })
+  it.effect("shows the acts of a wallet at its own address, in any spelling", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
+      for (const address of [payer.address, payer.address.toLowerCase()]) {
+        const { text } = yield* ask(`${url}/v2/wallets/${address}`)
+        assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
+        assert.include(text, `rel="canonical" href="${url}/v2/wallets/${payer.address.toLowerCase()}"`)
+      }
+      const other = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
+      assert.include(other.text, "No acts here yet.")
+      const lost = yield* ask(`${url}/v2/wallets/nobody`)
+      assert.deepStrictEqual([lost.status, /A wallet is written as 0x/u.test(lost.text)], [404, true])
+    }),
+  )
 
-  it("links older acts, fifty a page, and the links keep the choice", function* ({ sql, url }) {
-    const wallet = `0x${"ab".repeat(20)}`
-    const { url: databaseUrl } = yield* LocalDatabase
-    const ledger = yield* Effect.acquireRelease(
-      Effect.sync(() => Ledger.open(Redacted.value(databaseUrl))),
-      (open) => Effect.promise(() => open.close()),
-    )
-    const ids = yield* Effect.promise(() => ledger.claim(51))
-    yield* Effect.promise(() => ledger.settle(ids, 16))
-    yield* sql`UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,from}', to_jsonb(${wallet}::text)) WHERE id = ANY(${ids}::uuid[])`
-    const [oldest] = yield* sql<{ id: string }>`SELECT a.id FROM acts a JOIN payment_attempts p USING (id)
+  it.effect("links older acts, fifty a page, and the links keep the choice", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const wallet = `0x${"ab".repeat(20)}`
+      const { url: databaseUrl } = yield* LocalDatabase
+      const ledger = yield* Effect.acquireRelease(
+        Effect.sync(() => Ledger.open(Redacted.value(databaseUrl))),
+        (open) => Effect.promise(() => open.close()),
+      )
+      const ids = yield* Effect.promise(() => ledger.claim(51))
+      yield* Effect.promise(() => ledger.settle(ids, 16))
+      yield* sql`UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,from}', to_jsonb(${wallet}::text)) WHERE id = ANY(${ids}::uuid[])`
+      const [oldest] = yield* sql<{ id: string }>`SELECT a.id FROM acts a JOIN payment_attempts p USING (id)
       WHERE p.payer = ${wallet} ORDER BY a.settled_at, a.id LIMIT 1`
-    const { text } = yield* ask(`${url}/v2/wallets/${wallet}?kind=stone`)
-    assert.strictEqual(new Set(idsIn(text)).size, 50)
-    const [, next = ""] = /rel="next" href="([^"]+)"/u.exec(text) ?? []
-    assert.match(next, /^\/v2\/wallets\/0x[0-9a-f]{40}\?kind=stone&amp;before=/u)
-    const rest = yield* ask(`${url}${next.replaceAll("&amp;", "&")}`)
-    assert.deepStrictEqual([...new Set(idsIn(rest.text))], [oldest?.id])
-    assert.notInclude(rest.text, 'rel="next"')
-  })
+      const { text } = yield* ask(`${url}/v2/wallets/${wallet}?kind=stone`)
+      assert.strictEqual(new Set(idsIn(text)).size, 50)
+      const [, next = ""] = /rel="next" href="([^"]+)"/u.exec(text) ?? []
+      assert.match(next, /^\/v2\/wallets\/0x[0-9a-f]{40}\?kind=stone&amp;before=/u)
+      const rest = yield* ask(`${url}${next.replaceAll("&amp;", "&")}`)
+      assert.deepStrictEqual([...new Set(idsIn(rest.text))], [oldest?.id])
+      assert.notInclude(rest.text, 'rel="next"')
+    }),
+  )
 })

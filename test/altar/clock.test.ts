@@ -1,9 +1,11 @@
 /** The chain's time is the database's: a server whose clock is a day off sets stones at the right time, and none after them waits. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const dayMillis = 86_400_000
 
@@ -27,39 +29,47 @@ const buyStone = Effect.fnUntraced(function* (ahead: number) {
   return { receipt, witnessedAt: String(record.witnessedAt), before, after: yield* databaseNow }
 })
 
-suite("a server with a wrong clock", onOwnClock(world()), (it) => {
-  it("sets stones at the database's time, whether it is fast or slow", function* () {
-    let last = ""
-    for (const ahead of [3_600_000, -200_000, 0]) {
-      const { after, before, receipt, witnessedAt } = yield* buyStone(ahead)
-      assert.isAtLeast(Date.parse(witnessedAt), before, `clock ${ahead} ms ahead`)
-      assert.isAtMost(Date.parse(witnessedAt), after, `clock ${ahead} ms ahead`)
-      assert.isTrue(witnessedAt >= last, "the chain's time never runs back")
-      assert.strictEqual(receipt.settledAt, witnessedAt)
-      last = witnessedAt
-    }
-  })
+layer(onOwnClock(world()), realClock)("a server with a wrong clock", (it) => {
+  it.effect("sets stones at the database's time, whether it is fast or slow", () =>
+    Effect.gen(function* () {
+      let last = ""
+      for (const ahead of [3_600_000, -200_000, 0]) {
+        const { after, before, receipt, witnessedAt } = yield* buyStone(ahead)
+        assert.isAtLeast(Date.parse(witnessedAt), before, `clock ${ahead} ms ahead`)
+        assert.isAtMost(Date.parse(witnessedAt), after, `clock ${ahead} ms ahead`)
+        assert.isTrue(witnessedAt >= last, "the chain's time never runs back")
+        assert.strictEqual(receipt.settledAt, witnessedAt)
+        last = witnessedAt
+      }
+    }),
+  )
 
-  it("sells today's prayer by the database when its own day is another", function* ({ url }) {
-    yield* pass(dayMillis)
-    const day = new Date(yield* databaseNow).toISOString().slice(0, 10)
-    const validBefore = String(Math.floor(Date.now() / 1000) + 290)
-    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-    const buy = (path: string) =>
-      Effect.flatMap(newPayer(), (payer) => pay(payer, `${url}${path}`, prayer, newKey(), { validBefore }))
-    const { answer } = yield* buy("/api/prayers/moss-hare")
-    const tomorrow = new Date(Date.parse(day) + dayMillis).toISOString().slice(0, 10)
-    const refused = yield* ask(`${url}/api/prayers/dew-spider?day=${tomorrow}`, post(prayer))
-    yield* pass(-dayMillis)
-    assert.deepStrictEqual([answer.status, JSON.parse(answer.text).record?.day], [201, day], answer.text)
-    assertAnswer(refused, 409, "prayer_day_not_today")
-  })
+  it.effect("sells today's prayer by the database when its own day is another", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      yield* pass(dayMillis)
+      const day = new Date(yield* databaseNow).toISOString().slice(0, 10)
+      const validBefore = String(Math.floor(Date.now() / 1000) + 290)
+      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+      const buy = (path: string) =>
+        Effect.flatMap(newPayer(), (payer) => pay(payer, `${url}${path}`, prayer, newKey(), { validBefore }))
+      const { answer } = yield* buy("/api/prayers/moss-hare")
+      const tomorrow = new Date(Date.parse(day) + dayMillis).toISOString().slice(0, 10)
+      const refused = yield* ask(`${url}/api/prayers/dew-spider?day=${tomorrow}`, post(prayer))
+      yield* pass(-dayMillis)
+      assert.deepStrictEqual([answer.status, JSON.parse(answer.text).record?.day], [201, day], answer.text)
+      assertAnswer(refused, 409, "prayer_day_not_today")
+    }),
+  )
 
-  it("continues from a head that is ahead of the database", function* ({ sql }) {
-    const future = new Date((yield* databaseNow) + dayMillis)
-    yield* sql`UPDATE witness_head SET witnessed_at = ${future.toISOString()}::timestamptz WHERE id = 1`
-    for (let stones = 0; stones < 2; stones += 1) {
-      assert.strictEqual((yield* buyStone(0)).witnessedAt, future.toISOString())
-    }
-  })
+  it.effect("continues from a head that is ahead of the database", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const future = new Date((yield* databaseNow) + dayMillis)
+      yield* sql`UPDATE witness_head SET witnessed_at = ${future.toISOString()}::timestamptz WHERE id = 1`
+      for (let stones = 0; stones < 2; stones += 1) {
+        assert.strictEqual((yield* buyStone(0)).witnessedAt, future.toISOString())
+      }
+    }),
+  )
 })

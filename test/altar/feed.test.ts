@@ -1,30 +1,39 @@
 /** The feed of acts and the manifest: well-formed, and everything they name is there. */
-import { ask, layer as world, newCommitment, bought, read } from "../lab/Fixture.ts"
-import { assert, suite, valuesOf } from "../lab/Suites.ts"
+import { Effect } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { ask, world, newCommitment, bought, read } from "../lab/Fixture.ts"
+import { valuesOf } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
-suite("for followers,", world(), (it) => {
-  it("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", function* ({ url }) {
-    const before = yield* ask(`${url}/acts.atom`)
-    assert.strictEqual(before.headers.get("content-type"), "application/atom+xml; charset=utf-8")
-    const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
-    assert.strictEqual(again.status, 304)
-    const body = { commitment: newCommitment(), agentName: "<b>Wren & Co</b>" }
-    const { record } = yield* bought("/api/witness", body)
-    const { text } = yield* ask(`${url}/acts.atom`)
-    assert.include(text, `<id>${url}/witness/${record.id}</id>`)
-    assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; set witness stone 1 with")
-    assert.notInclude(text, "<b>")
-    assert.match(text, /^<\?xml version="1\.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/u)
-  })
+layer(world(), realClock)("for followers,", (it) => {
+  it.effect("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const before = yield* ask(`${url}/acts.atom`)
+      assert.strictEqual(before.headers.get("content-type"), "application/atom+xml; charset=utf-8")
+      const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
+      assert.strictEqual(again.status, 304)
+      const body = { commitment: newCommitment(), agentName: "<b>Wren & Co</b>" }
+      const { record } = yield* bought("/api/witness", body)
+      const { text } = yield* ask(`${url}/acts.atom`)
+      assert.include(text, `<id>${url}/witness/${record.id}</id>`)
+      assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; set witness stone 1 with")
+      assert.notInclude(text, "<b>")
+      assert.match(text, /^<\?xml version="1\.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/u)
+    }),
+  )
 
-  it("every icon of the manifest exists", function* ({ url }) {
-    const { icons, start_url: start } = yield* read("/site.webmanifest")
-    const favicon = yield* ask(`${url}/favicon.ico`)
-    assert.strictEqual((yield* ask(url + (favicon.headers.get("location") ?? "/none"))).status, 200)
-    const page = (yield* ask(`${url}/v2/`)).text
-    const touch = /rel="apple-touch-icon" href="([^"]+)"/u.exec(page)?.[1] ?? "none"
-    for (const path of [start, touch, ...valuesOf<{ src: string }, "src">(icons, "src")]) {
-      assert.strictEqual((yield* ask(url + path)).status, 200, path)
-    }
-  })
+  it.effect("every icon of the manifest exists", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { icons, start_url: start } = yield* read("/site.webmanifest")
+      const favicon = yield* ask(`${url}/favicon.ico`)
+      assert.strictEqual((yield* ask(url + (favicon.headers.get("location") ?? "/none"))).status, 200)
+      const page = (yield* ask(`${url}/v2/`)).text
+      const touch = /rel="apple-touch-icon" href="([^"]+)"/u.exec(page)?.[1] ?? "none"
+      for (const path of [start, touch, ...valuesOf<{ src: string }, "src">(icons, "src")]) {
+        assert.strictEqual((yield* ask(url + path)).status, 200, path)
+      }
+    }),
+  )
 })

@@ -1,7 +1,8 @@
 /** Permalinks: one address, a page for people, the record for programs, and nothing of a visitor's words as markup. */
 import { existsSync } from "node:fs"
-import { assert, describe, it as plain } from "@effect/vitest"
+import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
@@ -9,119 +10,136 @@ import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
-suite("the pages", sandbox(), (it) => {
-  it("answer with a page, the record, or neither, as requested", function* ({ url }) {
-    const { kept, stone } = yield* createActs
-    for (const [path, api] of [
-      [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
-      [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
-      [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
-    ] as const) {
-      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
-      assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
-      assert.match(page.headers.get("vary") ?? "", /accept/iu)
-      assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
-      assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
-      const picture = meta(page.text, "og:image") ?? ""
-      const drawn = yield* ask(picture, {})
-      assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
-      assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+layer(sandbox(), realClock)("the pages", (it) => {
+  it.effect("answer with a page, the record, or neither, as requested", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { kept, stone } = yield* createActs
+      for (const [path, api] of [
+        [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
+        [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
+        [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
+      ] as const) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
+        assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
+        assert.match(page.headers.get("vary") ?? "", /accept/iu)
+        assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
+        assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
+        const picture = meta(page.text, "og:image") ?? ""
+        const drawn = yield* ask(picture, {})
+        assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
+        assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
 
-      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-      const known = yield* ask(`${url}${api}`)
-      assert.deepStrictEqual([record.status, record.text], [200, known.text])
-      const again = yield* ask(`${url}${path}`, {
-        headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
-      })
-      assert.strictEqual(again.status, 304)
+        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+        const known = yield* ask(`${url}${api}`)
+        assert.deepStrictEqual([record.status, record.text], [200, known.text])
+        const again = yield* ask(`${url}${path}`, {
+          headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
+        })
+        assert.strictEqual(again.status, 304)
 
-      const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
-      assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
-    }
-    const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
-    const { receipt } = JSON.parse(JSON.stringify(json["act"]))
-    const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
-    assert.strictEqual((yield* ask(transaction)).json["ok"], true)
-    assert.notInclude((yield* ask(`${url}/acts/${kept.id}`, { headers: { accept: "text/html" } })).text, transaction)
-  })
+        const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
+        assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
+      }
+      const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
+      const { receipt } = JSON.parse(JSON.stringify(json["act"]))
+      const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
+      assert.strictEqual((yield* ask(transaction)).json["ok"], true)
+      assert.notInclude((yield* ask(`${url}/acts/${kept.id}`, { headers: { accept: "text/html" } })).text, transaction)
+    }),
+  )
 
-  it("answer in the requested form that nothing is there", function* ({ url }) {
-    for (const [path, code] of [
-      ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
-      ["/acts/nothing", "act_not_found"],
-      ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
-      ["/witness/%27%3B--", "witness_not_found"],
-    ] as const) {
-      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-      assert.strictEqual(page.status, 404)
-      assert.include(page.text, "Page not found")
-      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-      assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
-    }
-    for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
-      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
-      assert.deepStrictEqual([page.status, page.text.includes("No page has this address.")], [404, true], path)
-      assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
-      const record = yield* ask(`${url}${path}`)
-      assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
-    }
-    const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
-    assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
-    const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
-    assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
-  })
+  it.effect("answer in the requested form that nothing is there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const [path, code] of [
+        ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
+        ["/acts/nothing", "act_not_found"],
+        ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
+        ["/witness/%27%3B--", "witness_not_found"],
+      ] as const) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.strictEqual(page.status, 404)
+        assert.include(page.text, "Page not found")
+        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+        assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
+      }
+      for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
+        assert.deepStrictEqual([page.status, page.text.includes("No page has this address.")], [404, true], path)
+        assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+        const record = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
+      }
+      const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
+      const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
+      assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
+    }),
+  )
 
-  it("turn no word of a visitor into markup", function* ({ url }) {
-    const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
-      (yield* ask(`${url}/api/acts`)).text,
-    )
-    assert.strictEqual(acts.length, 4)
-    const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
-    for (const path of [
-      ...paths,
-      "/v2/",
-      "/v2/spirits/kelp-seal",
-      "/v2/spirits/moss-hare",
-      "/v2/acts?q=%3Cscript%3E",
-      "/v2/candles?before=%22%3E%3Cscript%3E",
-    ]) {
-      const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-      assert.include(text, "</html>")
-      assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
-    }
-  })
+  it.effect("turn no word of a visitor into markup", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
+        (yield* ask(`${url}/api/acts`)).text,
+      )
+      assert.strictEqual(acts.length, 4)
+      const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
+      for (const path of [
+        ...paths,
+        "/v2/",
+        "/v2/spirits/kelp-seal",
+        "/v2/spirits/moss-hare",
+        "/v2/acts?q=%3Cscript%3E",
+        "/v2/candles?before=%22%3E%3Cscript%3E",
+      ]) {
+        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.include(text, "</html>")
+        assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
+      }
+    }),
+  )
 
-  it("report a chain that does not verify wherever they would show it", function* ({ sql, url }) {
-    const { json } = yield* ask(`${url}/api/witness?limit=1`)
-    const [stone] = JSON.parse(JSON.stringify(json["stones"]))
-    yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
-    for (const path of ["/v2/witness", "/v2/acts?q=1", `/witness/${stone.id}`]) {
-      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-      assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
-      assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
-      assert.notInclude(page.text, "e".repeat(64))
-    }
-    const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
-    assert.strictEqual(altar.status, 200)
-    assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
-    assert.notInclude(altar.text, "e".repeat(64))
-    const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
-    assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
-    assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
-  })
+  it.effect("report a chain that does not verify wherever they would show it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { json } = yield* ask(`${url}/api/witness?limit=1`)
+      const [stone] = JSON.parse(JSON.stringify(json["stones"]))
+      yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
+      for (const path of ["/v2/witness", "/v2/acts?q=1", `/witness/${stone.id}`]) {
+        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
+        assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
+        assert.notInclude(page.text, "e".repeat(64))
+      }
+      const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
+      assert.strictEqual(altar.status, 200)
+      assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
+      assert.notInclude(altar.text, "e".repeat(64))
+      const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
+      assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
+      assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
+    }),
+  )
 
-  it("answer readers while the database fails", function* ({ url, sql }) {
-    yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
-    const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
-    assert.strictEqual(page.status, 500)
-    assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
-    assert.notMatch(page.text, /keepers|SELECT|relation/u)
-  })
+  it.effect("answer readers while the database fails", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
+      const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
+      assert.strictEqual(page.status, 500)
+      assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
+      assert.notMatch(page.text, /keepers|SELECT|relation/u)
+    }),
+  )
 })
 
 describe("content negotiation", () => {
@@ -169,20 +187,26 @@ describe("the templates of pages", () => {
   })
 })
 
-suite("an altar on a test network", sandbox({}, {}, { isPlayMoney: false }), (it) => {
-  it("says that its money is test money, with a faucet", function* ({ url }) {
-    const { text } = yield* ask(`${url}/v2/spirits/moss-hare`, { headers: { accept: "text/html" } })
-    assert.match(text, /Test network\.[^]*Circle's faucet/u)
-  })
+layer(sandbox({}, {}, { isPlayMoney: false }), realClock)("an altar on a test network", (it) => {
+  it.effect("says that its money is test money, with a faucet", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { text } = yield* ask(`${url}/v2/spirits/moss-hare`, { headers: { accept: "text/html" } })
+      assert.match(text, /Test network\.[^]*Circle's faucet/u)
+    }),
+  )
 })
 
-suite("a guide without payments", sandbox({ payments: ["PAY_TO", "RPC_URL"] }), (it) => {
-  it("says that payments are missing, and offers none", function* ({ url }) {
-    for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
-      const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-      assert.strictEqual(status, 200)
-      assert.match(text, /Payments are not configured[^]*PAY_TO[^]*RPC_URL/u)
-      assert.notMatch(text, /\sdata-pay[\s>]/u)
-    }
-  })
+layer(sandbox({ payments: ["PAY_TO", "RPC_URL"] }), realClock)("a guide without payments", (it) => {
+  it.effect("says that payments are missing, and offers none", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
+        const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+        assert.strictEqual(status, 200)
+        assert.match(text, /Payments are not configured[^]*PAY_TO[^]*RPC_URL/u)
+        assert.notMatch(text, /\sdata-pay[\s>]/u)
+      }
+    }),
+  )
 })

@@ -1,9 +1,10 @@
 /** The server's own statements read large tables by an index. */
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Statement } from "effect/sql"
+import { Statement, SqlClient } from "effect/sql"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const statements = new Map<string, ReadonlyArray<unknown>>()
 
@@ -18,40 +19,44 @@ const watched = Layer.succeed(Statement.CurrentTransformer, (statement) => {
 const large =
   /Seq Scan on (payment_attempts|acts|witness_stones|prayers|keepers|candles|collectibles|publications|rooms)\b/u
 
-suite("a server", sandbox().pipe(Layer.provide(watched)), (it) => {
-  it("reads no large table whole", function* ({ sql, url }) {
-    const { kept, stone } = yield* createActs
-    statements.clear()
-    const wallet = `0x${"a".repeat(40)}`
-    for (const path of [
-      "/api/acts?limit=20",
-      `/api/acts/${kept.id}`,
-      "/api/candles?limit=20",
-      "/api/witness?limit=20",
-      `/api/witness/${stone.id}`,
-      "/api/witness/chain?from=1&limit=50",
-      "/api/publish-chain?from=1&limit=50",
-      `/v2/mine?wallet=${wallet}`,
-      `/v2/search?q=${wallet}`,
-      `/v2/search?q=0x${"b".repeat(64)}`,
-      "/v2/search?q=Wren",
-      "/v2/search?q=1",
-    ])
-      yield* ask(`${url}${path}`)
-    for (const table of ["acts", "candles", "payment_attempts", "publications", "witness_stones"])
-      assert.include([...statements.keys()].join("\n"), table)
-    const plans = yield* sql.withTransaction(
-      Effect.gen(function* () {
-        // Tables this small are read whole whatever indexes there are.
-        yield* sql`SET LOCAL enable_seqscan = off`
-        return yield* Effect.forEach(statements, ([text, parameters]) =>
-          Effect.map(sql.unsafe(`EXPLAIN ${text}`, parameters), (plan) => ({ text, plan: JSON.stringify(plan) })),
-        )
-      }),
-    )
-    assert.deepStrictEqual(
-      plans.flatMap(({ plan, text }) => (large.test(plan) ? [`${large.exec(plan)?.[1]}: ${text}`] : [])),
-      [],
-    )
-  })
+layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
+  it.effect("reads no large table whole", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { kept, stone } = yield* createActs
+      statements.clear()
+      const wallet = `0x${"a".repeat(40)}`
+      for (const path of [
+        "/api/acts?limit=20",
+        `/api/acts/${kept.id}`,
+        "/api/candles?limit=20",
+        "/api/witness?limit=20",
+        `/api/witness/${stone.id}`,
+        "/api/witness/chain?from=1&limit=50",
+        "/api/publish-chain?from=1&limit=50",
+        `/v2/mine?wallet=${wallet}`,
+        `/v2/search?q=${wallet}`,
+        `/v2/search?q=0x${"b".repeat(64)}`,
+        "/v2/search?q=Wren",
+        "/v2/search?q=1",
+      ])
+        yield* ask(`${url}${path}`)
+      for (const table of ["acts", "candles", "payment_attempts", "publications", "witness_stones"])
+        assert.include([...statements.keys()].join("\n"), table)
+      const plans = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          // Tables this small are read whole whatever indexes there are.
+          yield* sql`SET LOCAL enable_seqscan = off`
+          return yield* Effect.forEach(statements, ([text, parameters]) =>
+            Effect.map(sql.unsafe(`EXPLAIN ${text}`, parameters), (plan) => ({ text, plan: JSON.stringify(plan) })),
+          )
+        }),
+      )
+      assert.deepStrictEqual(
+        plans.flatMap(({ plan, text }) => (large.test(plan) ? [`${large.exec(plan)?.[1]}: ${text}`] : [])),
+        [],
+      )
+    }),
+  )
 })

@@ -1,117 +1,140 @@
 /** The free reads: their content, freshness, 304 answers and pages, and the hashes of publications. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, bought, newCommitment, newPayer, read } from "../lab/Fixture.ts"
-import { assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
+import { ask, world, bought, newCommitment, newPayer, read } from "../lab/Fixture.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
-suite("the free reads", world(), (it) => {
-  it("start empty and complete", function* ({ url }) {
-    const { spirits } = yield* read("/api/spirits")
-    assert.strictEqual(spirits.length, 24)
-    assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
-    for (const spirit of spirits) assert.strictEqual((yield* ask(`${url}${spirit.image}`)).status, 200, spirit.image)
-    const { altars, day } = yield* read("/api/altars")
-    assert.strictEqual(altars.length, 24)
-    assert.deepStrictEqual(altars[3].today, { day, state: "free", prayer: null })
-    assert.deepStrictEqual(yield* read("/api/field"), {
-      ok: true,
-      day,
-      keepers: 0,
-      prayersToday: 0,
-      litCandles: 0,
-      stones: 0,
-      acts: 0,
-      centsSettled: 0,
-      lastSettlement: null,
-    })
-  })
+layer(world(), realClock)("the free reads", (it) => {
+  it.effect("start empty and complete", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { spirits } = yield* read("/api/spirits")
+      assert.strictEqual(spirits.length, 24)
+      assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
+      for (const spirit of spirits) assert.strictEqual((yield* ask(`${url}${spirit.image}`)).status, 200, spirit.image)
+      const { altars, day } = yield* read("/api/altars")
+      assert.strictEqual(altars.length, 24)
+      assert.deepStrictEqual(altars[3].today, { day, state: "free", prayer: null })
+      assert.deepStrictEqual(yield* read("/api/field"), {
+        ok: true,
+        day,
+        keepers: 0,
+        prayersToday: 0,
+        litCandles: 0,
+        stones: 0,
+        acts: 0,
+        centsSettled: 0,
+        lastSettlement: null,
+      })
+    }),
+  )
 
-  it("show the paid acts", function* () {
-    yield* today
-    const payer = yield* newPayer(50_000_000n)
-    yield* bought("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, payer)
-    yield* bought("/api/acquire/moss-hare", { agentName: "Wren" }, payer)
-    yield* bought("/api/elements/beeswax/collect?spirit=moss-hare", {}, payer)
-    const last = yield* bought("/api/candles/month/moss-hare", { dedication: "For the hare" }, payer)
-    const field = yield* read("/api/field")
-    assert.deepStrictEqual(
-      [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
-      [1, 1, 1, 4, 903, last.record.id],
-    )
-    const hare = (yield* read("/api/altars")).altars[0]
-    assert.deepStrictEqual(
-      [hare.today.state, hare.today.prayer.agentName, hare.keeper.agentName, hare.litCandles, hare.dedicated],
-      ["taken", "Wren", "Wren", 1, 1],
-    )
-    assert.strictEqual(hare.candles[0].dedication, "For the hare")
-    assert.strictEqual((yield* read("/api/spirits")).spirits[0].keeper.agentName, "Wren")
-    const first = yield* read("/api/acts?limit=3")
-    const second = yield* read(`/api/acts?limit=3&before=${first.next}`)
-    assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
-      "lightMonth",
-      "collectMaterial",
-      "takeIn",
-      "offerPrayer",
-    ])
-    assert.isNull(second.next)
-  })
+  it.effect("show the paid acts", () =>
+    Effect.gen(function* () {
+      yield* today
+      const payer = yield* newPayer(50_000_000n)
+      yield* bought("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, payer)
+      yield* bought("/api/acquire/moss-hare", { agentName: "Wren" }, payer)
+      yield* bought("/api/elements/beeswax/collect?spirit=moss-hare", {}, payer)
+      const last = yield* bought("/api/candles/month/moss-hare", { dedication: "For the hare" }, payer)
+      const field = yield* read("/api/field")
+      assert.deepStrictEqual(
+        [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
+        [1, 1, 1, 4, 903, last.record.id],
+      )
+      const hare = (yield* read("/api/altars")).altars[0]
+      assert.deepStrictEqual(
+        [hare.today.state, hare.today.prayer.agentName, hare.keeper.agentName, hare.litCandles, hare.dedicated],
+        ["taken", "Wren", "Wren", 1, 1],
+      )
+      assert.strictEqual(hare.candles[0].dedication, "For the hare")
+      assert.strictEqual((yield* read("/api/spirits")).spirits[0].keeper.agentName, "Wren")
+      const first = yield* read("/api/acts?limit=3")
+      const second = yield* read(`/api/acts?limit=3&before=${first.next}`)
+      assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
+        "lightMonth",
+        "collectMaterial",
+        "takeIn",
+        "offerPrayer",
+      ])
+      assert.isNull(second.next)
+    }),
+  )
 
-  it("list catalogs whose manifests are those of the files served", function* ({ url }) {
-    for (const [name, total] of [
-      ["elements", 12 * 256],
-      ["companions", 8 * 64],
-      ["pixels", 768],
-    ] as const) {
-      const catalog = yield* read(`/api/${name}`)
-      assert.strictEqual(catalog.totalEditionSize, total)
-      const members = "name publisher priceUsd terms payment collect publicationChain recent"
-      assert.containsAllKeys(catalog, members.split(" "))
-      assert.strictEqual(catalog.priceUsd, "$0.01")
-      for (const item of catalog[name]) {
-        assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
-        const { artwork } = item.publicationManifest
-        const served = yield* Effect.promise(() =>
-          fetch(`${url}${artwork.path}`).then((response) => response.arrayBuffer()),
-        )
-        assert.strictEqual(createHash("sha256").update(new Uint8Array(served)).digest("hex"), artwork.sha256)
-        assert.strictEqual(served.byteLength, artwork.bytes)
+  it.effect("list catalogs whose manifests are those of the files served", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const [name, total] of [
+        ["elements", 12 * 256],
+        ["companions", 8 * 64],
+        ["pixels", 768],
+      ] as const) {
+        const catalog = yield* read(`/api/${name}`)
+        assert.strictEqual(catalog.totalEditionSize, total)
+        const members = "name publisher priceUsd terms payment collect publicationChain recent"
+        assert.containsAllKeys(catalog, members.split(" "))
+        assert.strictEqual(catalog.priceUsd, "$0.01")
+        for (const item of catalog[name]) {
+          assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
+          const { artwork } = item.publicationManifest
+          const served = yield* Effect.promise(() =>
+            fetch(`${url}${artwork.path}`).then((response) => response.arrayBuffer()),
+          )
+          assert.strictEqual(createHash("sha256").update(new Uint8Array(served)).digest("hex"), artwork.sha256)
+          assert.strictEqual(served.byteLength, artwork.bytes)
+        }
       }
-    }
-    const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(16)
-    const frog = (yield* read("/api/pixels")).pixels[0].publicationManifest.artwork
-    assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
-  })
+      const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(
+        16,
+      )
+      const frog = (yield* read("/api/pixels")).pixels[0].publicationManifest.artwork
+      assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
+    }),
+  )
 
-  it("serve a publication chain that can be recomputed", function* () {
-    const chain = yield* read("/api/publish-chain?limit=100")
-    let previous = "0".repeat(64)
-    for (const [index, one] of chain.entries.entries()) {
-      const parts = [
-        one.previousHash,
-        one.sequence,
-        one.type,
-        one.itemId,
-        one.manifestHash,
-        one.edition ?? "",
-        one.keeper ?? "",
-        one.transaction ?? "",
-        one.publishedAt,
-      ]
-      assert.strictEqual(createHash("sha256").update(parts.join("\0")).digest("hex"), one.chainHash)
-      assert.deepStrictEqual([one.sequence, one.previousHash], [index + 1, previous])
-      previous = one.chainHash
-    }
-    assert.strictEqual(chain.head.chainHash, previous)
-    assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
-  })
+  it.effect("serve a publication chain that can be recomputed", () =>
+    Effect.gen(function* () {
+      const chain = yield* read("/api/publish-chain?limit=100")
+      let previous = "0".repeat(64)
+      for (const [index, one] of chain.entries.entries()) {
+        const parts = [
+          one.previousHash,
+          one.sequence,
+          one.type,
+          one.itemId,
+          one.manifestHash,
+          one.edition ?? "",
+          one.keeper ?? "",
+          one.transaction ?? "",
+          one.publishedAt,
+        ]
+        assert.strictEqual(createHash("sha256").update(parts.join("\0")).digest("hex"), one.chainHash)
+        assert.deepStrictEqual([one.sequence, one.previousHash], [index + 1, previous])
+        previous = one.chainHash
+      }
+      assert.strictEqual(chain.head.chainHash, previous)
+      assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
+    }),
+  )
 
-  it("answer 405 with Allow, and 404 in one form", function* ({ url }) {
-    const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
-    assertAnswer(wrong, 405, "method_not_allowed")
-    assert.strictEqual(wrong.headers.get("allow"), "GET, HEAD, OPTIONS")
-    for (const path of ["api/nothing", "api/spirits/", "API/spirits", "api//spirits", "art/%2e%2e/%2e%2e/package.json"])
-      assertAnswer(yield* ask(`${url}/${path}`), 404, "not_found", undefined, path)
-  })
+  it.effect("answer 405 with Allow, and 404 in one form", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
+      assertAnswer(wrong, 405, "method_not_allowed")
+      assert.strictEqual(wrong.headers.get("allow"), "GET, HEAD, OPTIONS")
+      for (const path of [
+        "api/nothing",
+        "api/spirits/",
+        "API/spirits",
+        "api//spirits",
+        "art/%2e%2e/%2e%2e/package.json",
+      ])
+        assertAnswer(yield* ask(`${url}/${path}`), 404, "not_found", undefined, path)
+    }),
+  )
 })

@@ -1,15 +1,18 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
+import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { vi } from "vitest"
+import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyStone } from "../../src/buyer/index.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, bought, layer as world, post, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, world, post, TestServer } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
@@ -66,167 +69,188 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
   light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
 })
 
-suite("revealed words", Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, world())), (it) => {
-  it("are shown with their salt everywhere, and hash to the commitment", function* ({ url }) {
-    const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
-    const set = yield* opened(words)
-    const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
-    assert.deepInclude(stone.reveal, { text: words.stone, salt, hidden: false })
-    assert.strictEqual(seal(stone.reveal.salt, stone.reveal.text), stone.commitment)
-    assert.deepStrictEqual(JSON.parse(set.answers.stone).stone.reveal, stone.reveal)
-    for (const name of ["candle", "light"] as const) {
-      const { candle } = JSON.parse(set.answers[name])
-      assert.deepInclude(candle.unsealed, { words: words[name], salt, hidden: false }, name)
-      assert.strictEqual(seal(candle.unsealed.salt, candle.unsealed.words), candle.intentionCommitment)
-      const { act } = JSON.parse(yield* read(`/api/acts/${set[name]}`))
-      assert.deepInclude(act.reveal, { text: words[name], salt, hidden: false }, name)
-    }
-    for (const [name, paths] of Object.entries(placesOf(set)))
-      for (const path of paths) assert.include(yield* read(path), salt, `${name} at ${path}`)
-    const tools = yield* connect(`${url}/mcp`)
-    assert.include((yield* call(tools, "altar", { spirit: "moss-hare" })).text, `"salt":"${salt}"`)
-    const verified = JSON.parse((yield* call(tools, "verify_witness", { witnessId: set.stone })).text)
-    assert.deepInclude(verified, { verified: true, reveal: { recomputed: stone.commitment, holds: true } })
-    assert.strictEqual(verified.stone.reveal.salt, salt)
-    // An act without sealed words, and words that stay sealed, show none.
-    const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
-    assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
-    assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
-    assert.strictEqual((yield* verify(url)).fault, "none")
-  })
-
-  it("keep their salt private while a pattern or an operator hides them", function* ({ sql }) {
-    const moderation = yield* Moderation
-    const secret = "0f4e2d8c6b1a49d7"
-    const links = {
-      stone: "see https://altar.example",
-      candle: "ask bees@altar.example",
-      light: "go to example.com",
-    }
-    const linked = yield* opened(links, secret)
-    const plain = { stone: "Call my sister.", candle: "Sleep more.", light: "Drink water." }
-    const hidden = yield* opened(plain, secret)
-    const shown = yield* read(`/api/witness/${hidden.stone}`)
-    assert.include(shown, secret)
-    for (const id of [hidden.stone, hidden.candle, hidden.light])
-      yield* sql.withTransaction(moderation.hide(id, "words"))
-    for (const set of [linked, hidden]) {
-      for (const path of new Set(Object.values(placesOf(set)).flat())) {
-        const text = yield* read(path)
-        assert.notInclude(text, secret, path)
-      }
-      const { reveal } = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
-      assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
-      for (const id of [set.candle, set.light]) {
-        const { act } = JSON.parse(yield* read(`/api/acts/${id}`))
-        assert.deepInclude(act.reveal, { text: null, salt: null, hidden: true })
-      }
-    }
-    for (const text of Object.values(linked.answers)) assert.notInclude(text, secret)
-    yield* sql.withTransaction(moderation.show(hidden.stone, "words"))
-    assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
-  })
-
-  it("are hidden when their salt is a link, and shown when it is random hexadecimal", function* () {
-    const { url } = yield* TestServer
-    const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
-    const advert = yield* opened(words, "buy at https://altar.example")
-    for (const path of new Set(Object.values(placesOf(advert)).flat()))
-      assert.notInclude(yield* read(path), "buy at", path)
-    for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
-      const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
-      const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
-      assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
-    }
-  })
-
-  it("that were changed in transit are rejected by the library", function* () {
-    const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
-    const { candle, stone } = yield* opened(words)
-    const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
-    assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
-    const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
-    const verdict = yield* Effect.promise(() => verifyStone(changed))
-    assert.isFalse(verdict.ok)
-    assert.deepInclude(verdict, { sequence: shown.sequence })
-    assert.match(
-      "reason" in verdict ? verdict.reason : "",
-      /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
-    )
-    const at = yield* stage()
-    const lied = buyerOf(at, async (request, forward) => {
-      const got = await forward(request)
-      const text = (await got.text()).replaceAll(words.candle, "Something else.")
-      return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
-    })
-    const read_ = yield* rejection(lied.altar("moss-hare"))
-    assert.include(JSON.stringify(read_), "reveal_broken")
-    const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
-    assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
-  })
-
-  it("that were changed in the database are served nowhere, and fail the health", function* ({ sql, url }) {
-    const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
-    const set = yield* opened(words)
-    const places = placesOf(set)
-    const tools = yield* connect(`${url}/mcp`)
-    const changes = [
-      ["stone", sql`UPDATE witness_reveals SET text = 'It will shine.' WHERE stone_id = ${set.stone}::uuid`],
-      ["candle", sql`UPDATE candle_unseals SET words = 'It will shine.' WHERE candle_id = ${set.candle}::uuid`],
-      ["light", sql`UPDATE candle_unseals SET salt = ${"0".repeat(20)} WHERE candle_id = ${set.light}::uuid`],
-    ] as const
-    const mend = Effect.all([
-      sql`UPDATE witness_reveals SET text = ${words.stone} WHERE stone_id = ${set.stone}::uuid`,
-      sql`UPDATE candle_unseals SET words = ${words.candle} WHERE candle_id = ${set.candle}::uuid`,
-      sql`UPDATE candle_unseals SET salt = ${salt} WHERE candle_id = ${set.light}::uuid`,
-    ])
-    // Pages and answers that are kept were made before: they are not to be shown any more.
-    for (const path of Object.values(places).flat()) yield* read(path)
-    for (const [name, change] of changes) {
-      assert.strictEqual(JSON.parse(yield* read("/api/health")).reveals, "ok")
-      yield* change
-      const log = vi.spyOn(console, "log")
-      for (const path of places[name])
-        for (const time of ["first", "again"]) {
-          const refused = yield* ask(`${url}${path}`)
-          assert.strictEqual(refused.status, 500, `${name} at ${path}, ${time}`)
-          assert.notInclude(refused.text, "It will shine.", path)
-          if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
-          if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
-            assert.include(refused.text, "These are not the words that were sealed", path)
+layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, world())), realClock)(
+  "revealed words",
+  (it) => {
+    it.effect("are shown with their salt everywhere, and hash to the commitment", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
+        const set = yield* opened(words)
+        const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
+        assert.deepInclude(stone.reveal, { text: words.stone, salt, hidden: false })
+        assert.strictEqual(seal(stone.reveal.salt, stone.reveal.text), stone.commitment)
+        assert.deepStrictEqual(JSON.parse(set.answers.stone).stone.reveal, stone.reveal)
+        for (const name of ["candle", "light"] as const) {
+          const { candle } = JSON.parse(set.answers[name])
+          assert.deepInclude(candle.unsealed, { words: words[name], salt, hidden: false }, name)
+          assert.strictEqual(seal(candle.unsealed.salt, candle.unsealed.words), candle.intentionCommitment)
+          const { act } = JSON.parse(yield* read(`/api/acts/${set[name]}`))
+          assert.deepInclude(act.reveal, { text: words[name], salt, hidden: false }, name)
         }
-      // One alarm, however often they are asked for.
-      const alarms = log.mock.calls.filter((line) => line.join(" ").includes("reveal broken"))
-      log.mockRestore()
-      assert.lengthOf(alarms, 1, name)
-      const health = yield* ask(`${url}/api/health`)
-      assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
-      const { fault } = yield* verify(url)
-      assert.match(fault, /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u)
-      yield* mend
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-      for (const path of places[name]) yield* read(path)
-    }
-    yield* changes[0][1]
-    const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
-    assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
-    const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
-    assertAnswer(replayed, 500, "reveal_broken")
-    yield* mend
-    yield* changes[1][1]
-    const altar = yield* call(tools, "altar")
-    assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
-    const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
-    assertAnswer(unsealed, 500, "reveal_broken")
-    // Sales continue.
-    yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
-    yield* mend
-  })
+        for (const [name, paths] of Object.entries(placesOf(set)))
+          for (const path of paths) assert.include(yield* read(path), salt, `${name} at ${path}`)
+        const tools = yield* connect(`${url}/mcp`)
+        assert.include((yield* call(tools, "altar", { spirit: "moss-hare" })).text, `"salt":"${salt}"`)
+        const verified = JSON.parse((yield* call(tools, "verify_witness", { witnessId: set.stone })).text)
+        assert.deepInclude(verified, { verified: true, reveal: { recomputed: stone.commitment, holds: true } })
+        assert.strictEqual(verified.stone.reveal.salt, salt)
+        // An act without sealed words, and words that stay sealed, show none.
+        const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
+        assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
+        assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
+        assert.strictEqual((yield* verify(url)).fault, "none")
+      }),
+    )
 
-  it("are hashed even while they are hidden", function* ({ sql, url }) {
-    const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
-    yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
-    assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")
-    yield* sql`UPDATE witness_reveals SET text = 'see example.com' WHERE stone_id = ${stone}::uuid`
-  })
-})
+    it.effect("keep their salt private while a pattern or an operator hides them", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const moderation = yield* Moderation
+        const secret = "0f4e2d8c6b1a49d7"
+        const links = {
+          stone: "see https://altar.example",
+          candle: "ask bees@altar.example",
+          light: "go to example.com",
+        }
+        const linked = yield* opened(links, secret)
+        const plain = { stone: "Call my sister.", candle: "Sleep more.", light: "Drink water." }
+        const hidden = yield* opened(plain, secret)
+        const shown = yield* read(`/api/witness/${hidden.stone}`)
+        assert.include(shown, secret)
+        for (const id of [hidden.stone, hidden.candle, hidden.light])
+          yield* sql.withTransaction(moderation.hide(id, "words"))
+        for (const set of [linked, hidden]) {
+          for (const path of new Set(Object.values(placesOf(set)).flat())) {
+            const text = yield* read(path)
+            assert.notInclude(text, secret, path)
+          }
+          const { reveal } = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
+          assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
+          for (const id of [set.candle, set.light]) {
+            const { act } = JSON.parse(yield* read(`/api/acts/${id}`))
+            assert.deepInclude(act.reveal, { text: null, salt: null, hidden: true })
+          }
+        }
+        for (const text of Object.values(linked.answers)) assert.notInclude(text, secret)
+        yield* sql.withTransaction(moderation.show(hidden.stone, "words"))
+        assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
+      }),
+    )
+
+    it.effect("are hidden when their salt is a link, and shown when it is random hexadecimal", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
+        const advert = yield* opened(words, "buy at https://altar.example")
+        for (const path of new Set(Object.values(placesOf(advert)).flat()))
+          assert.notInclude(yield* read(path), "buy at", path)
+        for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
+          const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
+          const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
+          assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
+        }
+      }),
+    )
+
+    it.effect("that were changed in transit are rejected by the library", () =>
+      Effect.gen(function* () {
+        const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
+        const { candle, stone } = yield* opened(words)
+        const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
+        assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
+        const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
+        const verdict = yield* Effect.promise(() => verifyStone(changed))
+        assert.isFalse(verdict.ok)
+        assert.deepInclude(verdict, { sequence: shown.sequence })
+        assert.match(
+          "reason" in verdict ? verdict.reason : "",
+          /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
+        )
+        const at = yield* stage()
+        const lied = buyerOf(at, async (request, forward) => {
+          const got = await forward(request)
+          const text = (await got.text()).replaceAll(words.candle, "Something else.")
+          return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
+        })
+        const read_ = yield* rejection(lied.altar("moss-hare"))
+        assert.include(JSON.stringify(read_), "reveal_broken")
+        const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
+        assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
+      }),
+    )
+
+    it.effect("that were changed in the database are served nowhere, and fail the health", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
+        const set = yield* opened(words)
+        const places = placesOf(set)
+        const tools = yield* connect(`${url}/mcp`)
+        const changes = [
+          ["stone", sql`UPDATE witness_reveals SET text = 'It will shine.' WHERE stone_id = ${set.stone}::uuid`],
+          ["candle", sql`UPDATE candle_unseals SET words = 'It will shine.' WHERE candle_id = ${set.candle}::uuid`],
+          ["light", sql`UPDATE candle_unseals SET salt = ${"0".repeat(20)} WHERE candle_id = ${set.light}::uuid`],
+        ] as const
+        const mend = Effect.all([
+          sql`UPDATE witness_reveals SET text = ${words.stone} WHERE stone_id = ${set.stone}::uuid`,
+          sql`UPDATE candle_unseals SET words = ${words.candle} WHERE candle_id = ${set.candle}::uuid`,
+          sql`UPDATE candle_unseals SET salt = ${salt} WHERE candle_id = ${set.light}::uuid`,
+        ])
+        // Pages and answers that are kept were made before: they are not to be shown any more.
+        for (const path of Object.values(places).flat()) yield* read(path)
+        for (const [name, change] of changes) {
+          assert.strictEqual(JSON.parse(yield* read("/api/health")).reveals, "ok")
+          yield* change
+          const log = vi.spyOn(console, "log")
+          for (const path of places[name])
+            for (const time of ["first", "again"]) {
+              const refused = yield* ask(`${url}${path}`)
+              assert.strictEqual(refused.status, 500, `${name} at ${path}, ${time}`)
+              assert.notInclude(refused.text, "It will shine.", path)
+              if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
+              if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
+                assert.include(refused.text, "These are not the words that were sealed", path)
+            }
+          // One alarm, however often they are asked for.
+          const alarms = log.mock.calls.filter((line) => line.join(" ").includes("reveal broken"))
+          log.mockRestore()
+          assert.lengthOf(alarms, 1, name)
+          const health = yield* ask(`${url}/api/health`)
+          assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
+          const { fault } = yield* verify(url)
+          assert.match(fault, /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u)
+          yield* mend
+          assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+          for (const path of places[name]) yield* read(path)
+        }
+        yield* changes[0][1]
+        const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
+        assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
+        const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
+        assertAnswer(replayed, 500, "reveal_broken")
+        yield* mend
+        yield* changes[1][1]
+        const altar = yield* call(tools, "altar")
+        assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
+        const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
+        assertAnswer(unsealed, 500, "reveal_broken")
+        // Sales continue.
+        yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
+        yield* mend
+      }),
+    )
+
+    it.effect("are hashed even while they are hidden", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
+        yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
+        assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")
+        yield* sql`UPDATE witness_reveals SET text = 'see example.com' WHERE stone_id = ${stone}::uuid`
+      }),
+    )
+  },
+)

@@ -1,4 +1,5 @@
 /** The database cost of a read: one statement each, whatever it gathers. */
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Acts } from "../../src/altar/Acts.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
@@ -12,7 +13,7 @@ import { database } from "../lab/Database.ts"
 import { chain } from "../lab/Chain.ts"
 import { configOf } from "../lab/Fixture.ts"
 import { statementsOf } from "../lab/Statements.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
@@ -37,8 +38,10 @@ const services = Layer.unwrap(Effect.map(configOf(), Server.services)).pipe(
   Layer.orDie,
 )
 
-suite("a read", services, (it) => {
-  it.each(Object.entries(reads))("of %s is one statement", function* ([, read]) {
-    assert.strictEqual(yield* statementsOf(read), 1)
-  })
+layer(services, realClock)("a read", (it) => {
+  it.effect.each(Object.entries(reads))("of %s is one statement", ([, read]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* statementsOf(read), 1)
+    }),
+  )
 })

@@ -1,5 +1,6 @@
 /** The auditor finds nothing in an altar that is whole, and each fault that is put into what it reads, by the check that is named. */
 import { readFileSync, writeFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newKey, newPayer } from "../lab/Fixture.ts"
 import { onChain, prepare, token } from "../lab/buyer/Purchase.ts"
@@ -10,7 +11,7 @@ import { Altar, altar, audited, putBack, statement } from "./fixture/AuditedAlta
 import { faults } from "./fixture/Faults.ts"
 import { type Books, entries, type Entry, lies, type Lie } from "./fixture/Lies.ts"
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
 const examined = ({ checks }: AuditReport) => new Map(checks.map((check) => [check.name, check.examined]))
@@ -45,33 +46,41 @@ const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
 const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
   Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
 
-suite("the auditor", altar, (it) => {
-  it("finds nothing in an intact altar, and reads all of it", function* () {
-    const report = yield* audited()
-    assert.deepStrictEqual(report.violations, [])
-    for (const { check } of [faults, lies, entries].flatMap((table) => rowsOf<unknown>(table))) {
-      // Nothing was lost or pending here that could be looked at.
-      if (/lost act|said to be pending/u.test(check)) continue
-      assert.isAbove(examined(report).get(check) ?? 0, 0, check)
-    }
-  })
+layer(altar, realClock)("the auditor", (it) => {
+  it.effect("finds nothing in an intact altar, and reads all of it", () =>
+    Effect.gen(function* () {
+      const report = yield* audited()
+      assert.deepStrictEqual(report.violations, [])
+      for (const { check } of [faults, lies, entries].flatMap((table) => rowsOf<unknown>(table))) {
+        // Nothing was lost or pending here that could be looked at.
+        if (/lost act|said to be pending/u.test(check)) continue
+        assert.isAbove(examined(report).get(check) ?? 0, 0, check)
+      }
+    }),
+  )
 
-  it.each(rowsOf(faults))("finds $name", function* ({ check, row }) {
-    const { databaseUrl } = yield* Altar
-    yield* Effect.acquireRelease(statement(databaseUrl, row), () => statement(databaseUrl, putBack))
-    const report = yield* audited()
-    assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
-  })
+  it.effect.each(rowsOf(faults))("finds $name", ({ check, row }) =>
+    Effect.gen(function* () {
+      const { databaseUrl } = yield* Altar
+      yield* Effect.acquireRelease(statement(databaseUrl, row), () => statement(databaseUrl, putBack))
+      const report = yield* audited()
+      assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
+    }),
+  )
 
-  it.each(rowsOf(lies))("finds $name among the answers, by that check alone", function* ({ check, row }) {
-    assert.deepStrictEqual(broken(yield* audited({ answers: yield* withLie(row) })), [check])
-  })
+  it.effect.each(rowsOf(lies))("finds $name among the answers, by that check alone", ({ check, row }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(broken(yield* audited({ answers: yield* withLie(row) })), [check])
+    }),
+  )
 
-  it("finds nothing while the processor answers truthfully", function* () {
-    assert.deepStrictEqual(yield* auditBooks((one) => [one]), [])
-  })
+  it.effect("finds nothing while the processor answers truthfully", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* auditBooks((one) => [one]), [])
+    }),
+  )
 
-  it.each([
+  it.effect.each([
     // A changed row would stop the log, because the server reads its files again.
     {
       what: "a tile of the log with another hash",
@@ -79,34 +88,40 @@ suite("the auditor", altar, (it) => {
       change: (bytes: Buffer) => bytes.fill(255 - (bytes[0] ?? 0), 0, 1),
       check: "the log's files are those of its stones",
     },
-  ])("finds $what, by that check alone", function* ({ change, check, path: changed }) {
-    const { server } = yield* Altar
-    const url = yield* serve(async (path, body, request) => {
-      const answer = await forward(server, path, body, request)
-      return { ...answer, body: "", bytes: path.startsWith(changed) ? change(answer.bytes) : answer.bytes }
-    })
-    assert.deepStrictEqual(broken(yield* audited({ server: url })), [check])
-  })
+  ])("finds $what, by that check alone", ({ change, check, path: changed }) =>
+    Effect.gen(function* () {
+      const { server } = yield* Altar
+      const url = yield* serve(async (path, body, request) => {
+        const answer = await forward(server, path, body, request)
+        return { ...answer, body: "", bytes: path.startsWith(changed) ? change(answer.bytes) : answer.bytes }
+      })
+      assert.deepStrictEqual(broken(yield* audited({ server: url })), [check])
+    }),
+  )
 
-  it.each(rowsOf(entries))("finds $name in the processor's books", function* ({ check, row }) {
-    assert.include(yield* auditBooks(row), check)
-  })
+  it.effect.each(rowsOf(entries))("finds $name in the processor's books", ({ check, row }) =>
+    Effect.gen(function* () {
+      assert.include(yield* auditBooks(row), check)
+    }),
+  )
 
   // The last one: its transactions stay on the chain.
-  it("counts no gift as a purchase, nor an outsider's transfer before it was presented here", function* () {
-    const { server } = yield* Altar
-    const giver = yield* newPayer(10_000n)
-    yield* onChain(async (client, { asset, payTo }) => {
-      await client.setBalance({ address: giver.address, value: 10n ** 18n })
-      const gift = { address: asset, abi: token, functionName: "transfer", args: [payTo, 10_000n] } as const
-      const hash = await client.writeContract({ ...gift, account: giver, chain: null })
-      await client.waitForTransactionReceipt({ hash })
-    })
-    yield* broadcast(yield* prepare(server))
-    const report = yield* audited()
-    assert.deepStrictEqual(report.violations, [])
-    assert.strictEqual(examined(report).get("a gift buys nothing"), 1)
-    assert.strictEqual(examined(report).get("an outsider brought an authorization that nobody ever showed here"), 1)
-    assert.strictEqual(examined(report).get("a transfer buys one act"), 11)
-  })
+  it.effect("counts no gift as a purchase, nor an outsider's transfer before it was presented here", () =>
+    Effect.gen(function* () {
+      const { server } = yield* Altar
+      const giver = yield* newPayer(10_000n)
+      yield* onChain(async (client, { asset, payTo }) => {
+        await client.setBalance({ address: giver.address, value: 10n ** 18n })
+        const gift = { address: asset, abi: token, functionName: "transfer", args: [payTo, 10_000n] } as const
+        const hash = await client.writeContract({ ...gift, account: giver, chain: null })
+        await client.waitForTransactionReceipt({ hash })
+      })
+      yield* broadcast(yield* prepare(server))
+      const report = yield* audited()
+      assert.deepStrictEqual(report.violations, [])
+      assert.strictEqual(examined(report).get("a gift buys nothing"), 1)
+      assert.strictEqual(examined(report).get("an outsider brought an authorization that nobody ever showed here"), 1)
+      assert.strictEqual(examined(report).get("a transfer buys one act"), 11)
+    }),
+  )
 })

@@ -1,12 +1,13 @@
 /** An altar that is paid and answers with something else: the page shows no receipt, and keeps what proves it. */
+import { assert } from "@effect/vitest"
 import { Layer } from "effect"
 import type { Page } from "playwright-core"
 import { Browser, journeys } from "../lab/browser/Browser.ts"
 import { settled, signed } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
-import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
+import { forgedFields, forgeFields, lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
-import { assert, assertEach } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const form = "Set the stone"
 

@@ -1,4 +1,5 @@
 /** A payment whose answer is lost, late or unclear: the page asks how it ended, and never pays again. */
+import { assert } from "@effect/vitest"
 import { Duration } from "effect"
 import type { Page } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -21,7 +22,7 @@ import {
   stepsOf,
   watch,
 } from "../lab/browser/PrayerPage.ts"
-import { assert, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
 const asking = (page: Page) => page.getByText("not paying again").waitFor()

@@ -1,4 +1,5 @@
 /** A wallet of the browser is asked once, for exactly the listed price, and its owner's no costs nothing. */
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import type { Locator } from "playwright-core"
@@ -7,7 +8,7 @@ import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { kept, stepsOf, watch } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
-import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 interface Call {
   readonly method: string

@@ -1,5 +1,6 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
 import { readFile } from "node:fs/promises"
+import { assert } from "@effect/vitest"
 import type { Locator, Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
@@ -8,7 +9,7 @@ import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
-import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const isAsked = async (page: Page) => {
   const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(

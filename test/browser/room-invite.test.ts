@@ -1,4 +1,5 @@
 /** A room is shared by its link: its holder can join, and only the room learns its key. */
+import { assert } from "@effect/vitest"
 import type { Request } from "playwright-core"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { browser } from "../lab/browser/Browser.ts"
@@ -6,7 +7,7 @@ import { readQrCode } from "../lab/browser/QrCode.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { Agent, programOf } from "../lab/DocumentAgent.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
-import { assert, assertEach, assertNone } from "../lab/Suites.ts"
+import { assertEach, assertNone } from "../lab/Assertions.ts"
 
 browser("the signal room", (it) => {
   it("is shared by its link: two visitors see each other's signals, and one deletes it for both", async ({ visit }) => {

@@ -1,13 +1,14 @@
 /** The program of the library's page, as its reader saves and runs it. */
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
 import { TestServer } from "../lab/Fixture.ts"
 import { run } from "../lab/Process.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -33,23 +34,28 @@ const project = Effect.sync(() => {
   return folder
 })
 
-suite("the program of docs/integrating.md", sandbox(), (it) => {
-  it("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
-    assert.strictEqual(programs.length, 1)
-    const { url } = yield* TestServer
-    const secret = generatePrivateKey()
-    const account = privateKeyToAccount(secret)
-    const folder = yield* project
-    const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
-    const buys = Effect.map(
-      Effect.promise(() => run(["stone.js"], { cwd: folder, env }).ended),
-      ({ stderr, stdout }) => stdout + stderr,
-    )
-    const said = (how: string) =>
-      new RegExp(`^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`, "u")
-    assert.match(yield* buys, said("paid"))
-    assert.match(yield* buys, said("repeated"))
-    assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
-    assert.strictEqual(yield* authorizationsUsed({ account }), 2)
-  })
+layer(sandbox(), realClock)("the program of docs/integrating.md", (it) => {
+  it.effect("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(programs.length, 1)
+      const { url } = yield* TestServer
+      const secret = generatePrivateKey()
+      const account = privateKeyToAccount(secret)
+      const folder = yield* project
+      const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
+      const buys = Effect.map(
+        Effect.promise(() => run(["stone.js"], { cwd: folder, env }).ended),
+        ({ stderr, stdout }) => stdout + stderr,
+      )
+      const said = (how: string) =>
+        new RegExp(
+          `^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`,
+          "u",
+        )
+      assert.match(yield* buys, said("paid"))
+      assert.match(yield* buys, said("repeated"))
+      assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
+      assert.strictEqual(yield* authorizationsUsed({ account }), 2)
+    }),
+  )
 })

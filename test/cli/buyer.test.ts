@@ -1,12 +1,14 @@
 /** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
 import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
-import { layer as world, newKey } from "../lab/Fixture.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { world, newKey } from "../lab/Fixture.ts"
+import { assertEach } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
@@ -18,134 +20,148 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
   return JSON.parse(stdout)
 })
 
-suite("spirit-altar", world(), (it) => {
-  it("sets a stone, repeats it without paying, and reveals it by its id alone", function* () {
-    const at = yield* terminal
-    const key = newKey()
-    const order = ["witness", "--text", words, "--kind", "prediction", "--spirit", "moss-hare", "--key", key]
-    const bought = yield* at.run(order)
-    assert.strictEqual(bought.code, 0, bought.stderr)
-    assert.include(bought.stdout, "paid        $0.01, once")
-    assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
-    assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
-    assert.notInclude(bought.stdout + bought.stderr, words)
-    const again = yield* json(at, ...order)
-    assert.deepStrictEqual([again.replayed, again.key], [true, key])
-    const { id } = again.record
-    assert.include(bought.stdout, `spirit-altar reveal ${id}`)
-    const revealed = yield* json(at, "reveal", id)
-    assert.strictEqual(revealed.stone.reveal.text, words)
-    assert.strictEqual(yield* spent(at), 1)
+layer(world(), realClock)("spirit-altar", (it) => {
+  it.effect("sets a stone, repeats it without paying, and reveals it by its id alone", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const key = newKey()
+      const order = ["witness", "--text", words, "--kind", "prediction", "--spirit", "moss-hare", "--key", key]
+      const bought = yield* at.run(order)
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      assert.include(bought.stdout, "paid        $0.01, once")
+      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
+      assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
+      assert.notInclude(bought.stdout + bought.stderr, words)
+      const again = yield* json(at, ...order)
+      assert.deepStrictEqual([again.replayed, again.key], [true, key])
+      const { id } = again.record
+      assert.include(bought.stdout, `spirit-altar reveal ${id}`)
+      const revealed = yield* json(at, "reveal", id)
+      assert.strictEqual(revealed.stone.reveal.text, words)
+      assert.strictEqual(yield* spent(at), 1)
 
-    const kept = join(at.folder, ".local", "state", "spirit-altar")
-    assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
-    assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
-    assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
-  })
+      const kept = join(at.folder, ".local", "state", "spirit-altar")
+      assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
+      assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
+      assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
+    }),
+  )
 
-  it("prays, keeps, collects, lights, unseals, and lists its acts", function* () {
-    yield* today
-    const at = yield* terminal
-    const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
-    assert.strictEqual(prayer.record.spirit, "rain-crow")
-    assert.isString(prayer.line)
-    const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
-    assert.strictEqual(keeper.record.reason, "It sat still.")
-    const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
-    assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
-    const candle = yield* json(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
-    assert.strictEqual(candle.record.days, 7)
-    const added = yield* json(at, "light", "kelp-seal", "--parent", candle.record.id)
-    assert.strictEqual(added.record.parentId, candle.record.id)
-    const unsealed = yield* json(at, "unseal", candle.record.id)
-    assert.strictEqual(unsealed.candle.unsealed.words, words)
-    const purchases = yield* json(at, "purchases")
-    assertEach(
-      purchases,
-      ({ act, state }: { readonly act: string; readonly state: string }) => [act, state],
-      ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
-    )
-    assert.strictEqual(yield* spent(at), 5)
-  })
+  it.effect("prays, keeps, collects, lights, unseals, and lists its acts", () =>
+    Effect.gen(function* () {
+      yield* today
+      const at = yield* terminal
+      const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
+      assert.strictEqual(prayer.record.spirit, "rain-crow")
+      assert.isString(prayer.line)
+      const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
+      assert.strictEqual(keeper.record.reason, "It sat still.")
+      const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
+      assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
+      const candle = yield* json(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
+      assert.strictEqual(candle.record.days, 7)
+      const added = yield* json(at, "light", "kelp-seal", "--parent", candle.record.id)
+      assert.strictEqual(added.record.parentId, candle.record.id)
+      const unsealed = yield* json(at, "unseal", candle.record.id)
+      assert.strictEqual(unsealed.candle.unsealed.words, words)
+      const purchases = yield* json(at, "purchases")
+      assertEach(
+        purchases,
+        ({ act, state }: { readonly act: string; readonly state: string }) => [act, state],
+        ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
+      )
+      assert.strictEqual(yield* spent(at), 5)
+    }),
+  )
 
-  it("continues with the very same payment after it was killed between signature and answer", function* () {
-    const at = yield* terminal
-    const key = newKey()
-    const order = ["witness", "--text", words, "--key", key]
-    const doomed = at.start(order, holding(at))
-    yield* Effect.promise(() => doomed.says("HELD"))
-    doomed.child.kill("SIGKILL")
-    yield* Effect.promise(() => doomed.ended)
-    assert.strictEqual(yield* spent(at), 0)
-    const repeated = yield* at.run(order)
-    assert.strictEqual(repeated.code, 0, repeated.stderr)
-    assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
-    assert.notInclude(repeated.stderr, "signed      ")
-    assert.strictEqual(yield* spent(at), 1)
-  })
+  it.effect("continues with the very same payment after it was killed between signature and answer", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const key = newKey()
+      const order = ["witness", "--text", words, "--key", key]
+      const doomed = at.start(order, holding(at))
+      yield* Effect.promise(() => doomed.says("HELD"))
+      doomed.child.kill("SIGKILL")
+      yield* Effect.promise(() => doomed.ended)
+      assert.strictEqual(yield* spent(at), 0)
+      const repeated = yield* at.run(order)
+      assert.strictEqual(repeated.code, 0, repeated.stderr)
+      assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
+      assert.notInclude(repeated.stderr, "signed      ")
+      assert.strictEqual(yield* spent(at), 1)
+    }),
+  )
 
-  it("says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase", function* () {
-    const at = yield* terminal
-    // The dash and the letters of help and version.
-    const key = `-hv${newKey()}`
-    const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
-    yield* Effect.promise(() => stopped.says("HELD"))
-    stopped.child.kill("SIGINT")
-    const { stderr } = yield* Effect.promise(() => stopped.ended)
-    assert.include(stderr, "Stopped; nothing is lost.")
-    const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
-    assert.include(call, key)
-    const ended = yield* at.run(call.split(" "))
-    assert.strictEqual(ended.code, 0, ended.stderr)
-    const again = yield* json(at, "reconcile", key)
-    assert.strictEqual(again.record.sequence > 0, true)
-    assert.strictEqual(yield* spent(at), 1)
-  })
+  it.effect(
+    "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* terminal
+        // The dash and the letters of help and version.
+        const key = `-hv${newKey()}`
+        const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
+        yield* Effect.promise(() => stopped.says("HELD"))
+        stopped.child.kill("SIGINT")
+        const { stderr } = yield* Effect.promise(() => stopped.ended)
+        assert.include(stderr, "Stopped; nothing is lost.")
+        const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
+        assert.include(call, key)
+        const ended = yield* at.run(call.split(" "))
+        assert.strictEqual(ended.code, 0, ended.stderr)
+        const again = yield* json(at, "reconcile", key)
+        assert.strictEqual(again.record.sequence > 0, true)
+        assert.strictEqual(yield* spent(at), 1)
+      }),
+  )
 
-  it("fails in one sentence with exit code 1, and with --json in one document as well", function* () {
-    const at = yield* terminal
-    const order = ["witness", "--text", words]
-    const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
-    const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
-      [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
-      [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
-      [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
-      [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
-      [["take-in", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
-      [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
-      [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
-      [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
-      [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
-      [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
-      [["reconcile", newKey()], "attempt_not_found", /Nothing was charged under this key/u],
-      [["reconcile", newKey(), "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
-    ]
-    for (const [args, code, says, env] of refusals) {
-      const ended = yield* at.run([...args, "--json"], env)
-      assert.strictEqual(ended.code, 1, ended.stdout)
-      const refused = JSON.parse(ended.stdout)
-      assert.deepStrictEqual([refused.ok, refused.code], [false, code], ended.stderr)
-      assert.match(refused.message, says)
-      assert.include(ended.stderr, refused.message)
-      assert.notInclude(ended.stderr, at.secret.slice(2))
-    }
-    assert.strictEqual(yield* spent(at), 0)
-  })
+  it.effect("fails in one sentence with exit code 1, and with --json in one document as well", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const order = ["witness", "--text", words]
+      const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
+      const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
+        [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
+        [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
+        [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
+        [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
+        [["take-in", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
+        [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
+        [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
+        [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
+        [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
+        [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
+        [["reconcile", newKey()], "attempt_not_found", /Nothing was charged under this key/u],
+        [["reconcile", newKey(), "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
+      ]
+      for (const [args, code, says, env] of refusals) {
+        const ended = yield* at.run([...args, "--json"], env)
+        assert.strictEqual(ended.code, 1, ended.stdout)
+        const refused = JSON.parse(ended.stdout)
+        assert.deepStrictEqual([refused.ok, refused.code], [false, code], ended.stderr)
+        assert.match(refused.message, says)
+        assert.include(ended.stderr, refused.message)
+        assert.notInclude(ended.stderr, at.secret.slice(2))
+      }
+      assert.strictEqual(yield* spent(at), 0)
+    }),
+  )
 
-  it("buys once for a key, with a wallet of a file and a journal of a folder", function* () {
-    const at = yield* terminal
-    const key = newKey()
-    writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
-    const named = ["--name", "Wren", "--words", words, "--key", key, "--wallet", "wallet", "--data", "kept", "--json"]
-    const buy = at.run(["pray", "moss-hare", ...named], { SPIRIT_ALTAR_PRIVATE_KEY: "" })
-    const bought = yield* buy
-    assert.strictEqual(bought.code, 0, bought.stderr)
-    const prayer = JSON.parse(bought.stdout)
-    assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
-    assert.isString(prayer.line)
-    assert.notInclude(bought.stdout + bought.stderr, words)
-    assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
-    assert.isTrue(JSON.parse((yield* buy).stdout).replayed)
-    assert.strictEqual(yield* spent(at), 1)
-  })
+  it.effect("buys once for a key, with a wallet of a file and a journal of a folder", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const key = newKey()
+      writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
+      const named = ["--name", "Wren", "--words", words, "--key", key, "--wallet", "wallet", "--data", "kept", "--json"]
+      const buy = at.run(["pray", "moss-hare", ...named], { SPIRIT_ALTAR_PRIVATE_KEY: "" })
+      const bought = yield* buy
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const prayer = JSON.parse(bought.stdout)
+      assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
+      assert.isString(prayer.line)
+      assert.notInclude(bought.stdout + bought.stderr, words)
+      assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
+      assert.isTrue(JSON.parse((yield* buy).stdout).replayed)
+      assert.strictEqual(yield* spent(at), 1)
+    }),
+  )
 })

@@ -1,12 +1,13 @@
 /** Before anything runs: a Node that is too old is told so in one sentence, and a server says which address it is bound to. */
 import { delimiter, join } from "node:path"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
 import { main, run } from "../lab/Process.ts"
 import { jsonOf, root } from "../lab/Sources.ts"
-import { assert, describe, it, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -26,7 +27,7 @@ describe("on an old version of Node,", () => {
   )
 })
 
-suite("serve", database, (it) => {
+layer(database, realClock)("serve", (it) => {
   const heard = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
     const { url } = yield* LocalDatabase
     const set = { PATH: process.env["PATH"], DATABASE_URL: Redacted.value(url), ...env }
@@ -40,12 +41,14 @@ suite("serve", database, (it) => {
     return [address, publicUrl, paymentsNotConfigured]
   }, Effect.scoped)
 
-  it("names the bound address, the public one beside it, and what payments lack", function* () {
-    const port = String(yield* freePort)
-    const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"
-    const open = yield* heard({ HOST: "0.0.0.0", PORT: port, PUBLIC_URL: "https://altar.example" })
-    assert.deepStrictEqual(open, [`http://0.0.0.0:${port}`, "https://altar.example", missing])
-    const local = `http://127.0.0.1:${port}`
-    assert.deepStrictEqual(yield* heard({ PORT: port }), [local, local, missing])
-  })
+  it.effect("names the bound address, the public one beside it, and what payments lack", () =>
+    Effect.gen(function* () {
+      const port = String(yield* freePort)
+      const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"
+      const open = yield* heard({ HOST: "0.0.0.0", PORT: port, PUBLIC_URL: "https://altar.example" })
+      assert.deepStrictEqual(open, [`http://0.0.0.0:${port}`, "https://altar.example", missing])
+      const local = `http://127.0.0.1:${port}`
+      assert.deepStrictEqual(yield* heard({ PORT: port }), [local, local, missing])
+    }),
+  )
 })

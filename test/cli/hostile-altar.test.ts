@@ -1,12 +1,13 @@
 /** An altar that lies to a terminal gets neither real money, nor a request to another host, nor unencrypted words. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { world } from "../lab/Fixture.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const words = "The heron will return by May."
 
@@ -23,64 +24,72 @@ const sandbox = (says: object) =>
 
 const terms = { asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }
 
-suite("spirit-altar against a hostile altar", world(), (it) => {
-  it("rejects a sandbox on a network of real money", function* () {
-    const at = yield* terminal
-    writeFileSync(join(at.folder, "wallet"), at.secret, { mode: 0o600 })
-    const { heard, url } = yield* sandbox({ ...terms, network: "eip155:1", fund: "http://127.0.0.1:9/" })
-    const ended = yield* at.run(["witness", "--text", words, "--wallet", "wallet", "--url", url])
-    assert.strictEqual(ended.code, 1)
-    assert.match(ended.stderr, /gives an unknown answer at \/sandbox/u)
-    assert.deepStrictEqual(heard, ["/sandbox"])
-  })
-
-  it("sends to the sandbox alone, and to no address that the sandbox names", function* () {
-    const at = yield* terminal
-    const elsewhere = yield* sandbox({})
-    const fund = `${elsewhere.url}/sandbox/fund`
-    const { heard, url } = yield* sandbox({ ...terms, network: "eip155:84532", fund })
-    const ended = yield* at.run(["take-in", "moss-hare", "--url", url])
-    assert.strictEqual(ended.code, 1)
-    assert.include(heard, "/sandbox/fund")
-    assert.deepStrictEqual(elsewhere.heard, [])
-  })
-
-  it("rejects plain http to another machine for a purchase and a reveal", function* () {
-    const at = yield* terminal
-    const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-    const sealed = ["--salt", "salt-of-sixteen-or-more", "--words", words]
-    const url = "http://altar.example"
-    const commands = [
-      ["witness", "--text", words, "--url", url],
-      ["unseal", id, ...sealed, "--url", url],
-    ]
-    for (const command of commands) {
-      const ended = yield* at.run([...command, "--json"])
+layer(world(), realClock)("spirit-altar against a hostile altar", (it) => {
+  it.effect("rejects a sandbox on a network of real money", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      writeFileSync(join(at.folder, "wallet"), at.secret, { mode: 0o600 })
+      const { heard, url } = yield* sandbox({ ...terms, network: "eip155:1", fund: "http://127.0.0.1:9/" })
+      const ended = yield* at.run(["witness", "--text", words, "--wallet", "wallet", "--url", url])
       assert.strictEqual(ended.code, 1)
-      assert.strictEqual(JSON.parse(ended.stdout).code, "insecure_url", ended.stderr)
-    }
-  })
+      assert.match(ended.stderr, /gives an unknown answer at \/sandbox/u)
+      assert.deepStrictEqual(heard, ["/sandbox"])
+    }),
+  )
 
-  it("says after a failed reveal that the stone is paid, and how to reveal it", function* () {
-    const at = yield* terminal
-    const file = join(at.folder, "silent.mjs")
-    writeFileSync(
-      file,
-      `const real = globalThis.fetch
+  it.effect("sends to the sandbox alone, and to no address that the sandbox names", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const elsewhere = yield* sandbox({})
+      const fund = `${elsewhere.url}/sandbox/fund`
+      const { heard, url } = yield* sandbox({ ...terms, network: "eip155:84532", fund })
+      const ended = yield* at.run(["take-in", "moss-hare", "--url", url])
+      assert.strictEqual(ended.code, 1)
+      assert.include(heard, "/sandbox/fund")
+      assert.deepStrictEqual(elsewhere.heard, [])
+    }),
+  )
+
+  it.effect("rejects plain http to another machine for a purchase and a reveal", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+      const sealed = ["--salt", "salt-of-sixteen-or-more", "--words", words]
+      const url = "http://altar.example"
+      const commands = [
+        ["witness", "--text", words, "--url", url],
+        ["unseal", id, ...sealed, "--url", url],
+      ]
+      for (const command of commands) {
+        const ended = yield* at.run([...command, "--json"])
+        assert.strictEqual(ended.code, 1)
+        assert.strictEqual(JSON.parse(ended.stdout).code, "insecure_url", ended.stderr)
+      }
+    }),
+  )
+
+  it.effect("says after a failed reveal that the stone is paid, and how to reveal it", () =>
+    Effect.gen(function* () {
+      const at = yield* terminal
+      const file = join(at.folder, "silent.mjs")
+      writeFileSync(
+        file,
+        `const real = globalThis.fetch
 globalThis.fetch = (input, init) =>
   new Request(input, init).url.endsWith("/reveal") ? Promise.reject(new TypeError("hung up")) : real(input, init)
 `,
-    )
-    const silent = { NODE_OPTIONS: `--import=${file}` }
-    const ended = yield* at.run(["witness", "--text", words, "--reveal", "--json"], silent)
-    assert.strictEqual(ended.code, 1)
-    const { code, key, message } = JSON.parse(ended.stdout)
-    assert.strictEqual(code, "unreachable")
-    const [, id = ""] = /^Stone ([0-9a-f-]{36}) is set and paid for, but not revealed: /u.exec(message) ?? []
-    assert.include(message, `reveal ${id}`)
-    assert.match(key, /^buyer-/u)
-    const revealed = yield* at.run(["reveal", id, "--json"])
-    assert.strictEqual(JSON.parse(revealed.stdout).stone.reveal.text, words)
-    assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
-  })
+      )
+      const silent = { NODE_OPTIONS: `--import=${file}` }
+      const ended = yield* at.run(["witness", "--text", words, "--reveal", "--json"], silent)
+      assert.strictEqual(ended.code, 1)
+      const { code, key, message } = JSON.parse(ended.stdout)
+      assert.strictEqual(code, "unreachable")
+      const [, id = ""] = /^Stone ([0-9a-f-]{36}) is set and paid for, but not revealed: /u.exec(message) ?? []
+      assert.include(message, `reveal ${id}`)
+      assert.match(key, /^buyer-/u)
+      const revealed = yield* at.run(["reveal", id, "--json"])
+      assert.strictEqual(JSON.parse(revealed.stdout).stone.reveal.text, words)
+      assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
+    }),
+  )
 })

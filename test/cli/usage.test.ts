@@ -2,13 +2,14 @@
 import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { accountOf, walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const folder = newFolder()
 
@@ -75,7 +76,7 @@ describe("a command", () => {
 })
 
 describe("a wallet", () => {
-  effect("of another form, or of a number that is no key, is refused", () =>
+  it.effect("of another form, or of a number that is no key, is refused", () =>
     Effect.gen(function* () {
       for (const secret of ["0x1234", `0x${"0".repeat(64)}`]) {
         const { message } = yield* Effect.flip(accountOf(Redacted.make(secret), "The file"))
@@ -86,7 +87,7 @@ describe("a wallet", () => {
 })
 
 describe("a wallet file", () => {
-  effect("that other users can read causes a warning, and a private one does not", () =>
+  it.effect("that other users can read causes a warning, and a private one does not", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const error = (...line: ReadonlyArray<unknown>) => void said.push(line.join(" "))

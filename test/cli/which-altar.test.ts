@@ -1,12 +1,12 @@
 /** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { main, run } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
-import { assert, describe, live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const key = generatePrivateKey()
@@ -44,76 +44,86 @@ const terminal = Effect.sync(newFolder).pipe(
 )
 
 describe("the altar of a command", () => {
-  live("is awaited during its start, and must be the expected sandbox before a key signs", function* () {
-    const { heard, signed, url } = yield* altar((path, times) => {
-      if (path === "/sandbox") return times < 3 ? starting : sandbox
-      return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
-    })
-    const at = yield* terminal
-    const { code, stderr } = yield* at.run([...order, "--url", url])
-    assert.strictEqual(code, 1)
-    const [first, second, third = ""] = stderr.split("\n")
-    assert.strictEqual(first, `altar       ${url}`)
-    assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
-    assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
-    assert.notInclude(stderr, privateKeyToAddress(key))
-    assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
-  })
-
-  live("is rejected when no answer tells whether it is a sandbox", function* () {
-    for (const status of [502, 429]) {
-      const { heard, url } = yield* altar(() => json({ ok: false }, status))
+  it.live("is awaited during its start, and must be the expected sandbox before a key signs", () =>
+    Effect.gen(function* () {
+      const { heard, signed, url } = yield* altar((path, times) => {
+        if (path === "/sandbox") return times < 3 ? starting : sandbox
+        return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
+      })
       const at = yield* terminal
       const { code, stderr } = yield* at.run([...order, "--url", url])
       assert.strictEqual(code, 1)
-      assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
-      assert.include(stderr, "Nothing was signed, so nothing was charged.")
-      assert.notInclude(stderr, "wallet      ")
+      const [first, second, third = ""] = stderr.split("\n")
+      assert.strictEqual(first, `altar       ${url}`)
+      assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
+      assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
+      assert.notInclude(stderr, privateKeyToAddress(key))
+      assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
+    }),
+  )
+
+  it.live("is rejected when no answer tells whether it is a sandbox", () =>
+    Effect.gen(function* () {
+      for (const status of [502, 429]) {
+        const { heard, url } = yield* altar(() => json({ ok: false }, status))
+        const at = yield* terminal
+        const { code, stderr } = yield* at.run([...order, "--url", url])
+        assert.strictEqual(code, 1)
+        assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
+        assert.include(stderr, "Nothing was signed, so nothing was charged.")
+        assert.notInclude(stderr, "wallet      ")
+        assert.deepStrictEqual(heard, ["/sandbox"])
+      }
+    }),
+  )
+
+  it.live("is by default the folder's running sandbox, or the default address without one", () =>
+    Effect.gen(function* () {
+      const { heard, url } = yield* altar(() => unknown)
+      const living = yield* terminal
+      living.signedBy(process.pid, url)
+      const found = yield* living.run(asked)
+      assert.deepStrictEqual(
+        [found.stderr.split("\n")[0], heard],
+        [`altar       ${url}`, [`/api/reconcile/${reconcileKey}`]],
+      )
+      const named = yield* altar(() => unknown)
+      assert.include((yield* living.run([...asked, "--url", named.url])).stderr, `altar       ${named.url}\n`)
+      assert.strictEqual(heard.length, 1)
+      const dead = yield* terminal
+      dead.signedBy(2 ** 22 + 1, url)
+      const { stderr } = yield* dead.run(asked)
+      assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
+      assert.strictEqual(heard.length, 1)
+    }),
+  )
+
+  it.live("is awaited where its sandbox has no port yet", () =>
+    Effect.gen(function* () {
+      const port = yield* freePort
+      const url = `http://127.0.0.1:${port}`
+      const at = yield* terminal
+      at.signedBy(process.pid, url)
+      const opened = Promise.withResolvers<{ readonly close: () => void }>()
+      const ended = yield* at.run(asked, (said) => {
+        if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => unknown, port))
+      })
+      assert.include(ended.stderr, "Nothing was charged under this key.")
+      const { close } = yield* Effect.promise(() => opened.promise)
+      close()
+    }),
+  )
+
+  it.live("gets no real payment when another program answers at the port of the folder's sandbox", () =>
+    Effect.gen(function* () {
+      const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
+      const at = yield* terminal
+      at.signedBy(process.pid, url)
+      const { code, stderr } = yield* at.run(order)
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
+      assert.notInclude(stderr, privateKeyToAddress(key))
       assert.deepStrictEqual(heard, ["/sandbox"])
-    }
-  })
-
-  live("is by default the folder's running sandbox, or the default address without one", function* () {
-    const { heard, url } = yield* altar(() => unknown)
-    const living = yield* terminal
-    living.signedBy(process.pid, url)
-    const found = yield* living.run(asked)
-    assert.deepStrictEqual(
-      [found.stderr.split("\n")[0], heard],
-      [`altar       ${url}`, [`/api/reconcile/${reconcileKey}`]],
-    )
-    const named = yield* altar(() => unknown)
-    assert.include((yield* living.run([...asked, "--url", named.url])).stderr, `altar       ${named.url}\n`)
-    assert.strictEqual(heard.length, 1)
-    const dead = yield* terminal
-    dead.signedBy(2 ** 22 + 1, url)
-    const { stderr } = yield* dead.run(asked)
-    assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
-    assert.strictEqual(heard.length, 1)
-  })
-
-  live("is awaited where its sandbox has no port yet", function* () {
-    const port = yield* freePort
-    const url = `http://127.0.0.1:${port}`
-    const at = yield* terminal
-    at.signedBy(process.pid, url)
-    const opened = Promise.withResolvers<{ readonly close: () => void }>()
-    const ended = yield* at.run(asked, (said) => {
-      if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => unknown, port))
-    })
-    assert.include(ended.stderr, "Nothing was charged under this key.")
-    const { close } = yield* Effect.promise(() => opened.promise)
-    close()
-  })
-
-  live("gets no real payment when another program answers at the port of the folder's sandbox", function* () {
-    const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
-    const at = yield* terminal
-    at.signedBy(process.pid, url)
-    const { code, stderr } = yield* at.run(order)
-    assert.strictEqual(code, 1)
-    assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
-    assert.notInclude(stderr, privateKeyToAddress(key))
-    assert.deepStrictEqual(heard, ["/sandbox"])
-  })
+    }),
+  )
 })

@@ -1,25 +1,30 @@
 /** A request that is repeated at once on two servers: one charge and one row. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { layer as world } from "../lab/Fixture.ts"
+import { world } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, assertNone, suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
-suite("of concurrent requests for a stone on two servers,", world(), (it) => {
-  it("200 with one key make one charge and one row", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const servers = [url, yield* anotherServer()]
-    const answers = yield* Effect.forEach(
-      Array.from({ length: 200 }, (_, index) => servers[index % 2] ?? url),
-      (server) => Purchase.send(server, purchase),
-      { concurrency: "unbounded" },
-    )
-    const statuses = Map.groupBy(answers, ({ status }) => status)
-    assert.strictEqual(statuses.get(201)?.length, 1)
-    assertNone([...statuses.keys()], (status) => ![200, 201, 202].includes(status))
-    const end = yield* Purchase.storedAnswer(url, purchase)
-    assert.strictEqual(end.status, 200)
-    for (const replayed of statuses.get(200) ?? []) assert.strictEqual(replayed.text, end.text)
-    yield* Purchase.assertSettled(url, purchase)
-  })
+layer(world(), realClock)("of concurrent requests for a stone on two servers,", (it) => {
+  it.effect("200 with one key make one charge and one row", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      const servers = [url, yield* anotherServer()]
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => servers[index % 2] ?? url),
+        (server) => Purchase.send(server, purchase),
+        { concurrency: "unbounded" },
+      )
+      const statuses = Map.groupBy(answers, ({ status }) => status)
+      assert.strictEqual(statuses.get(201)?.length, 1)
+      assertNone([...statuses.keys()], (status) => ![200, 201, 202].includes(status))
+      const end = yield* Purchase.storedAnswer(url, purchase)
+      assert.strictEqual(end.status, 200)
+      for (const replayed of statuses.get(200) ?? []) assert.strictEqual(replayed.text, end.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }),
+  )
 })

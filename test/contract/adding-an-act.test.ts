@@ -1,17 +1,20 @@
 /** An act is an endpoint, a behaviour and a text: with these a server sells it, with no other change. */
+import { assert, it, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
+import { ask, world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
-import { assert, assertNone, it, suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
@@ -32,109 +35,128 @@ it("the guide to a new act shows the endpoint, the behaviour and the text that a
   assert.include(own, shown.replace("const act =", "return"))
 })
 
-suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({}, house)), (it) => {
-  it("is sold to the reference client once, replayed, and refused in the words of every act", function* ({ url }) {
-    const at = `${url}/api/bells/moss-hare`
-    const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
-      Effect.promise(async () => {
-        const pay = wrapFetchWithPaymentFromConfig(fetch, {
-          schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }],
+layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({}, house)), realClock)(
+  "a new act",
+  (it) => {
+    it.effect("is sold to the reference client once, replayed, and refused in the words of every act", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const at = `${url}/api/bells/moss-hare`
+        const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
+          Effect.promise(async () => {
+            const pay = wrapFetchWithPaymentFromConfig(fetch, {
+              schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }],
+            })
+            const response = await pay(at, post({ tone: "low" }, { "idempotency-key": key }))
+            return { status: response.status, text: await response.text() }
+          })
+        const key = newKey()
+        const payer = yield* newPayer()
+        const first = yield* buy(payer, key)
+        assert.strictEqual(first.status, 201, first.text)
+        const { record, receipt } = JSON.parse(first.text)
+        assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
+        assert.strictEqual(receipt.amountAtomic, "20000")
+        const again = yield* buy(payer, key)
+        assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
+        for (const [path, body, status, code] of [
+          ["moss-hare", { tone: "low" }, 409, "already_rung"],
+          ["rain-crow", { tone: "loud" }, 400, "bad_request"],
+          ["no-such-spirit", { tone: "low" }, 404, "spirit_not_found"],
+        ] as const) {
+          const refused = yield* ask(`${url}/api/bells/${path}`, post(body, { "idempotency-key": newKey() }))
+          assert.deepStrictEqual([refused.status, refused.json["code"]], [status, code])
+        }
+        const listed = yield* ask(`${url}/api/acts`)
+        assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
+        // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
+        const faults = yield* Effect.promise(newFaults)
+        assert.isNotEmpty(faults)
+        assertNone(faults, (fault) => !fault.startsWith("GET /api/acts 200: body: /acts/0/record must"))
+      }),
+    )
+
+    it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
+        assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
+        assert.strictEqual(permalink, `${url}/acts/${record.id}`)
+
+        const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+        assert.strictEqual(page.status, 200)
+        assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
+        const shown = [...page.text.matchAll(/<dt>(?<label>[^<]+)<\/dt>\s*<dd>(?<value>[^]*?)<\/dd>/gu)].map(
+          ({ groups }) => [groups?.["label"], groups?.["value"]?.replace(/<[^>]+>/gu, "").trim()],
+        )
+        assert.deepInclude(shown, ["Spirit", "Rain Crow"])
+        assert.deepInclude(shown, ["Tone", "low"])
+        assert.isTrue(shown.some(([label]) => label === "Rung"))
+      }),
+    )
+
+    it.effect("has public words that an operator can hide and show again", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const moderation = yield* Moderation
+        const inscription = "Cast for a neighbour"
+        const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
+        const seen = Effect.gen(function* () {
+          const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+          const json = yield* ask(`${url}/api/acts/${record.id}`)
+          const stored = yield* sql`SELECT inscription FROM bells WHERE id = ${record.id}::uuid`
+          return [page.text, json.text, JSON.stringify(stored)]
         })
-        const response = await pay(at, post({ tone: "low" }, { "idempotency-key": key }))
-        return { status: response.status, text: await response.text() }
-      })
-    const key = newKey()
-    const payer = yield* newPayer()
-    const first = yield* buy(payer, key)
-    assert.strictEqual(first.status, 201, first.text)
-    const { record, receipt } = JSON.parse(first.text)
-    assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
-    assert.strictEqual(receipt.amountAtomic, "20000")
-    const again = yield* buy(payer, key)
-    assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
-    for (const [path, body, status, code] of [
-      ["moss-hare", { tone: "low" }, 409, "already_rung"],
-      ["rain-crow", { tone: "loud" }, 400, "bad_request"],
-      ["no-such-spirit", { tone: "low" }, 404, "spirit_not_found"],
-    ] as const) {
-      const refused = yield* ask(`${url}/api/bells/${path}`, post(body, { "idempotency-key": newKey() }))
-      assert.deepStrictEqual([refused.status, refused.json["code"]], [status, code])
-    }
-    const listed = yield* ask(`${url}/api/acts`)
-    assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
-    // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
-    const faults = yield* Effect.promise(newFaults)
-    assert.isNotEmpty(faults)
-    assertNone(faults, (fault) => !fault.startsWith("GET /api/acts 200: body: /acts/0/record must"))
-  })
-
-  it("is bought by its name with the library, and has its sentence on the pages", function* ({ url }) {
-    const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
-    assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
-    assert.strictEqual(permalink, `${url}/acts/${record.id}`)
-
-    const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-    assert.strictEqual(page.status, 200)
-    assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
-    const shown = [...page.text.matchAll(/<dt>(?<label>[^<]+)<\/dt>\s*<dd>(?<value>[^]*?)<\/dd>/gu)].map(
-      ({ groups }) => [groups?.["label"], groups?.["value"]?.replace(/<[^>]+>/gu, "").trim()],
+        for (const text of yield* seen) assert.include(text, inscription)
+        yield* moderation.hide(record.id, "inscription")
+        for (const text of yield* seen) {
+          assert.notInclude(text, inscription)
+          assert.include(text, hiddenByOperator)
+        }
+        yield* moderation.show(record.id, "inscription")
+        for (const text of yield* seen) assert.include(text, inscription)
+        const faults = yield* Effect.promise(newFaults)
+        assert.isNotEmpty(faults)
+        assertNone(faults, (fault) => !fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`))
+      }),
     )
-    assert.deepInclude(shown, ["Spirit", "Rain Crow"])
-    assert.deepInclude(shown, ["Tone", "low"])
-    assert.isTrue(shown.some(([label]) => label === "Rung"))
-  })
 
-  it("has public words that an operator can hide and show again", function* ({ sql, url }) {
-    const moderation = yield* Moderation
-    const inscription = "Cast for a neighbour"
-    const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
-    const seen = Effect.gen(function* () {
-      const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-      const json = yield* ask(`${url}/api/acts/${record.id}`)
-      const stored = yield* sql`SELECT inscription FROM bells WHERE id = ${record.id}::uuid`
-      return [page.text, json.text, JSON.stringify(stored)]
-    })
-    for (const text of yield* seen) assert.include(text, inscription)
-    yield* moderation.hide(record.id, "inscription")
-    for (const text of yield* seen) {
-      assert.notInclude(text, inscription)
-      assert.include(text, hiddenByOperator)
-    }
-    yield* moderation.show(record.id, "inscription")
-    for (const text of yield* seen) assert.include(text, inscription)
-    const faults = yield* Effect.promise(newFaults)
-    assert.isNotEmpty(faults)
-    assertNone(faults, (fault) => !fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`))
-  })
+    it.effect("is named in every list of acts", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const document = yield* read("/openapi.json")
+        const operation = document.paths["/api/bells/{familiarId}"].post
+        assert.strictEqual(operation.operationId, "ringBell")
+        const bell = { $ref: "#/components/schemas/Bell" }
+        assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
+        assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
+        assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
 
-  it("is named in every list of acts", function* ({ url }) {
-    const document = yield* read("/openapi.json")
-    const operation = document.paths["/api/bells/{familiarId}"].post
-    assert.strictEqual(operation.operationId, "ringBell")
-    const bell = { $ref: "#/components/schemas/Bell" }
-    assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
-    assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
-    assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
-
-    const { actions } = yield* read("/.well-known/agent.json")
-    assert.deepInclude(actions.at(-1), { name: "ringBell", priceUsd: "$0.02", amountAtomic: "20000" })
-    const { resources } = yield* read("/.well-known/x402")
-    const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
-    assert.strictEqual(sold.length, 24)
-    assert.include(
-      (yield* ask(`${url}/llms.txt`)).text,
-      "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | `20000` | One stroke of a spirit's bell |",
+        const { actions } = yield* read("/.well-known/agent.json")
+        assert.deepInclude(actions.at(-1), { name: "ringBell", priceUsd: "$0.02", amountAtomic: "20000" })
+        const { resources } = yield* read("/.well-known/x402")
+        const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
+        assert.strictEqual(sold.length, 24)
+        assert.include(
+          (yield* ask(`${url}/llms.txt`)).text,
+          "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | `20000` | One stroke of a spirit's bell |",
+        )
+      }),
     )
-  })
 
-  it("has a buy_kit answer that pays", function* ({ url }) {
-    const mcp = yield* connect(`${url}/mcp`)
-    const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
-    assert.isFalse(kit.isError, kit.text)
-    const { challenge, complete, price, request } = JSON.parse(kit.text)
-    assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
-    assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
-    const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
-    assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
-  })
-})
+    it.effect("has a buy_kit answer that pays", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const mcp = yield* connect(`${url}/mcp`)
+        const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
+        assert.isFalse(kit.isError, kit.text)
+        const { challenge, complete, price, request } = JSON.parse(kit.text)
+        assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
+        assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
+        const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
+        assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
+      }),
+    )
+  },
+)

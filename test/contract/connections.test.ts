@@ -1,44 +1,53 @@
 /** However many ask at once, a server holds 16 connections to its database; a caller without a free one waits. */
+import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database } from "../lab/Database.ts"
-import { assert, suite, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))
 
-suite("a server's database pool", pool.pipe(Layer.provide(database), Layer.orDie), (it) => {
-  it("opens 16 connections for 64 transactions at once, and answers all", function* ({ sql }) {
-    const full = yield* Deferred.make<void>()
-    let [open, highest] = [0, 0]
-    const transaction = Effect.gen(function* () {
-      open += 1
-      highest = Math.max(highest, open)
-      if (open === most) yield* Deferred.succeed(full, undefined)
-      yield* Deferred.await(full)
-      // A larger pool would admit more in the same time.
-      for (let times = 0; times < 5; times += 1) yield* sql`SELECT 1`
-      const [row] = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
-      open -= 1
-      return row?.pid
-    })
-    const pids = yield* Effect.forEach(Array.from({ length: 4 * most }), () => sql.withTransaction(transaction), {
-      concurrency: "unbounded",
-    })
-    assert.strictEqual(highest, most)
-    assert.strictEqual(new Set(pids).size, most)
-  })
+layer(pool.pipe(Layer.provide(database), Layer.orDie), realClock)("a server's database pool", (it) => {
+  it.effect("opens 16 connections for 64 transactions at once, and answers all", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const full = yield* Deferred.make<void>()
+      let [open, highest] = [0, 0]
+      const transaction = Effect.gen(function* () {
+        open += 1
+        highest = Math.max(highest, open)
+        if (open === most) yield* Deferred.succeed(full, undefined)
+        yield* Deferred.await(full)
+        // A larger pool would admit more in the same time.
+        for (let times = 0; times < 5; times += 1) yield* sql`SELECT 1`
+        const [row] = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
+        open -= 1
+        return row?.pid
+      })
+      const pids = yield* Effect.forEach(Array.from({ length: 4 * most }), () => sql.withTransaction(transaction), {
+        concurrency: "unbounded",
+      })
+      assert.strictEqual(highest, most)
+      assert.strictEqual(new Set(pids).size, most)
+    }),
+  )
 
-  it("lets a thousand concurrent reads share its connections", function* ({ sql }) {
-    const numbers = Array.from({ length: 1_000 }, (_, index) => index)
-    const rows = yield* Effect.forEach(
-      numbers,
-      (index) => sql<{ pid: number; index: number }>`SELECT pg_backend_pid() AS pid, ${index}::int AS index`,
-      { concurrency: "unbounded" },
-    )
-    const answers = rows.flat()
-    assert.deepStrictEqual(valuesOf(answers, "index"), numbers)
-    assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
-  })
+  it.effect("lets a thousand concurrent reads share its connections", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const numbers = Array.from({ length: 1_000 }, (_, index) => index)
+      const rows = yield* Effect.forEach(
+        numbers,
+        (index) => sql<{ pid: number; index: number }>`SELECT pg_backend_pid() AS pid, ${index}::int AS index`,
+        { concurrency: "unbounded" },
+      )
+      const answers = rows.flat()
+      assert.deepStrictEqual(valuesOf(answers, "index"), numbers)
+      assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
+    }),
+  )
 })

@@ -1,8 +1,11 @@
 /** A body with a `Content-Encoding` is refused everywhere before it is read, so it is never taken for another body. */
 import { gzipSync } from "node:zlib"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
+import { SqlClient } from "effect/sql"
+import { Effect } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { ask, world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const json = JSON.stringify({ commitment: newCommitment() })
 
@@ -15,49 +18,59 @@ const bodies: ReadonlyArray<readonly [string, string | Blob]> = [
   ["aws-chunked", json],
 ]
 
-suite("a request with a Content-Encoding", world(), (it) => {
-  it("is answered 415, by rooms 400, with the encoding that is accepted", function* ({ sql, url }) {
-    const { id, token } = yield* newRoom(url)
-    const paths = ["/api/witness", "/api/prayers/moss-hare", `/api/witness/${id}/reveal`, "/mcp", "/sandbox/fund"]
-    const rooms = ["/api/rooms", `/api/rooms/${id}`, `/api/rooms/${id}/messages`]
-    for (const path of [...paths, ...rooms])
-      for (const [encoding, body] of bodies) {
-        const headers = {
-          "content-type": "application/json",
-          "content-encoding": encoding,
-          authorization: `Bearer ${token}`,
+layer(world(), realClock)("a request with a Content-Encoding", (it) => {
+  it.effect("is answered 415, by rooms 400, with the encoding that is accepted", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { id, token } = yield* newRoom(url)
+      const paths = ["/api/witness", "/api/prayers/moss-hare", `/api/witness/${id}/reveal`, "/mcp", "/sandbox/fund"]
+      const rooms = ["/api/rooms", `/api/rooms/${id}`, `/api/rooms/${id}/messages`]
+      for (const path of [...paths, ...rooms])
+        for (const [encoding, body] of bodies) {
+          const headers = {
+            "content-type": "application/json",
+            "content-encoding": encoding,
+            authorization: `Bearer ${token}`,
+          }
+          const answer = yield* ask(`${url}${path}`, { method: "POST", headers, body })
+          assert.strictEqual(answer.headers.get("accept-encoding"), "identity", path)
+          const { code } = rooms.includes(path) ? Object(answer.json["error"]) : answer.json
+          const expected = rooms.includes(path) ? [400, "BAD_REQUEST"] : [415, "unsupported_media_type"]
+          assert.deepStrictEqual([answer.status, code], expected, `${path} ${encoding} ${answer.text}`)
         }
-        const answer = yield* ask(`${url}${path}`, { method: "POST", headers, body })
-        assert.strictEqual(answer.headers.get("accept-encoding"), "identity", path)
-        const { code } = rooms.includes(path) ? Object(answer.json["error"]) : answer.json
-        const expected = rooms.includes(path) ? [400, "BAD_REQUEST"] : [415, "unsupported_media_type"]
-        assert.deepStrictEqual([answer.status, code], expected, `${path} ${encoding} ${answer.text}`)
-      }
-    const [stored] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM payment_attempts`
-    assert.strictEqual(stored?.n, 0n)
-  })
+      const [stored] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM payment_attempts`
+      assert.strictEqual(stored?.n, 0n)
+    }),
+  )
 
-  it("is served when the encoding is identity, or there is no body", function* ({ url }) {
-    const body = { commitment: newCommitment() }
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body, newKey())
-    assert.strictEqual(answer.status, 201, answer.text)
-    const identity = { "content-type": "application/json", "content-encoding": "identity" }
-    assert.strictEqual(
-      (yield* ask(`${url}/api/witness`, { method: "POST", headers: identity, body: json })).status,
-      402,
-    )
-    const bare = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "content-encoding": "gzip" } })
-    assert.strictEqual(bare.status, 402)
-  })
+  it.effect("is served when the encoding is identity, or there is no body", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const body = { commitment: newCommitment() }
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body, newKey())
+      assert.strictEqual(answer.status, 201, answer.text)
+      const identity = { "content-type": "application/json", "content-encoding": "identity" }
+      assert.strictEqual(
+        (yield* ask(`${url}/api/witness`, { method: "POST", headers: identity, body: json })).status,
+        402,
+      )
+      const bare = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "content-encoding": "gzip" } })
+      assert.strictEqual(bare.status, 402)
+    }),
+  )
 })
 
-suite("a quoted Idempotency-Key", world(), (it) => {
-  it("is refused with the quotation marks named", function* ({ url }) {
-    for (const key of ['"stone-2026-11-21-a1b2c3"', "'stone-2026-11-21-a1b2c3'", '"stone-2026-11-21-a1b2c3']) {
-      const headers = { "content-type": "application/json", "idempotency-key": key }
-      const answer = yield* ask(`${url}/api/witness`, { method: "POST", headers, body: json })
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"])
-      assert.match(String(answer.json["message"]), /quotation marks/u)
-    }
-  })
+layer(world(), realClock)("a quoted Idempotency-Key", (it) => {
+  it.effect("is refused with the quotation marks named", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const key of ['"stone-2026-11-21-a1b2c3"', "'stone-2026-11-21-a1b2c3'", '"stone-2026-11-21-a1b2c3']) {
+        const headers = { "content-type": "application/json", "idempotency-key": key }
+        const answer = yield* ask(`${url}/api/witness`, { method: "POST", headers, body: json })
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"])
+        assert.match(String(answer.json["message"]), /quotation marks/u)
+      }
+    }),
+  )
 })

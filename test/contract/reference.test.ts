@@ -4,14 +4,15 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const shell = promisify(execFile)
 
@@ -48,96 +49,108 @@ const docs = Effect.gen(function* () {
   return (yield* ask(`${url}/docs`)).text
 })
 
-suite("the reference of the API", world(), (it) => {
-  it("is small", function* () {
-    assert.isBelow(gzipSync(yield* docs).length, 60_000)
-  })
+layer(world(), realClock)("the reference of the API", (it) => {
+  it.effect("is small", () =>
+    Effect.gen(function* () {
+      assert.isBelow(gzipSync(yield* docs).length, 60_000)
+    }),
+  )
 
-  it("is built from the document, which is served unchanged and names its own server", function* ({ url }) {
-    const { status, text } = yield* ask(`${url}/openapi.json`)
-    assert.strictEqual(status, 200)
-    const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
-    assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
-    assert.strictEqual(JSON.parse(text).servers[0].url, url)
-  })
+  it.effect("is built from the document, which is served unchanged and names its own server", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { status, text } = yield* ask(`${url}/openapi.json`)
+      assert.strictEqual(status, 200)
+      const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
+      assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
+      assert.strictEqual(JSON.parse(text).servers[0].url, url)
+    }),
+  )
 
-  it("has every operation with an example in each language, and the exact form of its body", function* () {
-    const ids = operations.map(({ operationId }) => operationId).sort()
-    const text = yield* docs
-    for (const kind of ["curl", "typescript"]) {
-      assert.deepStrictEqual(
-        samplesIn(text, kind)
-          .map(([id]) => id)
-          .sort(),
-        ids,
-        kind,
-      )
-    }
-    assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
-  })
-
-  it("shows curl commands that work, and can be repeated: each run has a key and a salt of its own", function* () {
-    const paid = new Set<string>(sales.map(({ sale }) => sale.name))
-    const payer = yield* newPayer(20_000_000n)
-    for (const [id, sample] of samplesIn(yield* docs, "curl")) {
-      const status = yield* statusOf(sample)
-      if (!paid.has(id)) {
-        // The names in an example need not exist here; a room's token is the reader's.
-        assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
-        continue
+  it.effect("has every operation with an example in each language, and the exact form of its body", () =>
+    Effect.gen(function* () {
+      const ids = operations.map(({ operationId }) => operationId).sort()
+      const text = yield* docs
+      for (const kind of ["curl", "typescript"]) {
+        assert.deepStrictEqual(
+          samplesIn(text, kind)
+            .map(([id]) => id)
+            .sort(),
+          ids,
+          kind,
+        )
       }
-      assert.strictEqual(status, 402, `${id}: ${sample}`)
-      const told = yield* calledWith(sample)
-      const again = yield* calledWith(sample)
-      assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
-      assert.notStrictEqual(told.key, again.key, id)
-      if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
-      // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
-      if (["offerPrayer", "takeIn"].includes(id)) continue
-      const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(yield* statusOf(sample), 402, id)
-    }
-  })
+      assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
+    }),
+  )
 
-  it("shows TypeScript that runs: a purchase with the library, and reads", function* () {
-    const { folder, secret } = yield* terminal
-    const samples = new Map(samplesIn(yield* docs, "typescript"))
-    const run = (id: string, print: string) => {
-      const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
-      const file = join(folder, `${id}.ts`)
-      writeFileSync(file, program)
-      const env = { ...process.env, PRIVATE_KEY: secret }
-      return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
-    }
-    const read = yield* run("listSpirits", "console.log(body.spirits.length)")
-    assert.strictEqual(read.stdout.trim(), "24")
-    const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
-    assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
-  })
+  it.effect("shows curl commands that work, and can be repeated: each run has a key and a salt of its own", () =>
+    Effect.gen(function* () {
+      const paid = new Set<string>(sales.map(({ sale }) => sale.name))
+      const payer = yield* newPayer(20_000_000n)
+      for (const [id, sample] of samplesIn(yield* docs, "curl")) {
+        const status = yield* statusOf(sample)
+        if (!paid.has(id)) {
+          // The names in an example need not exist here; a room's token is the reader's.
+          assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
+          continue
+        }
+        assert.strictEqual(status, 402, `${id}: ${sample}`)
+        const told = yield* calledWith(sample)
+        const again = yield* calledWith(sample)
+        assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
+        assert.notStrictEqual(told.key, again.key, id)
+        if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
+        // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
+        if (["offerPrayer", "takeIn"].includes(id)) continue
+        const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
+        assert.strictEqual(answer.status, 201, answer.text)
+        assert.strictEqual(yield* statusOf(sample), 402, id)
+      }
+    }),
+  )
 
-  it("lists each code under the anchor that its body links, with the remedy of its documented message", function* ({
-    url,
-  }) {
-    const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
-    assert.strictEqual(refused.json.docs, "/docs/errors#witness_not_found")
-    const list = (yield* ask(`${url}/docs/errors`)).text
-    const remedied = [
-      ...textOf("schema/openapi.json").matchAll(
-        /"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]\s*\},\s*"message": \{\n([\s\S]*?)\n\s*\}/gu,
-      ),
-    ].filter(([, code = ""]) => code !== "settlement_pending")
-    assert.isAbove(remedied.length, 40)
-    for (const [, code = "", message = ""] of remedied) {
-      const form: { description?: string; examples?: ReadonlyArray<string> } = JSON.parse(`{${message}}`)
-      const remedy = /^What to do: (.+\.)$/u.exec(form.description ?? "")?.[1]
-      assert.isDefined(remedy, code)
-      assert.include(form.examples?.[0], remedy, code)
-      const [, entry = ""] = list.split(` id="${code}">`)
-      assert.include(unescaped(entry.split("</article>")[0] ?? ""), remedy, code)
-    }
-    assert.match(yield* docs, /href="\/docs\/errors#witness_ceiling_today"/u)
-    const old = yield* ask(`${url}/docs/errors/not_found`, { redirect: "manual" })
-    assert.deepStrictEqual([old.status, old.headers.get("location")], [308, "/docs/errors#not_found"])
-  })
+  it.effect("shows TypeScript that runs: a purchase with the library, and reads", () =>
+    Effect.gen(function* () {
+      const { folder, secret } = yield* terminal
+      const samples = new Map(samplesIn(yield* docs, "typescript"))
+      const run = (id: string, print: string) => {
+        const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
+        const file = join(folder, `${id}.ts`)
+        writeFileSync(file, program)
+        const env = { ...process.env, PRIVATE_KEY: secret }
+        return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
+      }
+      const read = yield* run("listSpirits", "console.log(body.spirits.length)")
+      assert.strictEqual(read.stdout.trim(), "24")
+      const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
+      assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
+    }),
+  )
+
+  it.effect("lists each code under the anchor that its body links, with the remedy of its documented message", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
+      assert.strictEqual(refused.json.docs, "/docs/errors#witness_not_found")
+      const list = (yield* ask(`${url}/docs/errors`)).text
+      const remedied = [
+        ...textOf("schema/openapi.json").matchAll(
+          /"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]\s*\},\s*"message": \{\n([\s\S]*?)\n\s*\}/gu,
+        ),
+      ].filter(([, code = ""]) => code !== "settlement_pending")
+      assert.isAbove(remedied.length, 40)
+      for (const [, code = "", message = ""] of remedied) {
+        const form: { description?: string; examples?: ReadonlyArray<string> } = JSON.parse(`{${message}}`)
+        const remedy = /^What to do: (.+\.)$/u.exec(form.description ?? "")?.[1]
+        assert.isDefined(remedy, code)
+        assert.include(form.examples?.[0], remedy, code)
+        const [, entry = ""] = list.split(` id="${code}">`)
+        assert.include(unescaped(entry.split("</article>")[0] ?? ""), remedy, code)
+      }
+      assert.match(yield* docs, /href="\/docs\/errors#witness_ceiling_today"/u)
+      const old = yield* ask(`${url}/docs/errors/not_found`, { redirect: "manual" })
+      assert.deepStrictEqual([old.status, old.headers.get("location")], [308, "/docs/errors#not_found"])
+    }),
+  )
 })

@@ -1,11 +1,12 @@
 /** The restrictions that every answer sets for a browser: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
-import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
+import { rooms, loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))
@@ -87,73 +88,81 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
   ]
 }
 
-suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
-  it("allows only its own scripts and resources, no frame, and no other origin", function* ({ url }) {
-    const { stone } = yield* createActs
-    const faults: Array<string> = []
-    const types = new Set<string>()
-    const statuses = new Set<number>()
-    let turn = 0
-    const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
-      // Each asks from an address of its own, so that no limit stands in the way.
-      const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
-      const answer = yield* ask(url + path, {
-        ...init,
-        headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
+layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => {
+  it.effect("allows only its own scripts and resources, no frame, and no other origin", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { stone } = yield* createActs
+      const faults: Array<string> = []
+      const types = new Set<string>()
+      const statuses = new Set<number>()
+      let turn = 0
+      const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
+        // Each asks from an address of its own, so that no limit stands in the way.
+        const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
+        const answer = yield* ask(url + path, {
+          ...init,
+          headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
+        })
+        types.add(typeOf(answer))
+        statuses.add(answer.status)
+        for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
+        return answer
       })
-      types.add(typeOf(answer))
-      statuses.add(answer.status)
-      for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
-      return answer
-    })
-    for (const [path, own] of requests)
-      for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
-        yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
-        yield* look(path, { method, headers: asBrowser })
+      for (const [path, own] of requests)
+        for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
+          yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
+          yield* look(path, { method, headers: asBrowser })
+        }
+      for (const [path, init] of unlinked) yield* look(path, init)
+      const seen = new Set([
+        "/v2/",
+        "/v2/witness",
+        `/witness/${stone.id}`,
+        ...Object.values((yield* ask(`${url}/assets.json`)).json)
+          .flat()
+          .map(String),
+      ])
+      // A set goes on with what is added to it on the way: this walks the site.
+      for (const path of seen) {
+        const answer = yield* look(path, { headers: asBrowser })
+        const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
+        for (const link of links) if (seen.size < 600) seen.add(link)
       }
-    for (const [path, init] of unlinked) yield* look(path, init)
-    const seen = new Set([
-      "/v2/",
-      "/v2/witness",
-      `/witness/${stone.id}`,
-      ...Object.values((yield* ask(`${url}/assets.json`)).json)
-        .flat()
-        .map(String),
-    ])
-    // A set goes on with what is added to it on the way: this walks the site.
-    for (const path of seen) {
-      const answer = yield* look(path, { headers: asBrowser })
-      const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
-      for (const link of links) if (seen.size < 600) seen.add(link)
-    }
-    assert.deepStrictEqual(faults, [])
-    const named = `application/atom+xml application/json font/woff2 image/png image/svg+xml text/css
+      assert.deepStrictEqual(faults, [])
+      const named = `application/atom+xml application/json font/woff2 image/png image/svg+xml text/css
       text/html text/javascript text/markdown text/plain`.split(/\s+/u)
-    assert.includeMembers([...types], named)
-    for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
-      assert.isTrue(statuses.has(status), String(status))
-    assert.isAbove(seen.size, 150)
-  })
+      assert.includeMembers([...types], named)
+      for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
+        assert.isTrue(statuses.has(status), String(status))
+      assert.isAbove(seen.size, 150)
+    }),
+  )
 
-  it("keeps the policy of a cached response: a 304 carries no other", function* ({ url }) {
-    for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
-      const first = yield* ask(url + path)
-      const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
-      assert.strictEqual(again.status, 304, path)
-      for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
-        const brought = again.headers.get(name)
-        if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
+  it.effect("keeps the policy of a cached response: a 304 carries no other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
+        const first = yield* ask(url + path)
+        const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
+        assert.strictEqual(again.status, 304, path)
+        for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
+          const brought = again.headers.get(name)
+          if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
+        }
       }
-    }
-  })
+    }),
+  )
 })
 
-suite("a server with a public https URL", rooms({ publicUrl: "https://altar.example" }), (it) => {
-  it("sends HSTS with every answer, and none for other names of its domain", function* () {
-    const { host, port } = yield* AppConfig
-    for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
-      const { headers } = yield* ask(`http://${host}:${port}${path}`)
-      assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
-    }
-  })
+layer(rooms({ publicUrl: "https://altar.example" }), realClock)("a server with a public https URL", (it) => {
+  it.effect("sends HSTS with every answer, and none for other names of its domain", () =>
+    Effect.gen(function* () {
+      const { host, port } = yield* AppConfig
+      for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
+        const { headers } = yield* ask(`http://${host}:${port}${path}`)
+        assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
+      }
+    }),
+  )
 })

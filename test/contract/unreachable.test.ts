@@ -1,5 +1,6 @@
 /** A starting server answers too. A database that cannot be reached is said at once, without its password, and asked again until it answers. */
 import { request } from "node:http"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
@@ -8,7 +9,8 @@ import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assert, assertNone, suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -37,66 +39,74 @@ const knock = (url: string) =>
     sent.end()
   })
 
-suite("a starting server", database, (it) => {
-  it("answers every caller during its start: first not ready, then ready", function* () {
-    const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
-    const starting = yield* Effect.forkChild(server.start)
-    const knocks: Array<Fiber.Fiber<number | null>> = []
-    yield* Effect.forkChild(knock(server.url)).pipe(
-      Effect.map((one) => knocks.push(one)),
-      Effect.repeat({ schedule: Schedule.spaced("2 millis"), until: () => starting.pollUnsafe() !== undefined }),
-    )
-    yield* Fiber.join(starting)
-    const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
-    assert.isNotEmpty(answered)
-    assertNone(answered, (status) => status !== 200 && status !== 503)
-    assert.strictEqual(yield* knock(server.url), 200)
-  })
+layer(database, realClock)("a starting server", (it) => {
+  it.effect("answers every caller during its start: first not ready, then ready", () =>
+    Effect.gen(function* () {
+      const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
+      const starting = yield* Effect.forkChild(server.start)
+      const knocks: Array<Fiber.Fiber<number | null>> = []
+      yield* Effect.forkChild(knock(server.url)).pipe(
+        Effect.map((one) => knocks.push(one)),
+        Effect.repeat({ schedule: Schedule.spaced("2 millis"), until: () => starting.pollUnsafe() !== undefined }),
+      )
+      yield* Fiber.join(starting)
+      const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
+      assert.isNotEmpty(answered)
+      assertNone(answered, (status) => status !== 200 && status !== 503)
+      assert.strictEqual(yield* knock(server.url), 200)
+    }),
+  )
 })
 
-suite("a database that is unreachable at start", database, (it) => {
-  it("is logged once and without secrets, and the server starts when it answers", function* () {
-    const behind = new URL(yield* real)
-    const proxy = yield* PgProxy.make(behind.href)
-    proxy.refuse(true)
-    const place = `"database":"127.0.0.1:${proxy.port}${behind.pathname}"`
-    const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
-    yield* server.says(`"database unreachable",${place}`)
-    const early = yield* openConnection(server.port)
-    const refused = yield* early.ask(get)
-    assert.match(refused, /^HTTP\/1\.1 503 /u)
-    assert.match(refused, /\r\nretry-after: 1\r\n/iu)
-    const before = proxy.refused()
-    yield* Effect.sync(proxy.refused).pipe(until("the database is not asked again", (now) => now > before + 1))
-    proxy.refuse(false)
-    const output = yield* server.says("server listening")
-    assert.strictEqual(linesOf(output, "database unreachable").length, 1, output)
-    assert.strictEqual(linesOf(output, `"database reachable",${place}`).length, 1, output)
-    assert.notInclude(output, `${behind.username}:${behind.password}`)
-    assert.notInclude(output, proxy.url)
-    yield* serves(server)
-  })
+layer(database, realClock)("a database that is unreachable at start", (it) => {
+  it.effect("is logged once and without secrets, and the server starts when it answers", () =>
+    Effect.gen(function* () {
+      const behind = new URL(yield* real)
+      const proxy = yield* PgProxy.make(behind.href)
+      proxy.refuse(true)
+      const place = `"database":"127.0.0.1:${proxy.port}${behind.pathname}"`
+      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
+      yield* server.says(`"database unreachable",${place}`)
+      const early = yield* openConnection(server.port)
+      const refused = yield* early.ask(get)
+      assert.match(refused, /^HTTP\/1\.1 503 /u)
+      assert.match(refused, /\r\nretry-after: 1\r\n/iu)
+      const before = proxy.refused()
+      yield* Effect.sync(proxy.refused).pipe(until("the database is not asked again", (now) => now > before + 1))
+      proxy.refuse(false)
+      const output = yield* server.says("server listening")
+      assert.strictEqual(linesOf(output, "database unreachable").length, 1, output)
+      assert.strictEqual(linesOf(output, `"database reachable",${place}`).length, 1, output)
+      assert.notInclude(output, `${behind.username}:${behind.password}`)
+      assert.notInclude(output, proxy.url)
+      yield* serves(server)
+    }),
+  )
 
-  it("is waited for when it disconnects in the middle of a start, too", function* () {
-    const proxy = yield* PgProxy.make(yield* real)
-    const trap = proxy.arm(/FROM spirit_altar_migrations/u, "cutBefore")
-    const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
-    yield* trap.arrived
-    yield* server.says("database lost during start")
-    yield* proxy.calm
-    yield* server.says("server listening")
-    yield* serves(server)
-  })
+  it.effect("is waited for when it disconnects in the middle of a start, too", () =>
+    Effect.gen(function* () {
+      const proxy = yield* PgProxy.make(yield* real)
+      const trap = proxy.arm(/FROM spirit_altar_migrations/u, "cutBefore")
+      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
+      yield* trap.arrived
+      yield* server.says("database lost during start")
+      yield* proxy.calm
+      yield* server.says("server listening")
+      yield* serves(server)
+    }),
+  )
 
-  it("does not keep a server from stopping, nor does half a request", function* () {
-    const server = yield* ServerProcess.serving({
-      DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
-    })
-    yield* server.says('"database unreachable","database":"127.0.0.1:9/altar"')
-    const half = yield* openConnection(server.port)
-    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-    yield* stops(server)
-    assert.strictEqual(linesOf(server.output(), "ECONNREFUSED").length, 1, "it says why")
-    assert.notInclude(server.output(), "hush-hush")
-  })
+  it.effect("does not keep a server from stopping, nor does half a request", () =>
+    Effect.gen(function* () {
+      const server = yield* ServerProcess.serving({
+        DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
+      })
+      yield* server.says('"database unreachable","database":"127.0.0.1:9/altar"')
+      const half = yield* openConnection(server.port)
+      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+      yield* stops(server)
+      assert.strictEqual(linesOf(server.output(), "ECONNREFUSED").length, 1, "it says why")
+      assert.notInclude(server.output(), "hush-hush")
+    }),
+  )
 })

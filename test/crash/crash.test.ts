@@ -1,4 +1,5 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Scope } from "effect"
@@ -8,7 +9,6 @@ import type { Trap } from "../lab/proxy/Faults.ts"
 import { proxied } from "../lab/server/Environment.ts"
 import { type SettledBy, type Stage, stage } from "../lab/server/ProxiedServer.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { assert, describe, live } from "../lab/Suites.ts"
 import { Proxies } from "../lab/TestServices.ts"
 
 interface Point {
@@ -191,6 +191,6 @@ const left = {
 describe("a server killed", { concurrent: true }, () => {
   for (const point of points) {
     const { concludedBy, killed, settledBy = "relayer" } = point
-    live(`${killed}, settling by ${settledBy}, leaves ${left[concludedBy]}`, () => survive(point))
+    it.live(`${killed}, settling by ${settledBy}, leaves ${left[concludedBy]}`, () => survive(point))
   }
 })

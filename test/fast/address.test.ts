@@ -5,7 +5,6 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { effect } from "../lab/Suites.ts"
 
 const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
 
@@ -106,7 +105,7 @@ const addresses = ClientAddress.layer({
   Layer.provide(Layer.succeed(SqlClient.SqlClient, (() => Effect.succeed([{ secret: "of this test" }])) as never)),
 )
 
-effect("10,000 pseudonyms are remembered, and one more clears them all and changes none", () =>
+it.effect("10,000 pseudonyms are remembered, and one more clears them all and changes none", () =>
   Effect.gen(function* () {
     const { of } = yield* ClientAddress
     /** How often the request's headers were read for its pseudonym. */

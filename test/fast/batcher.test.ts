@@ -1,10 +1,10 @@
 /** Shared statements and shared reads: no answer is older than its question, and no caller is lost with another. */
+import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
-import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 
@@ -35,33 +35,39 @@ const gathered = Effect.fnUntraced(function* (error: unknown) {
 }, Effect.scoped)
 
 describe("batched requests", () => {
-  effect("run again alone when the database refused their batch", function* () {
-    const { ends, runs } = yield* gathered(refused)
-    assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
-    assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
-  })
+  it.effect("run again alone when the database refused their batch", () =>
+    Effect.gen(function* () {
+      const { ends, runs } = yield* gathered(refused)
+      assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
+      assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
+    }),
+  )
 
-  effect.each([
+  it.effect.each([
     ["a connection is lost", new SqlError.SqlError({ reason: new SqlError.ConnectionError(coded("ECONNRESET")) })],
     ["a pipe breaks", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("EPIPE")) })],
     ["nobody knows why", new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("?") }) })],
     ["the database shuts down", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("57P01")) })],
-  ] as const)("all fail, and do not run again, when %s", function* ([, error]) {
-    const { ends, runs } = yield* gathered(error)
-    assert.deepStrictEqual(runs, [["one", "two"]])
-    assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
-  })
+  ] as const)("all fail, and do not run again, when %s", ([, error]) =>
+    Effect.gen(function* () {
+      const { ends, runs } = yield* gathered(error)
+      assert.deepStrictEqual(runs, [["one", "two"]])
+      assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
+    }),
+  )
 })
 
 describe("a read without an answer", () => {
-  effect("counts as an unreachable database after ten seconds, and not before", function* () {
-    const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
-    yield* TestClock.adjust("9 seconds")
-    assert.isUndefined(reading.pollUnsafe())
-    yield* TestClock.adjust("1 second")
-    const end = yield* Fiber.join(reading)
-    assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
-  })
+  it.effect("counts as an unreachable database after ten seconds, and not before", () =>
+    Effect.gen(function* () {
+      const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(reading.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      const end = yield* Fiber.join(reading)
+      assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
+    }),
+  )
 })
 
 describe("a database", () => {
@@ -79,9 +85,8 @@ describe("a database", () => {
   })
 })
 
-effect(
-  "three hundred concurrent requests share few statements, two at a time, and each has its own answer",
-  function* () {
+it.effect("three hundred concurrent requests share few statements, two at a time, and each has its own answer", () =>
+  Effect.gen(function* () {
     const sizes: Array<number> = []
     let [running, highest] = [0, 0]
     const ask = yield* Batcher.make({
@@ -99,7 +104,7 @@ effect(
     assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
     assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
     assert.isBelow(sizes.length, 10)
-  },
+  }),
 )
 
 /** The steps of one reader: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */

@@ -1,4 +1,5 @@
 /** The numbers of docs/evidence.md: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -23,7 +24,7 @@ import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
-import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
   ...authorization,
@@ -46,7 +47,7 @@ const exceed = Effect.fnUntraced(function* <A, E>(ask: (index: number) => Effect
 })
 
 describe("beyond the limit of remembered payments", { timeout: patience(30) }, () => {
-  effect("an offer is computed again, in the same words", () =>
+  it.effect("an offer is computed again, in the same words", () =>
     Effect.gen(function* () {
       const { required } = yield* Challenges.make
       const offer = (index: number) => {
@@ -73,7 +74,7 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
     ),
   )
 
-  effect("the node is asked again whether a wallet has code", () => {
+  it.effect("the node is asked again whether a wallet has code", () => {
     let asked = 0
     const chain = Layer.mock(Chain, { ask: () => Effect.sync(() => ((asked += 1), "0x")) })
     return Effect.gen(function* () {
@@ -125,7 +126,7 @@ const answered = HttpServerResponse.text("by the handler")
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("the cache of URLs", () => {
-  effect(
+  it.effect(
     "evicts a URL after as many newer ones of its endpoint, keeps those of other endpoints, and omits long ones",
     () =>
       Effect.gen(function* () {
@@ -148,7 +149,7 @@ describe("the cache of URLs", () => {
       }).pipe(Effect.provide(bounded)),
   )
 
-  effect("answers a known URL by its handler, and encodes its refusal", () =>
+  it.effect("answers a known URL by its handler, and encodes its refusal", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const refused = HttpServerResponse.text("refused")
@@ -173,7 +174,7 @@ const neighbours = Layer.merge(
 )
 
 describe("the addresses with too many refused payments", () => {
-  effect("are remembered up to 10,000, and the oldest starts again", () =>
+  it.effect("are remembered up to 10,000, and the oldest starts again", () =>
     Effect.gen(function* () {
       const guardOf = yield* PaymentGuards.make
       const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))

@@ -1,4 +1,5 @@
 /** The evidence of a card charge: the proof in each answer of the processor, and the age of a missing charge. */
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -6,7 +7,6 @@ import { CardProcessor } from "../../src/payments/card/Processor.ts"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"
-import { assert, describe, effect } from "../lab/Suites.ts"
 
 const refused = (status: number, type: string, code: string) => [status, { error: { type, code } }] as const
 const intentOf = (status: string, change: object = {}) => {
@@ -131,9 +131,11 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 describe("evidence of a card charge", () => {
-  effect.each(Object.entries(cases))("of %s is decided by the table", function* ([, one]) {
-    const { asked, told } = yield* evidenceOf(one)
-    assert.strictEqual(told, one.expected)
-    if (one.asked !== undefined) assert.deepStrictEqual(asked, one.asked)
-  })
+  it.effect.each(Object.entries(cases))("of %s is decided by the table", ([, one]) =>
+    Effect.gen(function* () {
+      const { asked, told } = yield* evidenceOf(one)
+      assert.strictEqual(told, one.expected)
+      if (one.asked !== undefined) assert.deepStrictEqual(asked, one.asked)
+    }),
+  )
 })

@@ -1,10 +1,12 @@
 /** Documents name what there is, and the commands in their examples exist with their options. */
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
+import { Effect } from "effect"
+import { assert, describe, it } from "@effect/vitest"
 import { printed } from "../lab/CommandRun.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { assert, assertNone, describe, effect, it } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -81,15 +83,17 @@ describe("a command in an example", () => {
     assertNone(named, (name) => scripts[name] === undefined)
   })
 
-  effect("of ours has valid options", function* () {
-    const typed = shown.flatMap(({ args = [], file, line }) => (args.length === 0 ? [] : [{ args, file, line }]))
-    assert.isAbove(typed.length, 15)
-    const helps = Map.groupBy(typed, ({ args }) => pathOf(args).join(" "))
-    for (const [path, lines] of helps) {
-      const help = yield* printed(...path.split(" "), "--help")
-      for (const { args, file, line } of lines)
-        for (const option of args.filter((word) => /^--\w/u.test(word)))
-          assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
-    }
-  })
+  it.effect("of ours has valid options", () =>
+    Effect.gen(function* () {
+      const typed = shown.flatMap(({ args = [], file, line }) => (args.length === 0 ? [] : [{ args, file, line }]))
+      assert.isAbove(typed.length, 15)
+      const helps = Map.groupBy(typed, ({ args }) => pathOf(args).join(" "))
+      for (const [path, lines] of helps) {
+        const help = yield* printed(...path.split(" "), "--help")
+        for (const { args, file, line } of lines)
+          for (const option of args.filter((word) => /^--\w/u.test(word)))
+            assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
+      }
+    }),
+  )
 })

@@ -1,4 +1,5 @@
 /** The answers of a scripted node and scan, and the evidence that follows by docs/payment-protocol.md. */
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
@@ -25,7 +26,6 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, authorization, logsOf, word } from "../lab/TransferLogs.ts"
-import { assert, describe, effect } from "../lab/Suites.ts"
 
 const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
 const canceled: Conclusion = { _tag: "Void", reason: "authorization_canceled", transaction: found }
@@ -145,21 +145,27 @@ const rows = outcomes.flatMap(([follows, when]) =>
 )
 
 describe("the evidence of one authorization", () => {
-  effect.each(rows)("says: when $title", function* ({ answers, follows }) {
-    assert.deepStrictEqual(yield* evidenceOf(answers).evidence(look), follows)
-  })
+  it.effect.each(rows)("says: when $title", ({ answers, follows }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* evidenceOf(answers).evidence(look), follows)
+    }),
+  )
 
   const asked = rows.filter(({ answers, follows }) => follows._tag === "Void" && answers.row === undefined)
-  effect.each(asked)("says: when $title, but not while the final block is an earlier one", function* ({ answers }) {
-    const early = evidenceOf({ ...answers, final: blockAt(6n, 1_999n) })
-    assert.strictEqual((yield* early.evidence(look))._tag, "Open")
-  })
+  it.effect.each(asked)("says: when $title, but not while the final block is an earlier one", ({ answers }) =>
+    Effect.gen(function* () {
+      const early = evidenceOf({ ...answers, final: blockAt(6n, 1_999n) })
+      assert.strictEqual((yield* early.evidence(look))._tag, "Open")
+    }),
+  )
 
-  effect("spells a transaction in lower case, however settlement spelled it", function* () {
-    const capitals: Hex = `0x${"A".repeat(64)}`
-    const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })
-    assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
-  })
+  it.effect("spells a transaction in lower case, however settlement spelled it", () =>
+    Effect.gen(function* () {
+      const capitals: Hex = `0x${"A".repeat(64)}`
+      const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })
+      assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
+    }),
+  )
 })
 
 describe("a node that does not answer", () => {
@@ -171,18 +177,21 @@ describe("a node that does not answer", () => {
     transfers: { transfersOf: () => silent },
     receipt: { receiptOf: () => silent },
   }
-  effect.each(Object.entries(questions))(
+  it.effect.each(Object.entries(questions))(
     "when asked for the %s proves nothing, and fails the inquiry",
-    function* ([, change]) {
-      const { evidence } = evidenceOf(usedAnd(foundIs(receipt(elsewhere))), change)
-      assert.strictEqual(yield* Effect.flip(evidence(look)), "no answer")
-    },
+    ([, change]) =>
+      Effect.gen(function* () {
+        const { evidence } = evidenceOf(usedAnd(foundIs(receipt(elsewhere))), change)
+        assert.strictEqual(yield* Effect.flip(evidence(look)), "no answer")
+      }),
   )
 
-  effect.each([rowIn(true), rowIn(true, { amount: 1n })])("takes nothing from a final row", function* (row) {
-    const { evidence } = evidenceOf({ row }, { heads: silent, receiptOf: () => silent })
-    assert.notStrictEqual((yield* evidence(look))._tag, "Open")
-  })
+  it.effect.each([rowIn(true), rowIn(true, { amount: 1n })])("takes nothing from a final row", (row) =>
+    Effect.gen(function* () {
+      const { evidence } = evidenceOf({ row }, { heads: silent, receiptOf: () => silent })
+      assert.notStrictEqual((yield* evidence(look))._tag, "Open")
+    }),
+  )
 })
 
 describe("a transaction that was just submitted", () => {
@@ -202,20 +211,24 @@ describe("a transaction that was just submitted", () => {
   }
   const waiting = { ...look, patience: Duration.seconds(20) }
 
-  effect("is awaited through missing answers, and found within a second of its arrival", function* () {
-    const search = yield* Effect.forkChild(minedAfter(6).evidence(waiting))
-    yield* TestClock.adjust("6 seconds")
-    yield* TestClock.adjust("1 second")
-    assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
-  })
+  it.effect("is awaited through missing answers, and found within a second of its arrival", () =>
+    Effect.gen(function* () {
+      const search = yield* Effect.forkChild(minedAfter(6).evidence(waiting))
+      yield* TestClock.adjust("6 seconds")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
+    }),
+  )
 
-  effect("is abandoned at the end of the timeout, and its authorization is checked instead", function* () {
-    const search = yield* Effect.forkChild(minedAfter(21).evidence(waiting))
-    yield* TestClock.adjust("19999 millis")
-    assert.isUndefined(search.pollUnsafe())
-    yield* TestClock.adjust("1 millis")
-    assert.deepStrictEqual(yield* Fiber.join(search), open(true))
-  })
+  it.effect("is abandoned at the end of the timeout, and its authorization is checked instead", () =>
+    Effect.gen(function* () {
+      const search = yield* Effect.forkChild(minedAfter(21).evidence(waiting))
+      yield* TestClock.adjust("19999 millis")
+      assert.isUndefined(search.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* Fiber.join(search), open(true))
+    }),
+  )
 })
 
 describe("the search for the log that ended an authorization", () => {
@@ -233,14 +246,16 @@ describe("the search for the log that ended an authorization", () => {
     return questions
   })
 
-  effect("begins at the given block, or goes back from the newest one to the earliest possible one", function* () {
-    const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
-    const asking = (newest: Block, one: typeof late) => asked(newest, ({ usedBy }) => usedBy(one))
-    const newest = blockAt(90_000n, 99_000n)
-    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
-    // Signed for a day at most: from second 13 600 on, one block a second.
-    assert.deepStrictEqual(yield* asking(newest, late), [[90_000n - (99_000n - 13_600n), 90_000n, true]])
-    assert.deepStrictEqual(yield* asking(newest, { ...late, validAfter: 98_000n }), [[89_000n, 90_000n, true]])
-    assert.deepStrictEqual(yield* asking(blockAt(50n, 99_000n), late), [[0n, 50n, true]])
-  })
+  it.effect("begins at the given block, or goes back from the newest one to the earliest possible one", () =>
+    Effect.gen(function* () {
+      const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+      const asking = (newest: Block, one: typeof late) => asked(newest, ({ usedBy }) => usedBy(one))
+      const newest = blockAt(90_000n, 99_000n)
+      assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
+      // Signed for a day at most: from second 13 600 on, one block a second.
+      assert.deepStrictEqual(yield* asking(newest, late), [[90_000n - (99_000n - 13_600n), 90_000n, true]])
+      assert.deepStrictEqual(yield* asking(newest, { ...late, validAfter: 98_000n }), [[89_000n, 90_000n, true]])
+      assert.deepStrictEqual(yield* asking(blockAt(50n, 99_000n), late), [[0n, 50n, true]])
+    }),
+  )
 })

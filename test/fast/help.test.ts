@@ -1,10 +1,10 @@
 /** The help is complete: every command with examples that are spelled as it understands them, and shells complete it. */
 import { execFileSync } from "node:child_process"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { messages } from "../../src/platform/LogMessages.ts"
 import { printed as ask } from "../lab/CommandRun.ts"
-import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
@@ -34,19 +34,18 @@ describe("a word that begins with a dash", () => {
 })
 
 describe("the help", () => {
-  effect(
-    "names every command, the meaning of exit codes, and the variables that a server and a buyer read",
-    function* () {
+  it.effect("names every command, the meaning of exit codes, and the variables that a server and a buyer read", () =>
+    Effect.gen(function* () {
       let help = ""
       for (const group of ["", "log", "admin", "serve", "witness"])
         help += yield* ask(...group.split(" ").filter(Boolean), "--help")
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is a failure/u)
       for (const name of ["RELAYER_KEY", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]) assert.include(help, name)
-    },
+    }),
   )
 
-  effect("shows every command with examples of its own flags, and an option without a value as a switch", () =>
+  it.effect("shows every command with examples of its own flags, and an option without a value as a switch", () =>
     Effect.forEach(commands, (command) =>
       Effect.gen(function* () {
         const help = yield* ask(...command, "--help")
@@ -65,15 +64,19 @@ describe("the help", () => {
     ),
   )
 
-  effect("of the log's messages is `admin messages`: each warning and error with what to do", function* () {
-    const lines = yield* ask("admin", "messages")
-    for (const level of [messages.Fatal, messages.Error, messages.Warn])
-      for (const [message, action] of Object.entries(level)) assert.include(lines, `${message}: ${action}\n`)
-  })
+  it.effect("of the log's messages is `admin messages`: each warning and error with what to do", () =>
+    Effect.gen(function* () {
+      const lines = yield* ask("admin", "messages")
+      for (const level of [messages.Fatal, messages.Error, messages.Warn])
+        for (const [message, action] of Object.entries(level)) assert.include(lines, `${message}: ${action}\n`)
+    }),
+  )
 
-  effect("includes a well-formed bash completion of commands, flags and choices", function* () {
-    const script = yield* ask("--completions", "bash")
-    execFileSync("bash", ["-n"], { input: script })
-    for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare"]) assert.include(script, word)
-  })
+  it.effect("includes a well-formed bash completion of commands, flags and choices", () =>
+    Effect.gen(function* () {
+      const script = yield* ask("--completions", "bash")
+      execFileSync("bash", ["-n"], { input: script })
+      for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare"]) assert.include(script, word)
+    }),
+  )
 })

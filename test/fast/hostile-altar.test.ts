@@ -1,4 +1,5 @@
 /** A scripted altar that lies to the library or is not there: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
+import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Fiber } from "effect"
@@ -17,7 +18,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assert, assertEach, describe, effect, it, rejected, valuesOf } from "../lab/Suites.ts"
+import { assertEach, rejected, valuesOf } from "../lab/Assertions.ts"
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
@@ -192,7 +193,7 @@ describe("plain http", () => {
   })
 })
 
-effect("an altar that never finishes its start is polled once a second and abandoned", () =>
+it.effect("an altar that never finishes its start is polled once a second and abandoned", () =>
   Effect.gen(function* () {
     let asked = 0
     const real = globalThis.fetch

@@ -1,6 +1,7 @@
 /** The journal: turns are kept whole or not at all, and its words go to the altar they were sealed for. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { exclusively } from "../../src/buyer/JournalPages.ts"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
@@ -8,7 +9,7 @@ import * as Purchases from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assert, describe, it, rejected } from "../lab/Suites.ts"
+import { rejected } from "../lab/Assertions.ts"
 
 describe("the journal", () => {
   const folder = newFolder()

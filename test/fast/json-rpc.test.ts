@@ -1,5 +1,6 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
+import { assert, layer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
@@ -22,7 +23,8 @@ import {
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
-import { assert, assertEach, assertNone, suite } from "../lab/Suites.ts"
+import { assertEach, assertNone } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const undici = NodeHttpClient.layerUndici
 
@@ -36,50 +38,56 @@ const behave: Behaviour = (calls, response) => {
   return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
 }
 
-suite("calls to the node", undici, (it) => {
-  it("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
-    const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
-    assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
-    assertEach(heard, (calls) => [calls].flat().length, [3])
-    const many = Array.from({ length: 120 }, (_, index) => String(index))
-    assert.deepStrictEqual(
-      yield* askAll(ask, many),
-      many.map((name) => `eth_call ${name}`),
-    )
-    // They travel side by side, over connections of their own: their order of arrival is not defined.
-    const sizes = heard.slice(1).map((calls) => [calls].flat().length)
-    assert.deepStrictEqual(
-      sizes.sort((one, other) => other - one),
-      [50, 50, 20],
-    )
-  })
+layer(undici, realClock)("calls to the node", (it) => {
+  it.effect("share one request when they are concurrent, equal calls once, and fifty at most", () =>
+    Effect.gen(function* () {
+      const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
+      assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
+      assertEach(heard, (calls) => [calls].flat().length, [3])
+      const many = Array.from({ length: 120 }, (_, index) => String(index))
+      assert.deepStrictEqual(
+        yield* askAll(ask, many),
+        many.map((name) => `eth_call ${name}`),
+      )
+      // They travel side by side, over connections of their own: their order of arrival is not defined.
+      const sizes = heard.slice(1).map((calls) => [calls].flat().length)
+      assert.deepStrictEqual(
+        sizes.sort((one, other) => other - one),
+        [50, 50, 20],
+      )
+    }),
+  )
 
-  it("never share the answer to an earlier request", function* () {
-    let block = 0
-    const held = Promise.withResolvers<() => void>()
-    const { ask } = yield* nodeThat((calls, response) => {
-      block += 1
-      const text = JSON.stringify({ id: [calls].flat()[0]?.id, result: block })
-      if (block === 1) held.resolve(() => response.end(text))
-      else response.end(text)
-    }, patient)
-    const early = yield* Effect.forkChild(ask("eth_blockNumber", []))
-    const release = yield* Effect.promise(() => held.promise)
-    assert.strictEqual(yield* ask("eth_blockNumber", []), 2)
-    release()
-    assert.strictEqual(yield* Fiber.join(early), 1)
-  })
+  it.effect("never share the answer to an earlier request", () =>
+    Effect.gen(function* () {
+      let block = 0
+      const held = Promise.withResolvers<() => void>()
+      const { ask } = yield* nodeThat((calls, response) => {
+        block += 1
+        const text = JSON.stringify({ id: [calls].flat()[0]?.id, result: block })
+        if (block === 1) held.resolve(() => response.end(text))
+        else response.end(text)
+      }, patient)
+      const early = yield* Effect.forkChild(ask("eth_blockNumber", []))
+      const release = yield* Effect.promise(() => held.promise)
+      assert.strictEqual(yield* ask("eth_blockNumber", []), 2)
+      release()
+      assert.strictEqual(yield* Fiber.join(early), 1)
+    }),
+  )
 
-  it("continue when the first caller leaves", function* () {
-    const held = Promise.withResolvers<() => void>()
-    const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
-    const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
-    const second = yield* Effect.forkChild(ask("eth_call", ["first"]))
-    const release = yield* Effect.promise(() => held.promise)
-    yield* Fiber.interrupt(first)
-    release()
-    assert.strictEqual(yield* Fiber.join(second), fine[0])
-  })
+  it.effect("continue when the first caller leaves", () =>
+    Effect.gen(function* () {
+      const held = Promise.withResolvers<() => void>()
+      const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
+      const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
+      const second = yield* Effect.forkChild(ask("eth_call", ["first"]))
+      const release = yield* Effect.promise(() => held.promise)
+      yield* Fiber.interrupt(first)
+      release()
+      assert.strictEqual(yield* Fiber.join(second), fine[0])
+    }),
+  )
 
   const partial: ReadonlyArray<
     readonly [what: string, answers: (calls: ReadonlyArray<Call>) => ReadonlyArray<unknown>]
@@ -89,85 +97,99 @@ suite("calls to the node", undici, (it) => {
     ["answers one with what is no answer", (calls) => ["?", ...calls.slice(1).map(echo)]],
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
-  it.each(partial)("get the right answers from a node that %s", function* ([, answers]) {
-    const { ask } = yield* nodeThat(
-      (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
-      patient,
-    )
-    assert.deepStrictEqual(yield* askAll(ask, names), fine)
-  })
+  it.effect.each(partial)("get the right answers from a node that %s", ([, answers]) =>
+    Effect.gen(function* () {
+      const { ask } = yield* nodeThat(
+        (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
+        patient,
+      )
+      assert.deepStrictEqual(yield* askAll(ask, names), fine)
+    }),
+  )
 
-  it.each([
+  it.effect.each([
     ["with a status", 400, "no batches"],
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
-  ] as const)("are sent one by one after batches are refused %s", function* ([, status, text]) {
-    const { ask, heard } = yield* nodeThat(
-      (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
-      patient,
-    )
-    for (const _ of ["first", "again"]) assert.deepStrictEqual(yield* askAll(ask, names), fine)
-    if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
-  })
+  ] as const)("are sent one by one after batches are refused %s", ([, status, text]) =>
+    Effect.gen(function* () {
+      const { ask, heard } = yield* nodeThat(
+        (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
+        patient,
+      )
+      for (const _ of ["first", "again"]) assert.deepStrictEqual(yield* askAll(ask, names), fine)
+      if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
+    }),
+  )
 
-  it("fail alone: by an error of their own, by their length, or by their time", function* () {
-    const { ask } = yield* nodeThat(behave, patient)
-    assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
-    assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
-    // Long enough for what does answer, also where others have their turn first.
-    const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
-    assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
-  })
+  it.effect("fail alone: by an error of their own, by their length, or by their time", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* nodeThat(behave, patient)
+      assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
+      assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
+      // Long enough for what does answer, also where others have their turn first.
+      const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
+      assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
+    }),
+  )
 
-  it("end in time although the node sends a byte now and then for ever", function* () {
-    const { ask } = yield* nodeThat((_, response) => {
-      const drip = setInterval(() => response.write(" "), 20)
-      response.on("close", () => clearInterval(drip))
-    }, Duration.millis(200))
-    assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
-  })
+  it.effect("end in time although the node sends a byte now and then for ever", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* nodeThat((_, response) => {
+        const drip = setInterval(() => response.write(" "), 20)
+        response.on("close", () => clearInterval(drip))
+      }, Duration.millis(200))
+      assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
+    }),
+  )
 
-  it("are repeated once after a transient failure, and the unrepeatable ones are sent once", function* () {
-    const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
-    assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
-    assert.strictEqual(heard.length, 2)
-    yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
-    assert.strictEqual(heard.length, 3)
-  })
+  it.effect("are repeated once after a transient failure, and the unrepeatable ones are sent once", () =>
+    Effect.gen(function* () {
+      const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
+      assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
+      assert.strictEqual(heard.length, 2)
+      yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
+      assert.strictEqual(heard.length, 3)
+    }),
+  )
 })
 
-suite("a long answer", undici, (it) => {
+layer(undici, realClock)("a long answer", (it) => {
   const long = "x".repeat(1_500_000)
 
-  it("is read by three calls at once at most, and delays no short one", function* () {
-    const held: Array<() => void> = []
-    const found = new Set<string>()
-    const { ask } = yield* nodeThat(
-      (calls, response) => {
-        const answers = [calls].flat().map(({ id, params: [name] }) => ({ id, result: name === "short" ? name : long }))
-        const text = JSON.stringify(isBatch(calls) ? answers : answers[0])
-        if (isBatch(calls)) return void response.end(text)
-        const name = String(calls.params[0])
-        // The first time it is found too long; from then on every reader waits.
-        if (found.has(name)) return void held.push(() => response.end(text))
-        if (name !== "short") found.add(name)
-        return void response.end(text)
-      },
-      patient,
-      4_000_000,
-    )
-    const receipts = (transactions: ReadonlyArray<string>) =>
-      Effect.forEach(transactions, (one) => Effect.map(ask("eth_getTransactionReceipt", [one]), String), {
-        concurrency: "unbounded",
-      })
-    const longOnes = yield* Effect.forkChild(receipts(["1", "2", "3", "4", "5"]))
-    yield* Effect.repeat(Effect.sleep(5), { until: () => Effect.succeed(held.length === 3) })
-    assert.deepStrictEqual(yield* receipts(["short"]), ["short"])
-    assert.strictEqual(held.length, 3, "no more than three are read at once")
-    const release = Effect.sync(() => held.shift()?.())
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(5), release)))
-    assertEach(yield* Fiber.join(longOnes), ({ length }) => length, Array(5).fill(long.length))
-  })
+  it.effect("is read by three calls at once at most, and delays no short one", () =>
+    Effect.gen(function* () {
+      const held: Array<() => void> = []
+      const found = new Set<string>()
+      const { ask } = yield* nodeThat(
+        (calls, response) => {
+          const answers = [calls]
+            .flat()
+            .map(({ id, params: [name] }) => ({ id, result: name === "short" ? name : long }))
+          const text = JSON.stringify(isBatch(calls) ? answers : answers[0])
+          if (isBatch(calls)) return void response.end(text)
+          const name = String(calls.params[0])
+          // The first time it is found too long; from then on every reader waits.
+          if (found.has(name)) return void held.push(() => response.end(text))
+          if (name !== "short") found.add(name)
+          return void response.end(text)
+        },
+        patient,
+        4_000_000,
+      )
+      const receipts = (transactions: ReadonlyArray<string>) =>
+        Effect.forEach(transactions, (one) => Effect.map(ask("eth_getTransactionReceipt", [one]), String), {
+          concurrency: "unbounded",
+        })
+      const longOnes = yield* Effect.forkChild(receipts(["1", "2", "3", "4", "5"]))
+      yield* Effect.repeat(Effect.sleep(5), { until: () => Effect.succeed(held.length === 3) })
+      assert.deepStrictEqual(yield* receipts(["short"]), ["short"])
+      assert.strictEqual(held.length, 3, "no more than three are read at once")
+      const release = Effect.sync(() => held.shift()?.())
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(5), release)))
+      assertEach(yield* Fiber.join(longOnes), ({ length }) => length, Array(5).fill(long.length))
+    }),
+  )
 })
 
 const secret = "SECRETKEY"
@@ -204,18 +226,20 @@ const rehearsal: RelayerNode.Rehearsal = {
   fee: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
 }
 
-suite("an unreachable node", undici, (it) => {
-  it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
-    const url = Redacted.make(yield* addressOf(status, body))
-    const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
-    const ours = yield* Effect.flip(node.ask(...question))
-    const relayers = yield* Effect.flip(
-      RelayerNode.make(node, Duration.seconds(10)).rehearse(`0x${"51".repeat(20)}`, rehearsal, "latest"),
-    )
-    assert.include(yield* logged(ours), "eth_call")
-    assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
-    for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
-  })
+layer(undici, realClock)("an unreachable node", (it) => {
+  it.effect.each(nodes)("is logged without its key after %s", ([, status, body]) =>
+    Effect.gen(function* () {
+      const url = Redacted.make(yield* addressOf(status, body))
+      const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
+      const ours = yield* Effect.flip(node.ask(...question))
+      const relayers = yield* Effect.flip(
+        RelayerNode.make(node, Duration.seconds(10)).rehearse(`0x${"51".repeat(20)}`, rehearsal, "latest"),
+      )
+      assert.include(yield* logged(ours), "eth_call")
+      assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
+      for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+    }),
+  )
 })
 
 /** A block of one of two branches, as the head of it says. */
@@ -233,49 +257,57 @@ const behind = [1, 25, 49, 50, 99].flatMap((acts): ReadonlyArray<readonly [numbe
   [acts, "fails there", { error: { code: -32_603, message: "no such block" } }],
 ])
 
-suite("two nodes behind one address, one on a dead branch up to the block before the final one,", undici, (it) => {
-  it.each(behind)(
-    "never make a block of the dead branch final: %s concurrent requests, and the second node %s",
-    function* ([acts, , there]) {
-      let requests = 0
-      const { heard, url } = yield* served((calls, response) => {
-        requests += 1
-        const isBehind = requests === 2
-        const one = ({ id, params: [block] }: Call) => {
-          const number = block === "finalized" ? newest : Number(block)
-          return isBehind && number >= newest ? { id, ...there } : { id, result: blockOn(isBehind ? "b" : "a", number) }
-        }
-        response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-      })
-      const chain = yield* Layer.build(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient }))
-      const lookAt = (branch: "a" | "b") =>
-        Effect.forEach(
-          Array.from({ length: acts }, (_, index) => 800 + index),
-          (number) =>
-            Effect.option(
-              Context.get(chain, Chain).isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash }),
-            ),
-          { concurrency: "unbounded" },
-        )
-      assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
-      assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
-      assert.isAbove(requests, 2)
-      assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
-    },
-  )
-})
-
-suite("a pair of calls", undici, (it) => {
-  it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
-    const { ask, askPair, heard } = yield* nodeThat(behave, patient)
-    const [both] = yield* Effect.all(
-      [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
-      { concurrency: "unbounded" },
+layer(undici, realClock)(
+  "two nodes behind one address, one on a dead branch up to the block before the final one,",
+  (it) => {
+    it.effect.each(behind)(
+      "never make a block of the dead branch final: %s concurrent requests, and the second node %s",
+      ([acts, , there]) =>
+        Effect.gen(function* () {
+          let requests = 0
+          const { heard, url } = yield* served((calls, response) => {
+            requests += 1
+            const isBehind = requests === 2
+            const one = ({ id, params: [block] }: Call) => {
+              const number = block === "finalized" ? newest : Number(block)
+              return isBehind && number >= newest
+                ? { id, ...there }
+                : { id, result: blockOn(isBehind ? "b" : "a", number) }
+            }
+            response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+          })
+          const chain = yield* Layer.build(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient }))
+          const lookAt = (branch: "a" | "b") =>
+            Effect.forEach(
+              Array.from({ length: acts }, (_, index) => 800 + index),
+              (number) =>
+                Effect.option(
+                  Context.get(chain, Chain).isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash }),
+                ),
+              { concurrency: "unbounded" },
+            )
+          assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
+          assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
+          assert.isAbove(requests, 2)
+          assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+        }),
     )
-    assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
-      fine[0],
-      "3",
-    ])
-    assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
-  })
+  },
+)
+
+layer(undici, realClock)("a pair of calls", (it) => {
+  it.effect("reports each refusal, and repeats as a pair when one answer takes all the bytes", () =>
+    Effect.gen(function* () {
+      const { ask, askPair, heard } = yield* nodeThat(behave, patient)
+      const [both] = yield* Effect.all(
+        [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
+        fine[0],
+        "3",
+      ])
+      assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
+    }),
+  )
 })

@@ -1,4 +1,5 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
+import { assert, describe, it } from "@effect/vitest"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
@@ -15,7 +16,6 @@ import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath } from "../../schema/log/Tile.ts"
 import { linkOf } from "../lab/buyer/ReceiptFiles.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const read = <A>(parsed: A | Malformed): A => {
   if (parsed instanceof Malformed) throw new Error(parsed.message)

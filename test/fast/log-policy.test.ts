@@ -1,10 +1,11 @@
 /** Policies of a log mean one thing, and a stopped log is explained by what was found. */
+import { assert, describe, it } from "@effect/vitest"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { golden, renamed } from "../lab/log/Vectors.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
-import { assert, assertEach, describe, it } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
 

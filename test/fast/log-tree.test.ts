@@ -1,4 +1,5 @@
 /** The tree and its proofs against what other implementations made of the same leaves, and against any change of a bit. */
+import { assert, describe, it } from "@effect/vitest"
 import { RFC9162 } from "@transmute/rfc9162"
 import { base64, type Bytes, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
@@ -7,7 +8,7 @@ import * as TileMemo from "../../src/log/TileMemo.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { golden, rfc } from "../lab/log/Vectors.ts"
-import { assert, assertEach, describe, it } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const rfcLog = (size: number) =>
   new MemoryLog().append(rfc.leaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))

@@ -1,9 +1,9 @@
 /** Each way in which a signed payment can differ from the offer, and each window in which it is not valid. */
+import { assert, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "../../schema/payments/Payment.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { longestLife, mismatch, untimely } from "../../src/payments/verify/Offer.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const sale = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }
 const other = "0x00000000000000000000000000000000000000aa"

@@ -1,4 +1,5 @@
 /** The OpenAPI document is what the contract generates, hides nothing, and its examples are as true as real answers. */
+import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { Schema } from "effect"
@@ -12,7 +13,7 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { document, operations, resolved } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
-import { assert, assertSome, describe, it } from "../lab/Suites.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const written = textOf("schema/openapi.json")
 const { schemas, securitySchemes } = document.components

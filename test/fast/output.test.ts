@@ -1,6 +1,6 @@
 /** The output of commands: untrusted names reach the terminal without the characters that reorder or break a line. */
+import { assert, describe, it } from "@effect/vitest"
 import { compact, isolated, plain, pretty } from "../../src/cli/Output.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const turning = ["\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\u0085", "\u001b", "\u007f"]
 

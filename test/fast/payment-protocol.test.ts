@@ -1,4 +1,5 @@
 /** The payment protocol: every cell of the table in docs/payment-protocol.md, and when two inquiries agree. */
+import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { Submission } from "../../src/payments/settle/Settlement.ts"
 import {
@@ -16,7 +17,6 @@ import {
 } from "../../src/payments/decision.ts"
 import { textOf } from "../lab/Sources.ts"
 import { type Conclusion, findingOf } from "../../src/payments/chain/Evidence.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000

@@ -1,11 +1,11 @@
 /** One rule for every name and text that others see, in the altar and in the rooms. */
+import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
 import { AgentName } from "../../schema/Common.ts"
 import { Dedication } from "../../schema/altar/Candle.ts"
 import { Reason } from "../../schema/altar/Keeper.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
 import { RoomBody } from "../../schema/room/Room.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const { sender, text } = MessageBody.fields
 const fields = {

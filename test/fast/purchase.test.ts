@@ -1,4 +1,5 @@
 /** The parts of a purchase that page, command and library share: the signature, and the meaning of an answer. */
+import { assert, describe, it } from "@effect/vitest"
 import { toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
@@ -6,7 +7,6 @@ import { pursue, type Pursued } from "../../src/buyer/core/Loop.ts"
 import { type Body, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { type Event, page, type Patience, program, type State } from "../../src/buyer/core/States.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const challenge = asking()
 

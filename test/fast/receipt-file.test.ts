@@ -1,4 +1,5 @@
 /** A receipt file is believed in what its signature and hashes cover alone. */
+import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
@@ -8,7 +9,6 @@ import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText } from "../../src/log/Signer.ts"
 import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
 import { host, key, keyTextOf, log, madeReceiptFile, other, payTo, signer } from "../lab/buyer/ReceiptFiles.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
 

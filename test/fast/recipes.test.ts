@@ -1,5 +1,6 @@
 /** The recipes others compute too, held to fixed vectors. A fault in a chain is named by its stone. */
 import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
 import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, mismatchOf, seal, sha256 } from "../../src/altar/Hashes.ts"
@@ -9,7 +10,7 @@ import { seal as sealing, type Segment, verifySegment, verifyStone } from "../..
 import { vectors } from "../../src/agents/Words.ts"
 import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 import { entriesOf, hashAt, segmentOf } from "../lab/log/StaticLog.ts"
-import { assert, describe, it, rejected } from "../lab/Suites.ts"
+import { rejected } from "../lab/Assertions.ts"
 
 const words = "The heron will return by May."
 

@@ -1,9 +1,10 @@
 /** The poll machine: three seconds while seen, silence while hidden, on from the last sequence, history is not news. */
+import { assert, describe, it } from "@effect/vitest"
 import type { Mode } from "../../src/web/signals/api.ts"
 import { fragmentIn, fragmentOf, readInvite } from "../../src/web/signals/invite.ts"
 import { patterns } from "../../src/web/signals/patterns.ts"
 import { begin, type Event, felt, step, unseen } from "../../src/web/signals/poll.ts"
-import { assert, describe, it, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const signals = (latest: number, ...sequences: ReadonlyArray<number>) => ({
   room: { id: "", name: "", createdAt: "", expiresAt: "", latestSequence: latest },

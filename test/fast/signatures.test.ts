@@ -1,4 +1,5 @@
 /** Our reading of a signature is viem's. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
@@ -9,7 +10,6 @@ import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength, signings } from "../../src/payments/verify/SigningKey.ts"
-import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -84,40 +84,44 @@ describe("the key behind a signature", () => {
     assert.notDeepEqual(signingOf(one, domain), signingOf(one, { ...domain, assetVersion: "3" }))
   })
 
-  effect("equals viem's result, also where viem finds none", function* () {
-    const recover = yield* Effect.promise(makeRecover)
-    for (let round = 0; round < 8; round++) {
-      const signer = privateKeyToAccount(newHex(32))
-      const authorization = authorizationOf({ from: inLowerCase(signer.address) })
-      const hash = viemDigestOf(authorization)
-      const signature = yield* Effect.promise(() => signer.sign({ hash }))
-      const recovered = (form: Hex) => {
-        const signing = signingOf({ ...authorization, signature: form }, domain)
-        return signing && hexOf(recover(signing))
+  it.effect("equals viem's result, also where viem finds none", () =>
+    Effect.gen(function* () {
+      const recover = yield* Effect.promise(makeRecover)
+      for (let round = 0; round < 8; round++) {
+        const signer = privateKeyToAccount(newHex(32))
+        const authorization = authorizationOf({ from: inLowerCase(signer.address) })
+        const hash = viemDigestOf(authorization)
+        const signature = yield* Effect.promise(() => signer.sign({ hash }))
+        const recovered = (form: Hex) => {
+          const signing = signingOf({ ...authorization, signature: form }, domain)
+          return signing && hexOf(recover(signing))
+        }
+        assert.strictEqual(recovered(signature), inLowerCase(signer.address))
+        for (const form of forms(signature)) {
+          const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
+          assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
+        }
       }
-      assert.strictEqual(recovered(signature), inLowerCase(signer.address))
-      for (const form of forms(signature)) {
-        const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
-        assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
-      }
-    }
-  })
+    }),
+  )
 
-  effect("must be the payer's own", function* () {
-    const isSigned = yield* Effect.promise(makeIsSigned)
-    const signer = privateKeyToAccount(newHex(32))
-    const own = authorizationOf({ from: inLowerCase(signer.address) })
-    const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
-    const signed = { ...own, signature }
-    const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
-    const many = [
-      signed,
-      { ...signed, from: newHex(20) },
-      { ...signed, nonce: newHex(32) },
-      { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
-      signed,
-    ].map(signingIn)
-    assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
-    assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
-  })
+  it.effect("must be the payer's own", () =>
+    Effect.gen(function* () {
+      const isSigned = yield* Effect.promise(makeIsSigned)
+      const signer = privateKeyToAccount(newHex(32))
+      const own = authorizationOf({ from: inLowerCase(signer.address) })
+      const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+      const signed = { ...own, signature }
+      const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
+      const many = [
+        signed,
+        { ...signed, from: newHex(20) },
+        { ...signed, nonce: newHex(32) },
+        { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
+        signed,
+      ].map(signingIn)
+      assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
+      assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
+    }),
+  )
 })

@@ -1,11 +1,11 @@
 /** The pure pairing of logs: which use of an authorization made which transfer; and which refusals make a range narrower. */
+import { assert, describe, it } from "@effect/vitest"
 import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
 import type { Hex } from "viem"
 import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
 import { isTooManyBlocks } from "../../src/payments/chain/Chain.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { word } from "../lab/TransferLogs.ts"
-import { assert, describe, it } from "../lab/Suites.ts"
 
 const [payer, other, old] = [wallet(1), wallet(2), wallet(3)]
 const ours = new Set<string>([us, old])

@@ -1,14 +1,14 @@
 /** Discovery by agents finds every paid route, what it costs and how it is asked for, and nothing that is wrong. */
-import { assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { chain } from "../lab/Chain.ts"
-import { layer as world, paymentsOf } from "../lab/Fixture.ts"
+import { world, paymentsOf } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
-import { suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 
@@ -23,20 +23,23 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-suite("@agentcash/discovery", catalogued, (it) => {
-  it("finds no fault with a catalogued altar", function* ({ url }) {
-    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
-    assert.strictEqual(code, 0, stderr)
-    const { auth, faults, offers } = JSON.parse(stdout)
-    assert.deepStrictEqual(faults, [])
-    const paid = sales.map(({ path }) => `POST ${path.replace(/:([A-Za-z]+)/u, "{$1}")}`)
-    for (const route of paid) assert.strictEqual(auth[route], "paid", route)
-    assert.strictEqual(auth["GET /api/rooms/{roomId}"], "apiKey")
-    assert.strictEqual(auth["GET /api/witness"], "unprotected")
-    assert.sameMembers(
-      offers.map(({ path }: { readonly path: string }) => `POST ${path}`),
-      paid,
-    )
-    for (const { options, path } of offers) assert.isAtLeast(options, 1, path)
-  })
+layer(catalogued, realClock)("@agentcash/discovery", (it) => {
+  it.effect("finds no fault with a catalogued altar", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
+      assert.strictEqual(code, 0, stderr)
+      const { auth, faults, offers } = JSON.parse(stdout)
+      assert.deepStrictEqual(faults, [])
+      const paid = sales.map(({ path }) => `POST ${path.replace(/:([A-Za-z]+)/u, "{$1}")}`)
+      for (const route of paid) assert.strictEqual(auth[route], "paid", route)
+      assert.strictEqual(auth["GET /api/rooms/{roomId}"], "apiKey")
+      assert.strictEqual(auth["GET /api/witness"], "unprotected")
+      assert.sameMembers(
+        offers.map(({ path }: { readonly path: string }) => `POST ${path}`),
+        paid,
+      )
+      for (const { options, path } of offers) assert.isAtLeast(options, 1, path)
+    }),
+  )
 })

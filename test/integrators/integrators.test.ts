@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
@@ -16,7 +16,7 @@ import { exceptions } from "./exceptions.ts"
 import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
-import { suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.
@@ -91,7 +91,7 @@ class Clients extends Context.Service<Clients, { readonly complaints: string }>(
 
 const world = Clients.layer.pipe(Layer.provideMerge(sandbox()))
 
-suite("clients generated from the served document", world, (it) => {
+layer(world, realClock)("clients generated from the served document", (it) => {
   const compiles = Effect.map(Clients, ({ complaints }) => assert.strictEqual(complaints, ""))
 
   const funded = Effect.gen(function* () {
@@ -116,25 +116,30 @@ suite("clients generated from the served document", world, (it) => {
     assert.strictEqual(stone.reveal?.text, told.revealed)
   })
 
-  it("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
+  it.effect("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-  it("work and compile: the program of the guide", function* ({ url }) {
-    yield* compiles
-    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
-    assert.strictEqual(code, 0, stderr)
-    const [line, words] = stdout.split("\n")
-    assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
-    assert.strictEqual(words, "The heron will return by May.")
-  })
+  it.effect("work and compile: the program of the guide", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      yield* compiles
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
+      assert.strictEqual(code, 0, stderr)
+      const [line, words] = stdout.split("\n")
+      assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
+      assert.strictEqual(words, "The heron will return by May.")
+    }),
+  )
 
-  it("fail to compile once the document loses a name", function* () {
-    const acquire = Effect.promise(Workbench.open)
-    const folder = yield* acquire
-    const worse = JSON.parse(readFileSync(document, "utf8"))
-    worse.components.schemas.SpiritId.enum.pop()
-    const input = join(folder, "worse.json")
-    yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
-    const errors = yield* generated(folder, input, ["openapi-fetch.ts"])
-    assert.match(errors, /^openapi-fetch\.ts\(\d+,\d+\): error TS2345/u)
-  })
+  it.effect("fail to compile once the document loses a name", () =>
+    Effect.gen(function* () {
+      const acquire = Effect.promise(Workbench.open)
+      const folder = yield* acquire
+      const worse = JSON.parse(readFileSync(document, "utf8"))
+      worse.components.schemas.SpiritId.enum.pop()
+      const input = join(folder, "worse.json")
+      yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
+      const errors = yield* generated(folder, input, ["openapi-fetch.ts"])
+      assert.match(errors, /^openapi-fetch\.ts\(\d+,\d+\): error TS2345/u)
+    }),
+  )
 })

@@ -1,13 +1,13 @@
 /** Postman's runner sends every request of the document through Prism's proxy, which finds no fault on either side. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
-import { suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -26,7 +26,7 @@ const decode = Schema.decodeEffect(Heard)
 /** The ids that stand in the document's examples. */
 const example = { act: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", room: "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d" }
 
-suite("newman through Prism", world(), (it) => {
+layer(world(), realClock)("newman through Prism", (it) => {
   const run = Effect.fnUntraced(function* (document: string, token: string) {
     const { url } = yield* TestServer
     const file = join(bench, "document.json")
@@ -38,27 +38,33 @@ suite("newman through Prism", world(), (it) => {
     return yield* decode(stdout)
   })
 
-  it("matches every operation of the document without a fault", function* ({ url }) {
-    const payer = yield* newPayer()
-    const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-    const stone: string = JSON.parse(answer.text).record.id
-    const { room, token } = JSON.parse((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
-    const served = (yield* ask(`${url}/openapi.json`)).text
-    const named = served.replaceAll(example.act, stone).replaceAll(example.room, room.id)
-    const heard = yield* run(named, token)
-    assert.strictEqual(heard.length, [...served.matchAll(/"operationId":/gu)].length)
-    assertNone(heard, ({ faults, status }) => faults.length > 0 || status === 0 || status >= 500)
-    const statuses = new Set(heard.map(({ status }) => status))
-    for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
-  })
+  it.effect("matches every operation of the document without a fault", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      const stone: string = JSON.parse(answer.text).record.id
+      const { room, token } = JSON.parse((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
+      const served = (yield* ask(`${url}/openapi.json`)).text
+      const named = served.replaceAll(example.act, stone).replaceAll(example.room, room.id)
+      const heard = yield* run(named, token)
+      assert.strictEqual(heard.length, [...served.matchAll(/"operationId":/gu)].length)
+      assertNone(heard, ({ faults, status }) => faults.length > 0 || status === 0 || status >= 500)
+      const statuses = new Set(heard.map(({ status }) => status))
+      for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
+    }),
+  )
 
-  it("reports the faults of a document that differs", function* ({ url }) {
-    const served = (yield* ask(`${url}/openapi.json`)).text
-    const worse = JSON.parse(served)
-    worse.paths = { "/api/field": worse.paths["/api/field"] }
-    worse.components.schemas.Field.properties.acts = { type: "string" }
-    const heard = yield* run(JSON.stringify(worse), "none")
-    const faulty = heard.filter(({ faults }) => faults.length > 0).map(({ request }) => request)
-    assert.includeMembers(faulty, ["GET /api/field"])
-  })
+  it.effect("reports the faults of a document that differs", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const served = (yield* ask(`${url}/openapi.json`)).text
+      const worse = JSON.parse(served)
+      worse.paths = { "/api/field": worse.paths["/api/field"] }
+      worse.components.schemas.Field.properties.acts = { type: "string" }
+      const heard = yield* run(JSON.stringify(worse), "none")
+      const faulty = heard.filter(({ faults }) => faults.length > 0).map(({ request }) => request)
+      assert.includeMembers(faulty, ["GET /api/field"])
+    }),
+  )
 })

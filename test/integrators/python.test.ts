@@ -4,12 +4,12 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { promisify } from "node:util"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { freePort } from "../lab/Ports.ts"
-import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { ask, world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const run = promisify(execFile)
 
@@ -40,20 +40,23 @@ const lies = Effect.fnUntraced(function* (url: string, chain: string) {
   return `http://127.0.0.1:${port}`
 })
 
-suite("Python's standard library (with python3 in the PATH)", world(), (it) => {
-  it("reads a price, checks the chain, sends signals, and rejects a false link", function* ({ url }) {
-    const payer = yield* newPayer()
-    for (let stone = 0; stone < 2; stone += 1) {
-      yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-    }
-    const { stdout } = yield* python(url)
-    assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
-    const { text } = yield* ask(`${url}/api/witness/chain`)
-    const falsified = text.replace(/"commitment":"[0-9a-f]{64}"/u, `"commitment":"${newCommitment()}"`)
-    const liar = yield* lies(url, falsified)
-    const told = yield* Effect.flip(python(liar))
-    assert.include(String(told.cause), "stone 1 does not hold")
-    const sql = yield* SqlClient.SqlClient
-    assert.deepEqual(yield* sql`SELECT count(*) AS n FROM rooms`, [{ n: 0n }])
-  })
+layer(world(), realClock)("Python's standard library (with python3 in the PATH)", (it) => {
+  it.effect("reads a price, checks the chain, sends signals, and rejects a false link", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      for (let stone = 0; stone < 2; stone += 1) {
+        yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      }
+      const { stdout } = yield* python(url)
+      assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
+      const { text } = yield* ask(`${url}/api/witness/chain`)
+      const falsified = text.replace(/"commitment":"[0-9a-f]{64}"/u, `"commitment":"${newCommitment()}"`)
+      const liar = yield* lies(url, falsified)
+      const told = yield* Effect.flip(python(liar))
+      assert.include(String(told.cause), "stone 1 does not hold")
+      const sql = yield* SqlClient.SqlClient
+      assert.deepEqual(yield* sql`SELECT count(*) AS n FROM rooms`, [{ n: 0n }])
+    }),
+  )
 })

@@ -1,12 +1,12 @@
 /** The program that the page on checking the chain shows is run as it is shown, with nothing but Python's own library. */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { unescaped } from "../lab/Html.ts"
 import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { ask, world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const run = promisify(execFile)
 
@@ -17,33 +17,39 @@ const shown = Effect.gen(function* () {
   return unescaped(/<code>(import hashlib[^<]*)<\/code>/u.exec(text)?.[1] ?? "")
 })
 
-suite("the page on checking the chain", world(), (it) => {
-  it("shows a program that recomputes the chain and finds a changed stone", function* ({ url }) {
-    const payer = yield* newPayer()
-    for (let stone = 0; stone < 2; stone += 1) {
-      yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-    }
-    const program = yield* shown
-    const check = (altar: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, altar]))
-    const { stdout } = yield* check(url)
-    const { json } = yield* ask(`${url}/api/witness/chain`)
-    assert.strictEqual(stdout, `2 stones hold. The last hash is ${Object(json["head"]).chainHash}.\n`)
-    const { text } = yield* ask(`${url}/api/witness/chain`)
-    const [, second = ""] = [...text.matchAll(/"commitment":"([0-9a-f]{64})"/gu)].map(([, one]) => one)
-    const liar = yield* Effect.acquireRelease(
-      Effect.promise(() =>
-        LocalHttpServer.open(async () => ({ status: 200, body: text.replace(second, newCommitment()) })),
-      ),
-      ({ close }) => Effect.sync(close),
-    )
-    const told = yield* Effect.flip(check(liar.url))
-    assert.include(String(told.cause), "The chain is broken at stone 2.")
-  })
+layer(world(), realClock)("the page on checking the chain", (it) => {
+  it.effect("shows a program that recomputes the chain and finds a changed stone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      for (let stone = 0; stone < 2; stone += 1) {
+        yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+      }
+      const program = yield* shown
+      const check = (altar: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, altar]))
+      const { stdout } = yield* check(url)
+      const { json } = yield* ask(`${url}/api/witness/chain`)
+      assert.strictEqual(stdout, `2 stones hold. The last hash is ${Object(json["head"]).chainHash}.\n`)
+      const { text } = yield* ask(`${url}/api/witness/chain`)
+      const [, second = ""] = [...text.matchAll(/"commitment":"([0-9a-f]{64})"/gu)].map(([, one]) => one)
+      const liar = yield* Effect.acquireRelease(
+        Effect.promise(() =>
+          LocalHttpServer.open(async () => ({ status: 200, body: text.replace(second, newCommitment()) })),
+        ),
+        ({ close }) => Effect.sync(close),
+      )
+      const told = yield* Effect.flip(check(liar.url))
+      assert.include(String(told.cause), "The chain is broken at stone 2.")
+    }),
+  )
 
-  it("stands beside a privacy page that says what the browser keeps of rooms, which is no room", function* ({ url }) {
-    const { text } = yield* ask(`${url}/privacy`)
-    assert.include(text, "It keeps no room and no link to one.")
-    assert.notInclude(text, "the rooms you joined")
-    assert.match((yield* ask(`${url}/verify`)).text, /Ask its\s+operator\s+for\s+it/u)
-  })
+  it.effect("stands beside a privacy page that says what the browser keeps of rooms, which is no room", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { text } = yield* ask(`${url}/privacy`)
+      assert.include(text, "It keeps no room and no link to one.")
+      assert.notInclude(text, "the rooms you joined")
+      assert.match((yield* ask(`${url}/verify`)).text, /Ask its\s+operator\s+for\s+it/u)
+    }),
+  )
 })

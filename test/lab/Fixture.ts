@@ -87,7 +87,7 @@ export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Se
   ).pipe(Layer.provideMerge(Server.layer(Layer.empty, house)), Layer.provideMerge(config))
 
 /** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
-export const layer = (
+export const world = (
   change: Partial<PaymentsConfig> = {},
   house?: Server.Site,
   server?: Partial<ServerConfig>,

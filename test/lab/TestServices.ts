@@ -12,3 +12,6 @@ export class Proxies extends Context.Service<
   Proxies,
   { readonly rpc: NodeProxy; readonly facilitator: Facilitator; readonly database: PostgresProxy }
 >()("test/Proxies") {}
+
+/** The options of a suite whose tests and fixture live by the real clock. */
+export const realClock = { excludeTestServices: true }

@@ -1,8 +1,9 @@
 /** Routes with a limit of their own by address take exactly its number a minute, and say how long to wait. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, layer as world, newKey, post } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { ask, world, newKey, post } from "../lab/Fixture.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"
@@ -50,24 +51,27 @@ const rows: ReadonlyArray<Row> = [
   },
 ]
 
-suite("one address may send", world({}, undefined, { trustedProxies: loopback }), (it) => {
-  it.each(rows)("$quota $what a minute", function* ({ of, quota, says, status }, { url }) {
-    const headers = from(newAddress())
-    const answers = yield* Effect.forEach(
-      Array.from({ length: quota + 20 }, (_, index): Request => of()[index % of().length] ?? [""]),
-      ([path, init]) => ask(`${url}${path}`, { ...init, headers: { ...Object(init?.headers), ...headers } }),
-      { concurrency: 16 },
-    )
-    const refused = answers.filter((answer) => answer.status === 429)
-    assert.lengthOf(refused, 20)
-    assert.lengthOf(
-      answers.filter((answer) => answer.status === status),
-      quota,
-    )
-    for (const answer of refused) {
-      assert.match(answer.text, says)
-      const wait = Number(answer.headers.get("retry-after"))
-      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-    }
-  })
+layer(world({}, undefined, { trustedProxies: loopback }), realClock)("one address may send", (it) => {
+  it.effect.each(rows)("$quota $what a minute", ({ of, quota, says, status }) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const headers = from(newAddress())
+      const answers = yield* Effect.forEach(
+        Array.from({ length: quota + 20 }, (_, index): Request => of()[index % of().length] ?? [""]),
+        ([path, init]) => ask(`${url}${path}`, { ...init, headers: { ...Object(init?.headers), ...headers } }),
+        { concurrency: 16 },
+      )
+      const refused = answers.filter((answer) => answer.status === 429)
+      assert.lengthOf(refused, 20)
+      assert.lengthOf(
+        answers.filter((answer) => answer.status === status),
+        quota,
+      )
+      for (const answer of refused) {
+        assert.match(answer.text, says)
+        const wait = Number(answer.headers.get("retry-after"))
+        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+      }
+    }),
+  )
 })

@@ -1,12 +1,13 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Exceeded, Limit } from "../../src/limits/Limit.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { database, sql } from "../lab/Database.ts"
-import { assert, describe, it, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const limit: Limit = [
   { name: "short", quota: 3, seconds: 10, says: "3 per 10 seconds" },

@@ -1,6 +1,7 @@
 /** A log that others may have seen, after a start: the confirmations that it accepts, and its state until then. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Option } from "effect"
 import { Confirmation } from "../../src/log/Confirmation.ts"
@@ -11,7 +12,7 @@ import {
   forget,
   grow,
   integrateAll,
-  layer as world,
+  logWorld,
   newest,
   origin,
   publish,
@@ -22,7 +23,7 @@ import {
   takeAway,
 } from "../lab/log/LogFixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
@@ -48,123 +49,137 @@ const lasting = Effect.fnUntraced(function* (name: string) {
   return { ...first, again: ownWitness(name, { cosigner: first.cosigner, memory: first.memory, port }) }
 })
 
-suite("a log after a restart", onOwnClock(world), (it) => {
-  it("signs no second history of a restored backup while its only witness is unreachable, and stops once it is back", function* () {
-    const witness = yield* lasting("witness.example/w")
-    yield* begin(5, [witness])
-    // The last three stones and all that was made of them never were.
-    yield* takeAway(3)
-    yield* forget
-    const first = yield* Effect.provide(Effect.andThen(Effect.andThen(integrateAll, publish), newest), start([]))
-    yield* witness.stop
-    yield* Effect.gen(function* () {
-      assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
-      assert.isFalse(yield* publish)
-      assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
-      assert.deepStrictEqual(
-        yield* waitsFor,
-        Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
-      )
-      yield* witness.again
-      yield* pass(1000)
-      assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-      assert.match(
-        yield* stopReason,
-        /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
-      )
-      yield* resume
-      yield* grow(20)
-      assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-      assert.strictEqual((yield* newest).note, first.note)
-    }).pipe(Effect.provide(start([witness])), Effect.scoped)
-  })
+layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
+  it.effect(
+    "signs no second history of a restored backup while its only witness is unreachable, and stops once it is back",
+    () =>
+      Effect.gen(function* () {
+        const witness = yield* lasting("witness.example/w")
+        yield* begin(5, [witness])
+        // The last three stones and all that was made of them never were.
+        yield* takeAway(3)
+        yield* forget
+        const first = yield* Effect.provide(Effect.andThen(Effect.andThen(integrateAll, publish), newest), start([]))
+        yield* witness.stop
+        yield* Effect.gen(function* () {
+          assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
+          assert.isFalse(yield* publish)
+          assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
+          assert.deepStrictEqual(
+            yield* waitsFor,
+            Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
+          )
+          yield* witness.again
+          yield* pass(1000)
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(
+            yield* stopReason,
+            /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
+          )
+          yield* resume
+          yield* grow(20)
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+          assert.strictEqual((yield* newest).note, first.note)
+        }).pipe(Effect.provide(start([witness])), Effect.scoped)
+      }),
+  )
 
-  it.each([
+  it.effect.each([
     ["has the same history as the database", 0],
     ["lags, and first signs the published checkpoint", 2],
-  ] as const)("continues when the witness is back and %s", function* ([name, lag]) {
-    const witness = yield* lasting(`back-${lag}.example/w`)
-    yield* begin(2, [witness])
-    yield* witness.stop
-    // A server with a checkpoint file signs on without it.
-    const file = join(newFolder(), "checkpoint")
-    writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
-    if (lag > 0) yield* Effect.provide(Effect.andThen(grow(lag), publish), start([], file))
-    yield* Effect.gen(function* () {
-      yield* grow(3)
-      assert.isFalse(yield* publish, name)
-      yield* witness.again
-      yield* pass(1000)
-      assert.isTrue(yield* publish)
-      assert.deepStrictEqual(yield* waitsFor, Option.none())
-      assert.strictEqual((yield* newest).size, (yield* stored).size)
-    }).pipe(Effect.provide(start([witness])), Effect.scoped)
-  })
+  ] as const)("continues when the witness is back and %s", ([name, lag]) =>
+    Effect.gen(function* () {
+      const witness = yield* lasting(`back-${lag}.example/w`)
+      yield* begin(2, [witness])
+      yield* witness.stop
+      // A server with a checkpoint file signs on without it.
+      const file = join(newFolder(), "checkpoint")
+      writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
+      if (lag > 0) yield* Effect.provide(Effect.andThen(grow(lag), publish), start([], file))
+      yield* Effect.gen(function* () {
+        yield* grow(3)
+        assert.isFalse(yield* publish, name)
+        yield* witness.again
+        yield* pass(1000)
+        assert.isTrue(yield* publish)
+        assert.deepStrictEqual(yield* waitsFor, Option.none())
+        assert.strictEqual((yield* newest).size, (yield* stored).size)
+      }).pipe(Effect.provide(start([witness])), Effect.scoped)
+    }),
+  )
 
-  it("is not confirmed by a witness that never signed it, and does not make it sign", function* () {
-    const { note } = yield* begin(2, [])
-    const stranger = yield* ownWitness("stranger.example/w")
-    yield* Effect.gen(function* () {
-      yield* grow(1)
-      assert.isFalse(yield* publish)
-      yield* pass(1000)
-      assert.isFalse(yield* publish)
-      assert.strictEqual((yield* newest).note, note)
-    }).pipe(Effect.provide(start([stranger])))
-    assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
-  })
-
-  it("is confirmed by a checkpoint file that covers the published one, and by no older file", function* () {
-    const file = join(newFolder(), "checkpoint")
-    const old = yield* begin(2, [], file)
-    yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
-    const { note, size } = yield* Effect.provide(newest, start([]))
-    yield* Effect.gen(function* () {
-      yield* grow(1)
-      writeFileSync(file, old.note)
-      assert.isFalse(yield* publish)
-      assert.deepStrictEqual(
-        yield* waitsFor,
-        Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
-      )
-      writeFileSync(file, note.replace(origin, "other.example/log"))
-      assert.include(`${yield* Effect.flip(publish)}`, `is of the log other.example/log, not of ${origin}`)
-      writeFileSync(file, note)
-      assert.isTrue(yield* publish)
-    }).pipe(Effect.provide(start([], file)))
-  })
-
-  it("is confirmed by another server that signs in the same database", function* () {
-    const file = join(newFolder(), "checkpoint")
-    yield* begin(2, [], file)
-    yield* Effect.gen(function* () {
-      yield* grow(1)
-      assert.isFalse(yield* publish)
-      assert.match(
-        Option.getOrElse(yield* waitsFor, () => ""),
-        /none of them configured/u,
-      )
-      yield* Effect.provide(publish, start([], file))
-      assert.isFalse(yield* publish, "it is covered already")
-      assert.deepStrictEqual(yield* waitsFor, Option.none())
-      yield* grow(1)
-      assert.isTrue(yield* publish)
-    }).pipe(Effect.provide(start([])))
-  })
-
-  it("without a published checkpoint waits only until a witness knows none", function* () {
-    yield* forget
-    const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-    yield* Effect.provide(
-      Effect.gen(function* () {
+  it.effect("is not confirmed by a witness that never signed it, and does not make it sign", () =>
+    Effect.gen(function* () {
+      const { note } = yield* begin(2, [])
+      const stranger = yield* ownWitness("stranger.example/w")
+      yield* Effect.gen(function* () {
+        yield* grow(1)
         assert.isFalse(yield* publish)
-        assert.deepStrictEqual(yield* waitsFor, Option.some("a log witness to say what it holds"))
-      }),
-      start([absent]),
-    )
-    const present = yield* ownWitness("present.example/w")
-    assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([absent, present])))
-    yield* forget
-    assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([])))
-  })
+        yield* pass(1000)
+        assert.isFalse(yield* publish)
+        assert.strictEqual((yield* newest).note, note)
+      }).pipe(Effect.provide(start([stranger])))
+      assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
+    }),
+  )
+
+  it.effect("is confirmed by a checkpoint file that covers the published one, and by no older file", () =>
+    Effect.gen(function* () {
+      const file = join(newFolder(), "checkpoint")
+      const old = yield* begin(2, [], file)
+      yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
+      const { note, size } = yield* Effect.provide(newest, start([]))
+      yield* Effect.gen(function* () {
+        yield* grow(1)
+        writeFileSync(file, old.note)
+        assert.isFalse(yield* publish)
+        assert.deepStrictEqual(
+          yield* waitsFor,
+          Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
+        )
+        writeFileSync(file, note.replace(origin, "other.example/log"))
+        assert.include(`${yield* Effect.flip(publish)}`, `is of the log other.example/log, not of ${origin}`)
+        writeFileSync(file, note)
+        assert.isTrue(yield* publish)
+      }).pipe(Effect.provide(start([], file)))
+    }),
+  )
+
+  it.effect("is confirmed by another server that signs in the same database", () =>
+    Effect.gen(function* () {
+      const file = join(newFolder(), "checkpoint")
+      yield* begin(2, [], file)
+      yield* Effect.gen(function* () {
+        yield* grow(1)
+        assert.isFalse(yield* publish)
+        assert.match(
+          Option.getOrElse(yield* waitsFor, () => ""),
+          /none of them configured/u,
+        )
+        yield* Effect.provide(publish, start([], file))
+        assert.isFalse(yield* publish, "it is covered already")
+        assert.deepStrictEqual(yield* waitsFor, Option.none())
+        yield* grow(1)
+        assert.isTrue(yield* publish)
+      }).pipe(Effect.provide(start([])))
+    }),
+  )
+
+  it.effect("without a published checkpoint waits only until a witness knows none", () =>
+    Effect.gen(function* () {
+      yield* forget
+      const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          assert.isFalse(yield* publish)
+          assert.deepStrictEqual(yield* waitsFor, Option.some("a log witness to say what it holds"))
+        }),
+        start([absent]),
+      )
+      const present = yield* ownWitness("present.example/w")
+      assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([absent, present])))
+      yield* forget
+      assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([])))
+    }),
+  )
 })

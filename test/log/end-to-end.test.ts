@@ -1,6 +1,7 @@
 /** A log over paid stones: each is proved to programs and people, and the log waits, stops and continues. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
@@ -12,7 +13,7 @@ import { golden } from "../lab/log/Vectors.ts"
 import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { withoutPausesOf } from "../lab/Clock.ts"
 
@@ -25,161 +26,169 @@ const covered = (url: string, id: string) =>
 const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
-suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), (it) => {
-  it("waits for a confirmation, is cosigned, proves every stone, and stops while stones sell", function* () {
-    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-    const file = (name: string) => join(at.folder, name)
-    const write = (name: string, text: string) => writeFileSync(file(name), text)
-    const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
-    const policy = [
-      `log ${vkey}`,
-      ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
-      "group both all a b",
-      "quorum both",
-      "",
-    ].join("\n")
-    write("served", `log ${vkey}\nquorum none\n`)
-    write("policy", policy)
-    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
-    const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
-    const env = { ...(yield* direct), ...log, ...files }
-    const server = yield* ServerProcess.make(env)
-    const { url } = server
-    yield* server.start
-    const buyer = yield* newPayer()
-    const buy = Effect.gen(function* () {
-      const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
-      assert.strictEqual(answer.status, 201, answer.text)
-      const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
-      return { id, sequence }
-    })
-    /** Runs a command, which has to end with this code, and answers its output. */
-    const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
-      const ended = yield* commandRun(args, { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
-        withoutPausesOf("250 millis"),
+layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), realClock)("a log", (it) => {
+  it.effect("waits for a confirmation, is cosigned, proves every stone, and stops while stones sell", () =>
+    Effect.gen(function* () {
+      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+      const file = (name: string) => join(at.folder, name)
+      const write = (name: string, text: string) => writeFileSync(file(name), text)
+      const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
+      const policy = [
+        `log ${vkey}`,
+        ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
+        "group both all a b",
+        "quorum both",
+        "",
+      ].join("\n")
+      write("served", `log ${vkey}\nquorum none\n`)
+      write("policy", policy)
+      const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
+      const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
+      const env = { ...(yield* direct), ...log, ...files }
+      const server = yield* ServerProcess.make(env)
+      const { url } = server
+      yield* server.start
+      const buyer = yield* newPayer()
+      const buy = Effect.gen(function* () {
+        const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
+        assert.strictEqual(answer.status, 201, answer.text)
+        const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
+        return { id, sequence }
+      })
+      /** Runs a command, which has to end with this code, and answers its output. */
+      const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
+        const ended = yield* commandRun(args, { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
+          withoutPausesOf("250 millis"),
+        )
+        assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)
+        return ended.stdout + ended.stderr
+      })
+
+      const first = yield* buy
+      const proof = yield* covered(url, first.id)
+      assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
+      assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
+      const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
+        ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+
+      // Without its checkpoint file it waits after a start, and sells, until an operator confirms its head.
+      yield* server.kill
+      rmSync(file("checkpoint"))
+      yield* server.start
+      const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+      const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
+      yield* buy
+      for (const path of ["/api/health", "/readyz"]) {
+        const { json, status: code } = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor }], path)
+      }
+      assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
+      yield* command(
+        1,
+        "log",
+        "confirm",
+        "--root",
+        `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`,
       )
-      assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)
-      return ended.stdout + ended.stderr
-    })
+      assert.isFalse(existsSync(file("checkpoint")))
+      yield* command(0, "log", "confirm", "--root", String(root))
+      yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
 
-    const first = yield* buy
-    const proof = yield* covered(url, first.id)
-    assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
-    assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
-    const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
-      ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+      write("served", policy)
+      yield* server.kill
+      yield* server.start
 
-    // Without its checkpoint file it waits after a start, and sells, until an operator confirms its head.
-    yield* server.kill
-    rmSync(file("checkpoint"))
-    yield* server.start
-    const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
-    const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
-    yield* buy
-    for (const path of ["/api/health", "/readyz"]) {
-      const { json, status: code } = yield* ask(`${url}${path}`)
-      assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor }], path)
-    }
-    assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
-    yield* command(1, "log", "confirm", "--root", `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
-    assert.isFalse(existsSync(file("checkpoint")))
-    yield* command(0, "log", "confirm", "--root", String(root))
-    yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
+      // A stone of the command is proved under the policy.
+      const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"], {
+        SPIRIT_ALTAR_URL: url,
+      })
+      assert.strictEqual(set.code, 0, set.stderr)
+      write("bought.json", set.stdout)
+      const { record } = JSON.parse(set.stdout)
+      const held = yield* command(
+        0,
+        "verify-proof",
+        file("stone.tlog-proof"),
+        "--stone",
+        file("bought.json"),
+        "--vkey",
+        vkey,
+      )
+      assert.include(held, `Stone ${record.sequence} is in the log ${golden.name}`)
+      assert.match(held, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
+      assert.match(held, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
+      write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
+      const underPolicy = [
+        "verify-proof",
+        file("signed.tlog-proof"),
+        "--stone",
+        file("bought.json"),
+        "--policy",
+        file("policy"),
+      ]
+      assert.include(yield* command(0, ...underPolicy), "Cosigned by a, b: the quorum of the policy.")
+      const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
+      const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
+      const strict = ["--policy", file("strict")]
+      const { vkey: absent } = cosignerOf("c.example/w")
+      write("strict", policy.replace(/^group .*$/mu, `witness c ${absent}\ngroup both all a b c`))
+      const otherKey = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
+      for (const [says, given, ...more] of [
+        [/contradicts itself/u, { ...answer, stone: { ...stone, payer: `0x${"1".repeat(40)}` } }],
+        [/holds more than one stone/u, { ...stone, stone }],
+        [/^NOT PROVED \(stone\): /u, { ...record, commitment: "ab".repeat(32) }],
+        [/^NOT PROVED \(origin\): /u, stone, "--vkey", otherKey],
+        [/^NOT PROVED \(cosignatures\): /u, stone, ...strict],
+      ] as const) {
+        write("given.json", JSON.stringify(given))
+        const trust = more.length > 0 ? more : ["--vkey", vkey]
+        const args = ["verify-proof", file("signed.tlog-proof"), "--stone", file("given.json"), ...trust]
+        const refused = yield* commandRun(args, {})
+        assert.deepStrictEqual([refused.code, refused.stdout], [1, ""], `${says}`)
+        assert.match(refused.stderr, says)
+      }
 
-    write("served", policy)
-    yield* server.kill
-    yield* server.start
+      // Its files, pages and manifests name the key and the witnesses.
+      const { json } = yield* signed(ask(`${url}/api/witness/log`))
+      assert.deepInclude(json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
+      const checkpoint = yield* ask(`${url}/log/checkpoint`)
+      assert.strictEqual(json["checkpoint"], checkpoint.text)
+      // It stores its own signature; the other signers are public.
+      assert.isTrue(checkpoint.text.startsWith(readFileSync(env.LOG_CHECKPOINT_FILE, "utf8")))
+      assert.match(
+        (yield* ask(`${url}/v2/witness`)).text,
+        /2 of 2 log witnesses signed this checkpoint,\s+as many as this log asks for\./u,
+      )
+      assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/witness"')
+      for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
+        assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
+      const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
+      assert.strictEqual(missing.json["code"], "witness_not_found")
 
-    // A stone of the command is proved under the policy.
-    const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"], {
-      SPIRIT_ALTAR_URL: url,
-    })
-    assert.strictEqual(set.code, 0, set.stderr)
-    write("bought.json", set.stdout)
-    const { record } = JSON.parse(set.stdout)
-    const held = yield* command(
-      0,
-      "verify-proof",
-      file("stone.tlog-proof"),
-      "--stone",
-      file("bought.json"),
-      "--vkey",
-      vkey,
-    )
-    assert.include(held, `Stone ${record.sequence} is in the log ${golden.name}`)
-    assert.match(held, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
-    assert.match(held, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
-    write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
-    const underPolicy = [
-      "verify-proof",
-      file("signed.tlog-proof"),
-      "--stone",
-      file("bought.json"),
-      "--policy",
-      file("policy"),
-    ]
-    assert.include(yield* command(0, ...underPolicy), "Cosigned by a, b: the quorum of the policy.")
-    const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
-    const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
-    const strict = ["--policy", file("strict")]
-    const { vkey: absent } = cosignerOf("c.example/w")
-    write("strict", policy.replace(/^group .*$/mu, `witness c ${absent}\ngroup both all a b c`))
-    const otherKey = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
-    for (const [says, given, ...more] of [
-      [/contradicts itself/u, { ...answer, stone: { ...stone, payer: `0x${"1".repeat(40)}` } }],
-      [/holds more than one stone/u, { ...stone, stone }],
-      [/^NOT PROVED \(stone\): /u, { ...record, commitment: "ab".repeat(32) }],
-      [/^NOT PROVED \(origin\): /u, stone, "--vkey", otherKey],
-      [/^NOT PROVED \(cosignatures\): /u, stone, ...strict],
-    ] as const) {
-      write("given.json", JSON.stringify(given))
-      const trust = more.length > 0 ? more : ["--vkey", vkey]
-      const args = ["verify-proof", file("signed.tlog-proof"), "--stone", file("given.json"), ...trust]
-      const refused = yield* commandRun(args, {})
-      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""], `${says}`)
-      assert.match(refused.stderr, says)
-    }
+      // Its readers walk the whole log.
+      const walk = ["verify", "--log", "--seen", file("seen.json"), "--policy", file("policy")]
+      const walked = yield* command(0, ...walk)
+      assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
+      assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
+      assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
 
-    // Its files, pages and manifests name the key and the witnesses.
-    const { json } = yield* signed(ask(`${url}/api/witness/log`))
-    assert.deepInclude(json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
-    const checkpoint = yield* ask(`${url}/log/checkpoint`)
-    assert.strictEqual(json["checkpoint"], checkpoint.text)
-    // It stores its own signature; the other signers are public.
-    assert.isTrue(checkpoint.text.startsWith(readFileSync(env.LOG_CHECKPOINT_FILE, "utf8")))
-    assert.match(
-      (yield* ask(`${url}/v2/witness`)).text,
-      /2 of 2 log witnesses signed this checkpoint,\s+as many as this log asks for\./u,
-    )
-    assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/witness"')
-    for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
-      assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
-    const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
-    assert.strictEqual(missing.json["code"], "witness_not_found")
-
-    // Its readers walk the whole log.
-    const walk = ["verify", "--log", "--seen", file("seen.json"), "--policy", file("policy")]
-    const walked = yield* command(0, ...walk)
-    assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
-    assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
-    assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
-
-    // It stops at a changed tile while stones sell, and goes on.
-    assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
-    yield* flipTile(0, 0)
-    const late = yield* buy
-    yield* status("witness/log", ({ state }) => state === "stopped")
-    assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
-    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-    // As a process, whose exit code its operator's scripts read.
-    const told = yield* at.run(["log", "status"], env)
-    assert.strictEqual(told.code, 1)
-    assert.match(
-      told.stdout + told.stderr,
-      /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu,
-    )
-    yield* flipTile(0, 0)
-    yield* command(0, "log", "resume")
-    yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
-  })
+      // It stops at a changed tile while stones sell, and goes on.
+      assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
+      yield* flipTile(0, 0)
+      const late = yield* buy
+      yield* status("witness/log", ({ state }) => state === "stopped")
+      assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
+      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+      // As a process, whose exit code its operator's scripts read.
+      const told = yield* at.run(["log", "status"], env)
+      assert.strictEqual(told.code, 1)
+      assert.match(
+        told.stdout + told.stderr,
+        /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu,
+      )
+      yield* flipTile(0, 0)
+      yield* command(0, "log", "resume")
+      yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
+    }),
+  )
 })

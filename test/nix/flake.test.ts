@@ -9,7 +9,7 @@ import { newFolder } from "../lab/Folders.ts"
 import { packagesOf } from "../lab/Locks.ts"
 import { run } from "../lab/Process.ts"
 import { packageFiles, textOf } from "../lab/Sources.ts"
-import { assertNone } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const isInstalled = () => {
   try {

@@ -1,5 +1,6 @@
 /** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
 import { randomBytes } from "node:crypto"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -9,7 +10,7 @@ import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { direct } from "../lab/server/Environment.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { apart, assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
@@ -30,16 +31,18 @@ const fails = (says: RegExp, ...of: Parameters<typeof checked>) =>
     assert.match(message, says)
   })
 
-apart("serve --check", stage, (it) => {
-  it("fails for a paused token and for a blocked PAY_TO, and names the cause", function* () {
-    const { payTo } = yield* LocalChain
-    assert.strictEqual((yield* checked())["state"], "ok")
-    yield* order(["pause"])
-    yield* fails(/paused all transfers/u)
-    yield* order(["unpause"])
-    yield* order(["blacklist", payTo])
-    yield* fails(/blocked PAY_TO/u)
-  })
+describe.concurrent("serve --check", () => {
+  it.live("fails for a paused token and for a blocked PAY_TO, and names the cause", () =>
+    Effect.gen(function* () {
+      const { payTo } = yield* LocalChain
+      assert.strictEqual((yield* checked())["state"], "ok")
+      yield* order(["pause"])
+      yield* fails(/paused all transfers/u)
+      yield* order(["unpause"])
+      yield* order(["blacklist", payTo])
+      yield* fails(/blocked PAY_TO/u)
+    }).pipe(Effect.provide(stage)),
+  )
 })
 
 const role = `poor_${randomBytes(4).toString("hex")}`
@@ -67,30 +70,32 @@ const serve = (env: Record<string, string>) => {
   return Effect.promise(() => run([main, "serve"], { env: { PATH, HOME, ...env } }).ended)
 }
 
-suite("a database role without a grant", database, (it) => {
-  it("is told of at start, in the log of a request and by admin", function* () {
-    const { theirs, url } = yield* poor
-    const port = yield* freePort
-    const start = yield* serve({ DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
-    assert.strictEqual(start.code, 1)
-    assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
-    assert.match(start.stderr, /Use the owner's DATABASE_URL\.$/mu)
+layer(database, realClock)("a database role without a grant", (it) => {
+  it.effect("is told of at start, in the log of a request and by admin", () =>
+    Effect.gen(function* () {
+      const { theirs, url } = yield* poor
+      const port = yield* freePort
+      const start = yield* serve({ DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
+      assert.strictEqual(start.code, 1)
+      assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
+      assert.match(start.stderr, /Use the owner's DATABASE_URL\.$/mu)
 
-    const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
-    assert.strictEqual(admin.code, 1)
-    assert.match(JSON.parse(admin.stdout).message, /payment_pause\. Use the owner's DATABASE_URL\.$/u)
+      const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
+      assert.strictEqual(admin.code, 1)
+      assert.match(JSON.parse(admin.stdout).message, /payment_pause\. Use the owner's DATABASE_URL\.$/u)
 
-    yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
-    yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
-    const server = yield* serving({ DATABASE_URL: theirs })
-    yield* server.says("server listening")
-    assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
-    yield* server.says(
-      `permission denied for table acts. Use the owner's DATABASE_URL, or have the owner run the grants`,
-    )
-    for (const said of [start.stderr, admin.stdout, server.output()]) {
-      assert.notInclude(said, "hush")
-      assert.notInclude(said, "GRANT", "a server's role may be closed to a table on purpose")
-    }
-  })
+      yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
+      yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
+      const server = yield* serving({ DATABASE_URL: theirs })
+      yield* server.says("server listening")
+      assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
+      yield* server.says(
+        `permission denied for table acts. Use the owner's DATABASE_URL, or have the owner run the grants`,
+      )
+      for (const said of [start.stderr, admin.stdout, server.output()]) {
+        assert.notInclude(said, "hush")
+        assert.notInclude(said, "GRANT", "a server's role may be closed to a table on purpose")
+      }
+    }),
+  )
 })

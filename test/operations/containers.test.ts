@@ -1,10 +1,11 @@
 /** compose.yaml and the Dockerfile, read as their engines read them: no engine is asked. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { serving } from "../../src/server/config/Table.ts"
 import { root, textOf } from "../lab/Sources.ts"
-import { assert, assertNone, describe, it } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const compose = parse(textOf("compose.yaml"), { strict: true, uniqueKeys: true })
 const { altar, database } = compose.services

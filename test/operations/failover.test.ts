@@ -1,5 +1,6 @@
 /** A database role whose defaults change, as in a failover, or are of no use to the server. */
 import { randomBytes } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -10,7 +11,8 @@ import { main, run } from "../lab/Process.ts"
 import { direct } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const asOwner = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(LocalDatabase, ({ url }) =>
@@ -39,82 +41,87 @@ const roleOf = Effect.fnUntraced(function* () {
   return { role, env: { ...env, DATABASE_URL: url.href } }
 })
 
-suite("a server whose database role", stage, (it) => {
-  it("becomes read-only makes no offer, is not ready, and sells again by itself afterwards", function* () {
-    const { env, role } = yield* roleOf()
-    const server = yield* serving(env)
-    yield* server.says("server listening")
-    const { url } = server
-    const payer = yield* newPayer()
-    const buy = Effect.suspend(() =>
-      Effect.map(pay(payer, `${url}/api/witness`, { commitment: newCommitment() }), ({ answer }) => answer),
-    )
-    assert.strictEqual((yield* buy).status, 201)
+layer(stage, realClock)("a server whose database role", (it) => {
+  it.effect("becomes read-only makes no offer, is not ready, and sells again by itself afterwards", () =>
+    Effect.gen(function* () {
+      const { env, role } = yield* roleOf()
+      const server = yield* serving(env)
+      yield* server.says("server listening")
+      const { url } = server
+      const payer = yield* newPayer()
+      const buy = Effect.suspend(() =>
+        Effect.map(pay(payer, `${url}/api/witness`, { commitment: newCommitment() }), ({ answer }) => answer),
+      )
+      assert.strictEqual((yield* buy).status, 201)
 
-    yield* asOwner(
-      `ALTER ROLE ${role} SET default_transaction_read_only = on`,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
-    )
-    const probe = (init: RequestInit) => ask(`${url}/api/witness`, init)
-    yield* probe({ method: "POST" }).pipe(until("an offer is still made", ({ status }) => status === 503))
-    for (const init of [{ method: "POST" }, post({ commitment: newCommitment() })])
-      assertAnswer(yield* probe(init), 503, "facilitator_unavailable")
-    const room = yield* ask(`${url}/api/rooms`, post({}))
-    assert.strictEqual(room.status, 503, room.text)
-    for (const path of ["/readyz", "/api/health"]) {
-      const answer = yield* ask(`${url}${path}`)
-      assert.deepStrictEqual([answer.status, answer.json["database"]], [503, "failing"], answer.text)
-    }
-    assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200, "reads go on")
+      yield* asOwner(
+        `ALTER ROLE ${role} SET default_transaction_read_only = on`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
+      )
+      const probe = (init: RequestInit) => ask(`${url}/api/witness`, init)
+      yield* probe({ method: "POST" }).pipe(until("an offer is still made", ({ status }) => status === 503))
+      for (const init of [{ method: "POST" }, post({ commitment: newCommitment() })])
+        assertAnswer(yield* probe(init), 503, "facilitator_unavailable")
+      const room = yield* ask(`${url}/api/rooms`, post({}))
+      assert.strictEqual(room.status, 503, room.text)
+      for (const path of ["/readyz", "/api/health"]) {
+        const answer = yield* ask(`${url}${path}`)
+        assert.deepStrictEqual([answer.status, answer.json["database"]], [503, "failing"], answer.text)
+      }
+      assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200, "reads go on")
 
-    yield* asOwner(`ALTER ROLE ${role} RESET default_transaction_read_only`)
-    const since = Date.now()
-    yield* ask(`${url}/api/rooms`, post({})).pipe(until("no room is ever opened", ({ status }) => status === 201))
-    const sold = yield* buy.pipe(until("nothing is ever sold", ({ status }) => status === 201))
-    assert.isBelow(Date.now() - since, 30_000, sold.text)
-    for (const path of ["/readyz", "/api/health"])
-      yield* ask(`${url}${path}`).pipe(until(`${path} stays wrong`, ({ status }) => status === 200))
-  })
+      yield* asOwner(`ALTER ROLE ${role} RESET default_transaction_read_only`)
+      const since = Date.now()
+      yield* ask(`${url}/api/rooms`, post({})).pipe(until("no room is ever opened", ({ status }) => status === 201))
+      const sold = yield* buy.pipe(until("nothing is ever sold", ({ status }) => status === 201))
+      assert.isBelow(Date.now() - since, 30_000, sold.text)
+      for (const path of ["/readyz", "/api/health"])
+        yield* ask(`${url}${path}`).pipe(until(`${path} stays wrong`, ({ status }) => status === 200))
+    }),
+  )
 
   const defaults = [
     ["search_path", "''", /search_path of the role \w+ names no schema.* ALTER ROLE \w+ RESET search_path/u],
     ["default_transaction_isolation", "serializable", /are serializable, .* RESET default_transaction_isolation/u],
   ] as const
-  it.each(defaults)(
+  it.effect.each(defaults)(
     "has a wrong %s is refused at start and by --check, with the remedy",
-    function* ([name, value, says]) {
-      const { env, role } = yield* roleOf()
-      yield* asOwner(`ALTER ROLE ${role} SET ${name} = ${value}`)
-      const { HOME = "", PATH = "" } = process.env
-      const command = (...more: ReadonlyArray<string>) =>
-        Effect.promise(() => run([main, "serve", ...more], { env: { PATH, HOME, ...env } }).ended)
-      const start = yield* command()
-      assert.strictEqual(start.code, 1)
-      assert.match(start.stderr, says)
-      const { checks }: { checks: ReadonlyArray<Record<string, string>> } = JSON.parse(
-        (yield* command("--check", "--json")).stdout,
-      )
-      const line = checks.find(({ check }) => check === "database")
-      assert.strictEqual(line?.["state"], "failed")
-      assert.match(line?.["message"] ?? "", says)
-    },
+    ([name, value, says]) =>
+      Effect.gen(function* () {
+        const { env, role } = yield* roleOf()
+        yield* asOwner(`ALTER ROLE ${role} SET ${name} = ${value}`)
+        const { HOME = "", PATH = "" } = process.env
+        const command = (...more: ReadonlyArray<string>) =>
+          Effect.promise(() => run([main, "serve", ...more], { env: { PATH, HOME, ...env } }).ended)
+        const start = yield* command()
+        assert.strictEqual(start.code, 1)
+        assert.match(start.stderr, says)
+        const { checks }: { checks: ReadonlyArray<Record<string, string>> } = JSON.parse(
+          (yield* command("--check", "--json")).stdout,
+        )
+        const line = checks.find(({ check }) => check === "database")
+        assert.strictEqual(line?.["state"], "failed")
+        assert.match(line?.["message"] ?? "", says)
+      }),
   )
 
-  it("writes dates and times in another style serves the same bytes", function* () {
-    const { env, role } = yield* roleOf()
-    yield* asOwner(
-      `ALTER ROLE ${role} SET DateStyle = 'SQL, DMY'`,
-      `ALTER ROLE ${role} SET TimeZone = 'Pacific/Kiritimati'`,
-      `ALTER ROLE ${role} SET IntervalStyle = 'iso_8601'`,
-    )
-    const server = yield* serving(env)
-    yield* server.says("server listening")
-    const { answer } = yield* pay(yield* newPayer(), `${server.url}/api/prayers/moss-hare`, {
-      agentName: "Wren",
-      intentionCommitment: newCommitment(),
-    })
-    assert.strictEqual(answer.status, 201, answer.text)
-    assert.include(answer.text, new Date().toISOString().slice(0, 10))
-    assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 200)
-  })
+  it.effect("writes dates and times in another style serves the same bytes", () =>
+    Effect.gen(function* () {
+      const { env, role } = yield* roleOf()
+      yield* asOwner(
+        `ALTER ROLE ${role} SET DateStyle = 'SQL, DMY'`,
+        `ALTER ROLE ${role} SET TimeZone = 'Pacific/Kiritimati'`,
+        `ALTER ROLE ${role} SET IntervalStyle = 'iso_8601'`,
+      )
+      const server = yield* serving(env)
+      yield* server.says("server listening")
+      const { answer } = yield* pay(yield* newPayer(), `${server.url}/api/prayers/moss-hare`, {
+        agentName: "Wren",
+        intentionCommitment: newCommitment(),
+      })
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.include(answer.text, new Date().toISOString().slice(0, 10))
+      assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 200)
+    }),
+  )
 })

@@ -1,11 +1,11 @@
 /** Several servers start at once on one database: each migration runs once, and a database before 1.0 is refused. */
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database, emptyDatabase } from "../lab/Database.ts"
-import { assert, describe, live } from "../lab/Suites.ts"
 
 const urlOf = (database: Layer.Layer<LocalDatabase>) =>
   Effect.map(Layer.build(database), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
@@ -33,42 +33,50 @@ const schemaOf = (url: string) =>
   }).pipe(connected(url), Effect.orDie)
 
 describe("migrations", () => {
-  live("run once where four servers meet an empty database", function* () {
-    const url = yield* urlOf(emptyDatabase)
-    yield* Effect.forEach([1, 2, 3, 4], () => migrate(url), { concurrency: "unbounded" })
-    const schema = yield* schemaOf(url)
-    assert.deepStrictEqual(schema, yield* schemaOf(yield* urlOf(database)))
-    assert.lengthOf(
-      schema.filter((what) => what.startsWith("migration ")),
-      Object.keys(Migrator.all).length,
-    )
-  })
+  it.live("run once where four servers meet an empty database", () =>
+    Effect.gen(function* () {
+      const url = yield* urlOf(emptyDatabase)
+      yield* Effect.forEach([1, 2, 3, 4], () => migrate(url), { concurrency: "unbounded" })
+      const schema = yield* schemaOf(url)
+      assert.deepStrictEqual(schema, yield* schemaOf(yield* urlOf(database)))
+      assert.lengthOf(
+        schema.filter((what) => what.startsWith("migration ")),
+        Object.keys(Migrator.all).length,
+      )
+    }),
+  )
 
-  live("leave nothing of a migration that fails, and continue at the next start", function* () {
-    const url = yield* urlOf(emptyDatabase)
-    const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
-    const broken = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`SELECT 1 / 0`))
-    const failed = yield* Effect.flip(migrate(url, { "0001_one": table, "0002_two": broken }))
-    assert.strictEqual(failed._tag, "SqlError")
-    yield* migrate(url, { "0001_one": table })
-    assert.includeMembers([...(yield* schemaOf(url))], ["migration 1 one", "one.id integer YES"])
-  })
+  it.live("leave nothing of a migration that fails, and continue at the next start", () =>
+    Effect.gen(function* () {
+      const url = yield* urlOf(emptyDatabase)
+      const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
+      const broken = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`SELECT 1 / 0`))
+      const failed = yield* Effect.flip(migrate(url, { "0001_one": table, "0002_two": broken }))
+      assert.strictEqual(failed._tag, "SqlError")
+      yield* migrate(url, { "0001_one": table })
+      assert.includeMembers([...(yield* schemaOf(url))], ["migration 1 one", "one.id integer YES"])
+    }),
+  )
 
-  live("wait for no lock on a current database", function* () {
-    const url = yield* urlOf(database)
-    const held = Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`LOCK TABLE spirit_altar_migrations IN SHARE ROW EXCLUSIVE MODE`
-      yield* Effect.timeout(migrate(url), "5 seconds")
-    })
-    yield* connected(url)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(held)))
-  })
+  it.live("wait for no lock on a current database", () =>
+    Effect.gen(function* () {
+      const url = yield* urlOf(database)
+      const held = Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`LOCK TABLE spirit_altar_migrations IN SHARE ROW EXCLUSIVE MODE`
+        yield* Effect.timeout(migrate(url), "5 seconds")
+      })
+      yield* connected(url)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(held)))
+    }),
+  )
 
-  live("refuse a database of a version before 1.0 in a sentence", function* () {
-    const url = yield* urlOf(emptyDatabase)
-    yield* run(url, "CREATE TABLE effect_sql_migrations (migration_id integer PRIMARY KEY)")
-    const refused = yield* Effect.flip(migrate(url))
-    assert.strictEqual(refused._tag, "DatabaseOutdated")
-    assert.match(refused.message, /^This database was made by a version before 1\.0.*set DATABASE_URL to it\.$/u)
-  })
+  it.live("refuse a database of a version before 1.0 in a sentence", () =>
+    Effect.gen(function* () {
+      const url = yield* urlOf(emptyDatabase)
+      yield* run(url, "CREATE TABLE effect_sql_migrations (migration_id integer PRIMARY KEY)")
+      const refused = yield* Effect.flip(migrate(url))
+      assert.strictEqual(refused._tag, "DatabaseOutdated")
+      assert.match(refused.message, /^This database was made by a version before 1\.0.*set DATABASE_URL to it\.$/u)
+    }),
+  )
 })

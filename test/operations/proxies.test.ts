@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
+import { assert, describe, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,7 +20,7 @@ import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { exampleOf } from "../lab/Documents.ts"
-import { assert, describe, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const
@@ -136,51 +137,55 @@ for (const [program, proxy] of [
   ["caddy", caddy],
 ] as const) {
   describe.skipIf(missing.includes(program))(`behind ${program} as the guide configures it,`, () => {
-    suite("two servers", world, (it) => {
-      it("sell, and know each client's address", function* () {
-        const port = yield* freePort
-        const url = `http://127.0.0.1:${port}`
-        const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
-        const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
-        yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
-        yield* everything(url)
-        // A forged address is ignored.
-        const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
-          Effect.map(
-            ask(`${url}/api/rooms`, {
-              method: "POST",
-              headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
-            }),
-            ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
-          ),
-        )
-        assert.deepStrictEqual(left, [3, 2])
-      })
+    layer(world, realClock)("two servers", (it) => {
+      it.effect("sell, and know each client's address", () =>
+        Effect.gen(function* () {
+          const port = yield* freePort
+          const url = `http://127.0.0.1:${port}`
+          const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
+          const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
+          yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
+          yield* everything(url)
+          // A forged address is ignored.
+          const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
+            Effect.map(
+              ask(`${url}/api/rooms`, {
+                method: "POST",
+                headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
+              }),
+              ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
+            ),
+          )
+          assert.deepStrictEqual(left, [3, 2])
+        }),
+      )
     })
   })
 }
 
 describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide configures it,", () => {
-  suite("a server", world, (it) => {
-    it("sells", function* () {
-      const { url } = yield* LocalDatabase
-      const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
-      const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
-      yield* everything(server)
-      const paid = yield* Effect.forEach(
-        Array.from({ length: 16 }),
-        () =>
-          Effect.flatMap(newPayer(), (payer) => pay(payer, `${server}/api/witness`, { commitment: newCommitment() })),
-        { concurrency: 12 },
-      )
-      assert.deepStrictEqual([...new Set(paid.map(({ answer }) => answer.status))], [201])
-      // Many at once, so that transactions of one client meet several connections of the database.
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
-        (address) => ask(address),
-        { concurrency: 40 },
-      )
-      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
-    })
+  layer(world, realClock)("a server", (it) => {
+    it.effect("sells", () =>
+      Effect.gen(function* () {
+        const { url } = yield* LocalDatabase
+        const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
+        const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
+        yield* everything(server)
+        const paid = yield* Effect.forEach(
+          Array.from({ length: 16 }),
+          () =>
+            Effect.flatMap(newPayer(), (payer) => pay(payer, `${server}/api/witness`, { commitment: newCommitment() })),
+          { concurrency: 12 },
+        )
+        assert.deepStrictEqual([...new Set(paid.map(({ answer }) => answer.status))], [201])
+        // Many at once, so that transactions of one client meet several connections of the database.
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
+          (address) => ask(address),
+          { concurrency: 40 },
+        )
+        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+      }),
+    )
   })
 })

@@ -1,10 +1,10 @@
 /** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../src/http/Listener.ts"
 import { type Connection, openConnection } from "../lab/Connection.ts"
 import { patience } from "../lab/Patience.ts"
-import { assert, describe, it, live } from "../lab/Suites.ts"
 
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)
@@ -61,87 +61,101 @@ it("the deadlines and limits are those of the manual", () => {
 })
 
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
-  live("that stops reading its answer is disconnected after the quiet time", function* () {
-    const { client: reader, port } = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
-    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
-    yield* reader.hears("HTTP/1.1 200")
-    reader.socket.pause()
-    yield* Effect.repeat(placeFound(port), { until: (found) => found })
-    reader.socket.resume()
-    const heard = yield* reader.closed
-    assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
-  })
-
-  live("that keeps reading gets its whole answer, however long it takes", function* () {
-    const { client: reader } = yield* serving({ quiet: Duration.seconds(10) })
-    const began = performance.now()
-    let taken = 0
-    reader.socket.on("data", (text: string) => {
-      taken += text.length
-      if (taken > 16 * 1_048_576) return
+  it.live("that stops reading its answer is disconnected after the quiet time", () =>
+    Effect.gen(function* () {
+      const { client: reader, port } = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* reader.hears("HTTP/1.1 200")
       reader.socket.pause()
-      setTimeout(() => reader.socket.resume(), 50)
-    })
-    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
-    assert.isAtLeast((yield* reader.closed).length, long.byteLength)
-    assert.isAtLeast(performance.now() - began, 10_000)
-  })
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
+      reader.socket.resume()
+      const heard = yield* reader.closed
+      assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
+    }),
+  )
+
+  it.live("that keeps reading gets its whole answer, however long it takes", () =>
+    Effect.gen(function* () {
+      const { client: reader } = yield* serving({ quiet: Duration.seconds(10) })
+      const began = performance.now()
+      let taken = 0
+      reader.socket.on("data", (text: string) => {
+        taken += text.length
+        if (taken > 16 * 1_048_576) return
+        reader.socket.pause()
+        setTimeout(() => reader.socket.resume(), 50)
+      })
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+      assert.isAtLeast((yield* reader.closed).length, long.byteLength)
+      assert.isAtLeast(performance.now() - began, 10_000)
+    }),
+  )
 
   const post = "POST /body HTTP/1.1\r\nhost: a\r\n"
-  live.each([
+  it.live.each([
     { what: "a body of known length", sent: `${post}content-length: 100000\r\n\r\n`, drop: "a", seconds: 30 },
     { what: "a body in chunks", sent: `${post}transfer-encoding: chunked\r\n\r\n`, drop: "1\r\na\r\n", seconds: 30 },
     { what: "a head", sent: "GET /short HTTP/1.1\r\nx: ", drop: "a", seconds: 10 },
     { what: "a second head", sent: `${short}GET /short HTTP/1.1\r\nx: `, drop: "a", seconds: 10 },
     { what: "nothing", sent: "", drop: "", seconds: 10 },
-  ])("that sends $what gets 408 after $seconds seconds, however many bytes trickle in", function* (one) {
-    const { client } = yield* serving({})
-    client.socket.write(one.sent)
-    const began = performance.now()
-    assert.match(yield* dripping(client, one.drop), /^(?:HTTP\/1\.1 200 .*)?HTTP\/1\.1 408 /su)
-    assert.isAtLeast(performance.now() - began, one.seconds * 1_000 - 1_000)
-  })
+  ])("that sends $what gets 408 after $seconds seconds, however many bytes trickle in", (one) =>
+    Effect.gen(function* () {
+      const { client } = yield* serving({})
+      client.socket.write(one.sent)
+      const began = performance.now()
+      assert.match(yield* dripping(client, one.drop), /^(?:HTTP\/1\.1 200 .*)?HTTP\/1\.1 408 /su)
+      assert.isAtLeast(performance.now() - began, one.seconds * 1_000 - 1_000)
+    }),
+  )
 
-  live("that rests too long finds its connection closed", function* () {
-    const { client: rester } = yield* serving({ rest: Duration.millis(10) })
-    rester.socket.write(short)
-    assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
-  })
+  it.live("that rests too long finds its connection closed", () =>
+    Effect.gen(function* () {
+      const { client: rester } = yield* serving({ rest: Duration.millis(10) })
+      rester.socket.write(short)
+      assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
+    }),
+  )
 })
 
 describe("a pipelining connection", () => {
   const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
 
-  live("gets its answers to 32 requests", function* () {
-    const { client: sender } = yield* serving({})
-    sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
-    assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
-  })
+  it.live("gets its answers to 32 requests", () =>
+    Effect.gen(function* () {
+      const { client: sender } = yield* serving({})
+      sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
+      assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
+    }),
+  )
 
-  live("has no request started before the answer to the one before has left", function* () {
-    const { client: reader, port } = yield* serving({})
-    counted = 0
-    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
-    yield* Effect.callback<void>((resume) => {
-      reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
-    })
-    assert.isTrue(yield* placeFound(port))
-    assert.strictEqual(counted, 0)
-    reader.socket.resume()
-    yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
-  })
+  it.live("has no request started before the answer to the one before has left", () =>
+    Effect.gen(function* () {
+      const { client: reader, port } = yield* serving({})
+      counted = 0
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
+      yield* Effect.callback<void>((resume) => {
+        reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
+      })
+      assert.isTrue(yield* placeFound(port))
+      assert.strictEqual(counted, 0)
+      reader.socket.resume()
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
+    }),
+  )
 
-  live("is closed above 32 requests, with no more than 32 started", function* () {
-    const { client: sender, port } = yield* serving({})
-    counted = 0
-    sender.socket.write(ask.repeat(1_000))
-    yield* sender.closed
-    assert.isAtLeast(counted, 1)
-    assert.isAtMost(counted, 32)
-    assert.isTrue(yield* placeFound(port))
-  })
+  it.live("is closed above 32 requests, with no more than 32 started", () =>
+    Effect.gen(function* () {
+      const { client: sender, port } = yield* serving({})
+      counted = 0
+      sender.socket.write(ask.repeat(1_000))
+      yield* sender.closed
+      assert.isAtLeast(counted, 1)
+      assert.isAtMost(counted, 32)
+      assert.isTrue(yield* placeFound(port))
+    }),
+  )
 
-  live.each([
+  it.live.each([
     { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
     { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
   ])("is closed when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
@@ -160,25 +174,29 @@ describe("a pipelining connection", () => {
 })
 
 describe("a request head above the limit", () => {
-  live("is rejected at 32 KB and its connection closed, and one below is served", function* () {
-    const { client: sender } = yield* serving({})
-    const head = (length: number) => short.replace("host", `x: ${"x".repeat(length)}\r\nhost`)
-    sender.socket.write(head(32_000))
-    yield* sender.hears("short")
-    sender.socket.write(head(33_000))
-    assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
-  })
+  it.live("is rejected at 32 KB and its connection closed, and one below is served", () =>
+    Effect.gen(function* () {
+      const { client: sender } = yield* serving({})
+      const head = (length: number) => short.replace("host", `x: ${"x".repeat(length)}\r\nhost`)
+      sender.socket.write(head(32_000))
+      yield* sender.hears("short")
+      sender.socket.write(head(33_000))
+      assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
+    }),
+  )
 })
 
 describe("a flood of connections", () => {
-  live("gets the stated number of places, and a freed place is given again", function* () {
-    const { client: first, port } = yield* serving({ connections: 8 })
-    const others = yield* Effect.forEach(Array.from({ length: 7 }), () => openConnection(port))
-    const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
-    for (const one of outside) assert.strictEqual(yield* one.closed, "")
-    first.socket.end()
-    yield* first.closed
-    const again = yield* openConnection(port)
-    for (const one of [...others, again]) assert.include(yield* one.ask(short), "200 OK")
-  })
+  it.live("gets the stated number of places, and a freed place is given again", () =>
+    Effect.gen(function* () {
+      const { client: first, port } = yield* serving({ connections: 8 })
+      const others = yield* Effect.forEach(Array.from({ length: 7 }), () => openConnection(port))
+      const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
+      for (const one of outside) assert.strictEqual(yield* one.closed, "")
+      first.socket.end()
+      yield* first.closed
+      const again = yield* openConnection(port)
+      for (const one of [...others, again]) assert.include(yield* one.ask(short), "200 OK")
+    }),
+  )
 })

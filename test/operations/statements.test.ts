@@ -1,4 +1,5 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
+import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -13,7 +14,7 @@ import { serverWith } from "../lab/server/AnotherServer.ts"
 import { ask, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 /** Features of PostgreSQL that compatible engines lack (decision 5). */
 const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [
@@ -36,47 +37,49 @@ const violationsOf = (statement: string) =>
 
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 
-suite("a server", sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), (it) => {
-  it("sends its database nothing that other engines lack", function* () {
-    const { url: direct } = yield* LocalDatabase
-    const tap = yield* Postgres.make(Redacted.value(direct))
-    const { publicUrl: url } = yield* serverWith(
-      { sweepEvery: Duration.seconds(1) },
-      { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
-      Sandbox.routes,
-    )
+layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock)("a server", (it) => {
+  it.effect("sends its database nothing that other engines lack", () =>
+    Effect.gen(function* () {
+      const { url: direct } = yield* LocalDatabase
+      const tap = yield* Postgres.make(Redacted.value(direct))
+      const { publicUrl: url } = yield* serverWith(
+        { sweepEvery: Duration.seconds(1) },
+        { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
+        Sandbox.routes,
+      )
 
-    const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
-    const { text } = yield* ask(`${url}/llms.txt`)
-    yield* Effect.promise(() => agent.follow(programOf(text)))
-    const payer = yield* newPayer(100_000_000n)
-    for (const act of acts()) {
-      const { body, path } = act.request()
-      const { answer } = yield* pay(payer, `${url}${path}`, body ?? {})
-      assert.strictEqual(answer.status, 201, `${act.name}: ${answer.text}`)
-    }
-    for (const path of reads) yield* ask(`${url}${path}`)
-    const guest = yield* newRoom(url)
-    assert.strictEqual((yield* send(guest)).status, 201)
-    assert.strictEqual((yield* poll(guest)).status, 200)
+      const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
+      const { text } = yield* ask(`${url}/llms.txt`)
+      yield* Effect.promise(() => agent.follow(programOf(text)))
+      const payer = yield* newPayer(100_000_000n)
+      for (const act of acts()) {
+        const { body, path } = act.request()
+        const { answer } = yield* pay(payer, `${url}${path}`, body ?? {})
+        assert.strictEqual(answer.status, 201, `${act.name}: ${answer.text}`)
+      }
+      for (const path of reads) yield* ask(`${url}${path}`)
+      const guest = yield* newRoom(url)
+      assert.strictEqual((yield* send(guest)).status, 201)
+      assert.strictEqual((yield* poll(guest)).status, 200)
 
-    const { run } = yield* Effect.provideService(terminal, TestServer, { url })
-    const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
-    for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
-      const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
-      assert.strictEqual(ended.code, 0, ended.stderr)
-    }
+      const { run } = yield* Effect.provideService(terminal, TestServer, { url })
+      const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
+      for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
+        const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
+        assert.strictEqual(ended.code, 0, ended.stderr)
+      }
 
-    const statements = [...tap.statements]
-    const changed = (table: string) =>
-      statements.some((one) => new RegExp(`(?:INTO|UPDATE) "?${table}\\b`, "u").test(one))
-    for (const table of ["spirit_altar_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
-      assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
-    }
-    // Effect's migrator locks its own table, and only while migrations are pending.
-    const ours = statements.filter((one) => one !== 'LOCK TABLE "spirit_altar_migrations" IN ACCESS EXCLUSIVE MODE')
-    const found = ours.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
-    assert.deepStrictEqual(found, [])
-    assert.isAbove(statements.length, 120)
-  })
+      const statements = [...tap.statements]
+      const changed = (table: string) =>
+        statements.some((one) => new RegExp(`(?:INTO|UPDATE) "?${table}\\b`, "u").test(one))
+      for (const table of ["spirit_altar_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
+        assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
+      }
+      // Effect's migrator locks its own table, and only while migrations are pending.
+      const ours = statements.filter((one) => one !== 'LOCK TABLE "spirit_altar_migrations" IN ACCESS EXCLUSIVE MODE')
+      const found = ours.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
+      assert.deepStrictEqual(found, [])
+      assert.isAbove(statements.length, 120)
+    }),
+  )
 })

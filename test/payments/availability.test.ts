@@ -1,4 +1,5 @@
 /** While no payment is possible, no caller gets an offer or a fault. A facilitator that goes away afterwards loses nothing. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
@@ -14,7 +15,7 @@ import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../la
 import { until } from "../lab/Eventually.ts"
 import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { apart, assert, assertAnswer } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
@@ -100,59 +101,64 @@ const troubles: ReadonlyArray<Trouble> = [
   },
 ]
 
-apart("while every payment would be refused", proxiedServer("relayer", "20 seconds"), (it) => {
+describe.concurrent("while every payment would be refused", () => {
   for (const { begin, end, message, paid = message, refusal, settledBy = "relayer", told, what } of troubles) {
-    it.on(proxiedServer(settledBy, "5 seconds"))(
+    it.live(
       `because ${what}, the server claims nothing, tells probes why, and settles the same payment afterwards`,
-      function* ({ url }) {
-        const earlier = yield* Purchase.prepare(url)
-        assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
-        const purchase = yield* Purchase.prepare(url)
-        // A bare question is remembered, and must notice all the same.
-        assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
-        yield* begin
-        const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
-        const ready = yield* becomes("/readyz", 503)
-        assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
-        const body = { commitment: newCommitment() }
-        for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
-          assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
-        const health = yield* ask(`${url}/api/health`)
-        // A pause is the operator's own act and no fault.
-        const isPause = state === "paused"
-        assert.deepStrictEqual([health.status, health.json["ok"]], isPause ? [200, true] : [503, false])
-        const payments = Object(health.json["payments"])
-        assert.strictEqual(isPause, typeof payments.pausedSince === "string")
-        assert.deepInclude(payments, { state, ...told })
-        if (told === undefined) assert.match(String(payments.obstacle), message)
-        // The free routes work.
-        assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
-        assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
-        assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-        const refused = yield* Purchase.send(url, purchase)
-        assertRefused(refused, code, wait, paid)
-        assert.match(refused.text, /This request charged nothing\./u)
-        assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
-        assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
-        yield* end
-        yield* becomes("/readyz", 200)
-        assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
-        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-        yield* Purchase.assertSettled(url, purchase)
-      },
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestServer
+          const earlier = yield* Purchase.prepare(url)
+          assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
+          const purchase = yield* Purchase.prepare(url)
+          // A bare question is remembered, and must notice all the same.
+          assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
+          yield* begin
+          const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
+          const ready = yield* becomes("/readyz", 503)
+          assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
+          const body = { commitment: newCommitment() }
+          for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
+            assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
+          const health = yield* ask(`${url}/api/health`)
+          // A pause is the operator's own act and no fault.
+          const isPause = state === "paused"
+          assert.deepStrictEqual([health.status, health.json["ok"]], isPause ? [200, true] : [503, false])
+          const payments = Object(health.json["payments"])
+          assert.strictEqual(isPause, typeof payments.pausedSince === "string")
+          assert.deepInclude(payments, { state, ...told })
+          if (told === undefined) assert.match(String(payments.obstacle), message)
+          // The free routes work.
+          assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+          assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
+          assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
+          const refused = yield* Purchase.send(url, purchase)
+          assertRefused(refused, code, wait, paid)
+          assert.match(refused.text, /This request charged nothing\./u)
+          assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
+          assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
+          yield* end
+          yield* becomes("/readyz", 200)
+          assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
+          assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+          yield* Purchase.assertSettled(url, purchase)
+        }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
     )
   }
 
-  it("the server refuses a blocked payer alone and sells to every other", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    yield* order(["blacklist", purchase.payer.address])
-    const refused = yield* Purchase.send(url, purchase)
-    assertAnswer(refused, 402, "payment_invalid")
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
-  })
+  it.live("the server refuses a blocked payer alone and sells to every other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      yield* order(["blacklist", purchase.payer.address])
+      const refused = yield* Purchase.send(url, purchase)
+      assertAnswer(refused, 402, "payment_invalid")
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
-apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
+describe.concurrent("a token without paused() and isBlacklisted()", () => {
   const watching = (answer: Effect.Effect<unknown, ChainUnavailable>) =>
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
       Effect.provide(
@@ -164,13 +170,15 @@ apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
   const refusal = (facts: object) =>
     Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))
 
-  it("is taken as neither paused nor blocking, whether the missing call reverts or returns nothing", function* () {
-    assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
-    assert.isUndefined(yield* watching(Effect.succeed("0x")))
-    assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
-    assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
-    assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
-  })
+  it.live("is taken as neither paused nor blocking, whether the missing call reverts or returns nothing", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
+      assert.isUndefined(yield* watching(Effect.succeed("0x")))
+      assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
+      assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
+      assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
+    }),
+  )
 })
 
 /** It was claimed an hour ago, and is due. */
@@ -180,10 +188,11 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
     WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
 })
 
-apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 second", "200 millis"), (it) => {
-  it.on(proxiedServer("facilitator"))(
-    "accepts no connection received nothing, so the attempt ends at once",
-    function* ({ database, facilitator, url }) {
+describe.concurrent("after the claim, a facilitator that", () => {
+  it.live("accepts no connection received nothing, so the attempt ends at once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { database, facilitator } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       const another = yield* Purchase.prepare(url)
       // It leaves once its last word is believed, not when that is so old that it is asked again.
@@ -204,11 +213,13 @@ apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 sec
       yield* facilitator.comeBack
       yield* becomes("/readyz", 200)
       yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
-    },
+    }).pipe(Effect.provide(proxiedServer("facilitator"))),
   )
-  it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
-    "gets a payment again is called by one inquiry at a time, however often the client asks",
-    function* ({ facilitator, sql, url }) {
+  it.live("gets a payment again is called by one inquiry at a time, however often the client asks", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { facilitator } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
       const purchase = yield* Purchase.prepare(url)
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -225,22 +236,26 @@ apart("after the claim, a facilitator that", proxiedServer("facilitator", "1 sec
       yield* Purchase.ended(purchase)
       assert.strictEqual(facilitator.asked(), 2)
       yield* Purchase.assertSettled(url, purchase)
-    },
+    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "200 millis"))),
   )
 
-  it("refused a payment, or named its transaction, does not get it again", function* ({ facilitator, url }) {
-    const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-    for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
-      const purchase = purchases[index] ?? assert.fail()
-      facilitator.arm(fault)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    }
-    yield* facilitator.calm
-    for (const purchase of purchases) {
-      yield* Effect.andThen(anHourLater(purchase), Purchase.attemptOf(purchase)).pipe(
-        until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
-      )
-    }
-    assert.strictEqual(facilitator.asked(), 2)
-  })
+  it.live("refused a payment, or named its transaction, does not get it again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { facilitator } = yield* Proxies
+      const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+      for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
+        const purchase = purchases[index] ?? assert.fail()
+        facilitator.arm(fault)
+        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      }
+      yield* facilitator.calm
+      for (const purchase of purchases) {
+        yield* Effect.andThen(anHourLater(purchase), Purchase.attemptOf(purchase)).pipe(
+          until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
+        )
+      }
+      assert.strictEqual(facilitator.asked(), 2)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second", "200 millis"))),
+  )
 })

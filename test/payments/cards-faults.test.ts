@@ -1,12 +1,14 @@
 /** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardFaults.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { apart, assert, assertAnswer } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")
@@ -37,115 +39,129 @@ const suffer = Effect.fnUntraced(function* (fault: CardFault) {
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
 
-apart("a charge that the processor made, but whose response", carded(), (it) => {
-  it("never arrives, is found under its idempotency key", function* () {
-    const { bank, first, purchase } = yield* suffer("dropAfter")
-    assertPending(purchase, first)
-    assert.strictEqual(bank.taken().length, 1)
-    yield* bank.calm
-    const answer = yield* ended(purchase)
-    assert.strictEqual(answer.status, 200, answer.text)
-    yield* assertSettled(purchase)
-  })
-  it("says that it is in progress, is swept on schedule, however often its client asks", function* ({ sql }) {
-    const { bank, first, purchase, trap } = yield* suffer("holdDuring")
-    const due = Effect.map(
-      sql<{ readonly at: Date; readonly checks: number }>`
+describe.concurrent("a charge that the processor made, but whose response", () => {
+  it.live("never arrives, is found under its idempotency key", () =>
+    Effect.gen(function* () {
+      const { bank, first, purchase } = yield* suffer("dropAfter")
+      assertPending(purchase, first)
+      assert.strictEqual(bank.taken().length, 1)
+      yield* bank.calm
+      const answer = yield* ended(purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
+  it.live("says that it is in progress, is swept on schedule, however often its client asks", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { bank, first, purchase, trap } = yield* suffer("holdDuring")
+      const due = Effect.map(
+        sql<{ readonly at: Date; readonly checks: number }>`
           SELECT next_check_at AS at, checks FROM payment_attempts WHERE idempotency_key = ${purchase.key}`,
-      ([row]) => row ?? assert.fail("there is no attempt"),
-    )
-    assertPending(purchase, first)
-    const before = yield* due
-    for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
-    const after = yield* due
-    assert.strictEqual(after.checks, before.checks + 3)
-    assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
-    yield* trap.release
-    yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
-    assert.strictEqual((yield* ended(purchase)).status, 200)
-    yield* assertSettled(purchase)
-  })
+        ([row]) => row ?? assert.fail("there is no attempt"),
+      )
+      assertPending(purchase, first)
+      const before = yield* due
+      for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
+      const after = yield* due
+      assert.strictEqual(after.checks, before.checks + 3)
+      assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
+      yield* trap.release
+      yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
+      assert.strictEqual((yield* ended(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
 
-  it("says that the bank is still working, is read by the charge's own id until the bank is done", function* ({ url }) {
-    const bank = yield* Processor
-    const purchase = yield* prepare(url, "pm_bank_slow")
-    assertPending(purchase, yield* send(purchase))
-    assertPending(purchase, yield* reconcile(purchase))
-    assert.strictEqual(bank.asked().charges, 1)
-    yield* bank.finish
-    assert.strictEqual((yield* ended(purchase)).status, 200)
-    yield* assertSettled(purchase)
-  })
+  it.live("says that the bank is still working, is read by the charge's own id until the bank is done", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const bank = yield* Processor
+      const purchase = yield* prepare(url, "pm_bank_slow")
+      assertPending(purchase, yield* send(purchase))
+      assertPending(purchase, yield* reconcile(purchase))
+      assert.strictEqual(bank.asked().charges, 1)
+      yield* bank.finish
+      assert.strictEqual((yield* ended(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
 })
 
-apart("a charge that was not made, because the processor", carded(), (it) => {
-  it.each([
+describe.concurrent("a charge that was not made, because the processor", () => {
+  it.live.each([
     ["disconnected", "dropBefore"],
     ["redirected us", "redirectBefore"],
-  ] as const)("%s, is made later under the same key", function* ([, fault]) {
-    const { bank, first, purchase } = yield* suffer(fault)
-    assertPending(purchase, first)
-    assertPending(purchase, yield* send(purchase))
-    assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
-    yield* bank.calm
-    assert.strictEqual((yield* ended(purchase)).status, 200)
-    yield* assertSettled(purchase)
-  })
+  ] as const)("%s, is made later under the same key", ([, fault]) =>
+    Effect.gen(function* () {
+      const { bank, first, purchase } = yield* suffer(fault)
+      assertPending(purchase, first)
+      assertPending(purchase, yield* send(purchase))
+      assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
+      yield* bank.calm
+      assert.strictEqual((yield* ended(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    }).pipe(Effect.provide(carded())),
+  )
 
-  it("stores its server error under the key, stays open until no charge is certain, and then frees everything", function* ({
-    sql,
-  }) {
-    const { bank, first, purchase } = yield* suffer("mistakeBefore")
-    const hoursPass = (hours: number) =>
-      sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
-    assertPending(purchase, first)
-    yield* bank.calm
-    assertPending(purchase, yield* reconcile(purchase))
-    yield* hoursPass(20)
-    const { charges } = bank.asked()
-    assertPending(purchase, yield* reconcile(purchase))
-    yield* hoursPass(4)
-    assertPending(purchase, yield* reconcile(purchase))
-    yield* afterNextSweep(purchase)
-    yield* reconcile(purchase)
-    assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-    const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
-    assert.deepInclude(yield* books(purchase), failed)
-    for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
-      assertAnswer(answer, 402, "payment_failed", "card_never_charged")
-    assert.deepStrictEqual(bank.taken(), [])
-  })
+  it.live(
+    "stores its server error under the key, stays open until no charge is certain, and then frees everything",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { bank, first, purchase } = yield* suffer("mistakeBefore")
+        const hoursPass = (hours: number) =>
+          sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
+        assertPending(purchase, first)
+        yield* bank.calm
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(20)
+        const { charges } = bank.asked()
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* hoursPass(4)
+        assertPending(purchase, yield* reconcile(purchase))
+        yield* afterNextSweep(purchase)
+        yield* reconcile(purchase)
+        assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+        const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
+        assert.deepInclude(yield* books(purchase), failed)
+        for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
+          assertAnswer(answer, 402, "payment_failed", "card_never_charged")
+        assert.deepStrictEqual(bank.taken(), [])
+      }).pipe(Effect.provide(carded())),
+  )
 })
 
-apart("a request that fails validation, whose key the processor does not store,", carded("20 seconds"), (it) => {
-  it("is charged and reported to the operator once, when it passes for one server while another gives up", function* ({
-    sql,
-    url,
-  }) {
-    const bank = yield* Processor
-    const purchase = yield* prepare(url)
-    yield* bank.arm("invalidBefore").release
-    assertPending(purchase, yield* send(purchase))
-    const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
-    const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
+describe.concurrent("a request that fails validation, whose key the processor does not store,", () => {
+  it.live("is charged and reported to the operator once, when it passes for one server while another gives up", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const bank = yield* Processor
+      const purchase = yield* prepare(url)
+      yield* bank.arm("invalidBefore").release
+      assertPending(purchase, yield* send(purchase))
+      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
+      const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
 
-    yield* afterNextSweep(purchase)
-    const refusal = bank.arm("invalidBefore")
-    const one = yield* Effect.forkScoped(reconcile(purchase))
-    yield* refusal.arrived
-    const charge = bank.arm("holdAfter")
-    const other = yield* Effect.forkScoped(reconcile(there))
-    yield* charge.arrived
-    yield* refusal.release
-    assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
-    yield* charge.release
-    const told = yield* Fiber.join(other)
-    assertAnswer(told, 402, "payment_failed")
-    const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
-    assert.match(String(told.json["message"]), sentence)
-    assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
-    const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
+      yield* afterNextSweep(purchase)
+      const refusal = bank.arm("invalidBefore")
+      const one = yield* Effect.forkScoped(reconcile(purchase))
+      yield* refusal.arrived
+      const charge = bank.arm("holdAfter")
+      const other = yield* Effect.forkScoped(reconcile(there))
+      yield* charge.arrived
+      yield* refusal.release
+      assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
+      yield* charge.release
+      const told = yield* Fiber.join(other)
+      assertAnswer(told, 402, "payment_failed")
+      const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
+      assert.match(String(told.json["message"]), sentence)
+      assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
+      const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
       FROM payment_strays`
-    assert.deepStrictEqual(yield* strays, [{ network: null, amount: "3000000", isIntent: true }])
-  })
+      assert.deepStrictEqual(yield* strays, [{ network: null, amount: "3000000", isIntent: true }])
+    }).pipe(Effect.provide(carded("20 seconds"))),
+  )
 })

@@ -1,4 +1,5 @@
 /** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
@@ -7,7 +8,6 @@ import { books, prepare, processor, Processor, reconcile, send } from "../lab/bu
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart, assert } from "../lab/Suites.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
@@ -36,25 +36,27 @@ const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnTy
   assert.deepStrictEqual([again.status, again.text], [200, (yield* reconcile(purchase)).text])
 })
 
-apart("a charge of a server killed", place, (it) => {
+describe.concurrent("a charge of a server killed", () => {
   for (const [when, fault] of [
     ["with the charge in flight", "holdBefore"],
     ["with the charge made and its response held back", "holdAfter"],
   ] as const) {
-    it(`${when} is concluded by the server's next start`, function* () {
-      const bank = yield* Processor
-      const server = yield* ServerProcess.make(yield* environment)
-      yield* server.start
-      const purchase = yield* prepare(server.url)
-      const trap = bank.arm(fault)
-      yield* Effect.forkScoped(Effect.exit(send(purchase)))
-      yield* trap.arrived
-      yield* server.kill
-      yield* bank.calm
-      yield* trap.discard
-      yield* server.start
-      yield* settledBy(purchase)
-      assert.strictEqual(bank.asked().keys, 1)
-    })
+    it.live(`${when} is concluded by the server's next start`, () =>
+      Effect.gen(function* () {
+        const bank = yield* Processor
+        const server = yield* ServerProcess.make(yield* environment)
+        yield* server.start
+        const purchase = yield* prepare(server.url)
+        const trap = bank.arm(fault)
+        yield* Effect.forkScoped(Effect.exit(send(purchase)))
+        yield* trap.arrived
+        yield* server.kill
+        yield* bank.calm
+        yield* trap.discard
+        yield* server.start
+        yield* settledBy(purchase)
+        assert.strictEqual(bank.asked().keys, 1)
+      }).pipe(Effect.provide(place)),
+    )
   }
 })

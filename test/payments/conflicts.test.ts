@@ -1,4 +1,5 @@
 /** The decisions about key and body before money moves, and the extensions of a challenge. */
+import { assert, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
 import {
@@ -14,7 +15,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import {
   type Answer,
   ask,
-  layer as world,
+  world,
   newCommitment,
   newKey,
   newPayer,
@@ -28,7 +29,8 @@ import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
@@ -54,143 +56,163 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
   return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
 })
 
-suite("before any money moves", world(), (it) => {
-  it("a key is bound to one URL and one body", function* ({ url }) {
-    const payer = yield* newPayer()
-    const body = { commitment: newCommitment(), kind: "promise" }
-    const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
-    assert.strictEqual(answer.status, 201)
-    const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
-    assertAnswer(other, 409, "idempotency_conflict")
-    const respelled = yield* ask(
-      `${url}/api/witness`,
-      post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
-    )
-    assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
-    const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": headers["idempotency-key"] }))
-    assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
-  })
-
-  it("a known key is answered before its act can refuse anything", function* ({ url }) {
-    const payer = yield* newPayer()
-    const path = `${url}/api/candles/day/rain-crow`
-    const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
-    assert.strictEqual(answer.status, 201, answer.text)
-    const held = { dedication: "see my-site.example.com" }
-    const known = yield* ask(path, post(held, headers))
-    assertAnswer(known, 409, "idempotency_conflict")
-    const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
-    assertAnswer(fresh, 422, "dedication_held")
-  })
-
-  it("an unpaid request without a key is priced like a keyed one, and reserves nothing", function* ({ url }) {
-    const payer = yield* newPayer()
-    const kept = "acquire/brass-cicada"
-    assert.strictEqual((yield* pay(payer, `${url}/api/${kept}`, { agentName: "Wren" })).answer.status, 201)
-    const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
-      ["witness", { commitment: newCommitment() }, 402, "payment_required"],
-      ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],
-      ["witness", { colour: "red" }, 400, "bad_request"],
-      ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
-      [kept, { agentName: "Robin" }, 409, "already_kept"],
-    ]
-    const before = yield* written
-    for (const [path, body, status, code] of cases) {
-      const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
-      const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
-      assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
-      assert.strictEqual(unkeyed.text, keyed.text)
-      assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
-    }
-    assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
-    assert.deepStrictEqual(yield* written, before)
-  })
-
-  it("a key must have the documented form", function* ({ url }) {
-    for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
-      const answer = yield* ask(
+layer(world(), realClock)("before any money moves", (it) => {
+  it.effect("a key is bound to one URL and one body", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const body = { commitment: newCommitment(), kind: "promise" }
+      const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
+      assert.strictEqual(answer.status, 201)
+      const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
+      assertAnswer(other, 409, "idempotency_conflict")
+      const respelled = yield* ask(
         `${url}/api/witness`,
-        post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
+        post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
       )
-      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
-    }
-  })
+      assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
+      const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": headers["idempotency-key"] }))
+      assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
+    }),
+  )
 
-  it("a body must have the documented form, with a name of 1 to 64 code points", function* ({ url }) {
-    const commitment = newCommitment()
-    for (const [change, status] of [
-      [{ agentName: "😀".repeat(64) }, 402],
-      [{ agentName: "😀".repeat(65) }, 400],
-      [{ agentName: "" }, 400],
-      [{ agentName: null }, 400],
-      [{ commitment: "A".repeat(64) }, 400],
-      [{ kind: "wish" }, 400],
-      [{ spirit: "moss-hair" }, 400],
-    ] as const) {
-      const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
-      assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
-    }
-  })
+  it.effect("a known key is answered before its act can refuse anything", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const path = `${url}/api/candles/day/rain-crow`
+      const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
+      assert.strictEqual(answer.status, 201, answer.text)
+      const held = { dedication: "see my-site.example.com" }
+      const known = yield* ask(path, post(held, headers))
+      assertAnswer(known, 409, "idempotency_conflict")
+      const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
+      assertAnswer(fresh, 422, "dedication_held")
+    }),
+  )
 
-  it("a payment-identifier lets the unchanged client pay without a key, and is the key afterwards", function* ({
-    url,
-  }) {
-    const id = generatePaymentId()
-    const paying = client(yield* newPayer(), id)
-    const target = `${url}/api/acquire/glass-tortoise`
-    const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
-    assert.strictEqual(first.status, 201)
-    const record = yield* Effect.promise(() => first.text())
-    const before = yield* written
-    const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
-    assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
-    assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
-    const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
-    assert.strictEqual(byKey.status, 200)
-    assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
-    const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
-    assert.strictEqual(other.status, 409)
-    assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
-    assert.deepStrictEqual(yield* written, before)
-  })
+  it.effect("an unpaid request without a key is priced like a keyed one, and reserves nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const kept = "acquire/brass-cicada"
+      assert.strictEqual((yield* pay(payer, `${url}/api/${kept}`, { agentName: "Wren" })).answer.status, 201)
+      const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
+        ["witness", { commitment: newCommitment() }, 402, "payment_required"],
+        ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],
+        ["witness", { colour: "red" }, 400, "bad_request"],
+        ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
+        [kept, { agentName: "Robin" }, 409, "already_kept"],
+      ]
+      const before = yield* written
+      for (const [path, body, status, code] of cases) {
+        const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
+        const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
+        assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
+        assert.strictEqual(unkeyed.text, keyed.text)
+        assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
+      }
+      assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
+      assert.deepStrictEqual(yield* written, before)
+    }),
+  )
 
-  it("a payment-identifier must equal the Idempotency-Key where both are sent", function* ({ url }) {
-    const id = generatePaymentId()
-    const signature = yield* named(id)
-    const body = { commitment: newCommitment() }
-    const before = yield* written
-    const send = (key: string) =>
-      ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
-    const differing = yield* send(newKey())
-    assertAnswer(differing, 400, "idempotency_key_invalid")
-    assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
-    assert.deepStrictEqual(yield* written, before)
-    assert.strictEqual((yield* send(id)).status, 201)
-    // By now it has paid, under the other name.
-    const late = yield* send(newKey())
-    assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
-    assert.notMatch(late.text, /nothing was charged/iu)
-  })
+  it.effect("a key must have the documented form", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
+        const answer = yield* ask(
+          `${url}/api/witness`,
+          post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
+        )
+        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
+      }
+    }),
+  )
 
-  it("a payment-identifier must have the form of a key, and a payment without one still needs a key", function* ({
-    url,
-  }) {
-    const body = { commitment: newCommitment() }
-    const before = yield* written
-    for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
+  it.effect("a body must have the documented form, with a name of 1 to 64 code points", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const commitment = newCommitment()
+      for (const [change, status] of [
+        [{ agentName: "😀".repeat(64) }, 402],
+        [{ agentName: "😀".repeat(65) }, 400],
+        [{ agentName: "" }, 400],
+        [{ agentName: null }, 400],
+        [{ commitment: "A".repeat(64) }, 400],
+        [{ kind: "wish" }, 400],
+        [{ spirit: "moss-hair" }, 400],
+      ] as const) {
+        const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
+        assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
+      }
+    }),
+  )
+
+  it.effect("a payment-identifier lets the unchanged client pay without a key, and is the key afterwards", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const id = generatePaymentId()
+      const paying = client(yield* newPayer(), id)
+      const target = `${url}/api/acquire/glass-tortoise`
+      const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
+      assert.strictEqual(first.status, 201)
+      const record = yield* Effect.promise(() => first.text())
+      const before = yield* written
+      const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
+      assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
+      assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
+      const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
+      assert.strictEqual(byKey.status, 200)
+      assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
+      const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
+      assert.strictEqual(other.status, 409)
+      assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
+      assert.deepStrictEqual(yield* written, before)
+    }),
+  )
+
+  it.effect("a payment-identifier must equal the Idempotency-Key where both are sent", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const id = generatePaymentId()
       const signature = yield* named(id)
-      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
-    }
-    const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
-    const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
-    for (const signature of [plain, "%%%", "aGVsbG8="]) {
-      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-      assertAnswer(answer, 400, "idempotency_key_required")
-      assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
-    }
-    assert.deepStrictEqual(yield* written, before)
-  })
+      const body = { commitment: newCommitment() }
+      const before = yield* written
+      const send = (key: string) =>
+        ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+      const differing = yield* send(newKey())
+      assertAnswer(differing, 400, "idempotency_key_invalid")
+      assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
+      assert.deepStrictEqual(yield* written, before)
+      assert.strictEqual((yield* send(id)).status, 201)
+      // By now it has paid, under the other name.
+      const late = yield* send(newKey())
+      assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
+      assert.notMatch(late.text, /nothing was charged/iu)
+    }),
+  )
+
+  it.effect("a payment-identifier must have the form of a key, and a payment without one still needs a key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const body = { commitment: newCommitment() }
+      const before = yield* written
+      for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
+        const signature = yield* named(id)
+        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
+      }
+      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+      const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
+      for (const signature of [plain, "%%%", "aGVsbG8="]) {
+        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+        assertAnswer(answer, 400, "idempotency_key_required")
+        assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
+      }
+      assert.deepStrictEqual(yield* written, before)
+    }),
+  )
 })
 
 /** Each act where its URL is longest. */
@@ -215,45 +237,54 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-suite("the extensions of a challenge", catalogued, (it) => {
-  it("declare each act as their own libraries read it, and the server accepts that", function* ({ url }) {
-    const payer = yield* newPayer(20_000_000n)
-    yield* today
-    for (const act of acts()) {
-      const { path } = act.request()
-      const probe = yield* ask(`${url}${path}`, { method: "POST" })
-      const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
-      assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
-      assert.strictEqual(identifier.info.required, true, act.name)
-      assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
-      assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
-      const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
-      const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
-      const told = (bazaar.routeTemplate ?? "/api/witness").replace(
-        /:([A-Za-z]+)/u,
-        (_: string, name: string) => pathParams[name],
-      )
-      assert.strictEqual(`${told}${query}`, path)
-      const key = newKey()
-      const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
-      const payment = yield* sign(payer, offer.accepts[0], offer.resource)
-      const signature = encode({ ...payment, extensions: extensionsOf(probe) })
-      const bought = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key, "payment-signature": signature }))
-      assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
-      const wrong = structuredClone(bazaar)
-      wrong.info.input.body.price = "0"
-      assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
-    }
-  })
+layer(catalogued, realClock)("the extensions of a challenge", (it) => {
+  it.effect("declare each act as their own libraries read it, and the server accepts that", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer(20_000_000n)
+      yield* today
+      for (const act of acts()) {
+        const { path } = act.request()
+        const probe = yield* ask(`${url}${path}`, { method: "POST" })
+        const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
+        assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
+        assert.strictEqual(identifier.info.required, true, act.name)
+        assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
+        assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
+        const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
+        const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
+        const told = (bazaar.routeTemplate ?? "/api/witness").replace(
+          /:([A-Za-z]+)/u,
+          (_: string, name: string) => pathParams[name],
+        )
+        assert.strictEqual(`${told}${query}`, path)
+        const key = newKey()
+        const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
+        const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+        const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+        const bought = yield* ask(
+          `${url}${path}`,
+          post(body, { "idempotency-key": key, "payment-signature": signature }),
+        )
+        assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
+        const wrong = structuredClone(bazaar)
+        wrong.info.input.body.price = "0"
+        assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
+      }
+    }),
+  )
 
-  it("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", function* ({ url }) {
-    const payer = yield* newPayer()
-    for (const { name, path } of longestRequests()) {
-      const probe = yield* ask(`${url}${path}`, { method: "POST" })
-      assert.property(extensionsOf(probe), "bazaar", name)
-      const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
-      assert.isBelow(head, 3_600, name)
-      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
-    }
-  })
+  it.effect("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      for (const { name, path } of longestRequests()) {
+        const probe = yield* ask(`${url}${path}`, { method: "POST" })
+        assert.property(extensionsOf(probe), "bazaar", name)
+        const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
+        assert.isBelow(head, 3_600, name)
+        assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
+      }
+    }),
+  )
 })

@@ -1,4 +1,5 @@
 /** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not; and the search for it. */
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -15,7 +16,6 @@ import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import { sign, signCancel } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { apart, assert, describe, effect } from "../lab/Suites.ts"
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const
@@ -82,83 +82,95 @@ const scene = Effect.gen(function* () {
   return { asked, authorization, before, look, payer, seenBy }
 })
 
-apart("a transfer that paid", chain, (it) => {
-  it("is proven or stays open, and is never called unpaid, whatever a node has forgotten", function* () {
-    const { authorization, before, look, seenBy } = yield* scene
-    const transaction = yield* broadcast(authorization)
-    const behind: View = { head: before }
-    const silent: View = { ...behind, clamps: true }
-    const isHead = (method: string) => method === "eth_getBlockByNumber"
-    const open = { _tag: "Open", unused: false, reverts: false } as const
-    // The state is asked first and the dry run second; each is answered by another node.
-    for (const parity of [0, 1]) {
-      const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
-      assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
-    }
-    yield* passExpiry
-    const views: ReadonlyArray<
-      readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
-    > = [
-      ["all of it", () => here, { _tag: "Paid", transaction }],
-      ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), { _tag: "Paid", transaction }],
-      ["no log beside its use", () => ({ forgets: ["logs"] }), open],
-      ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
-      ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
-      ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
-      ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
-      ["a final block above the newest one", (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here), open],
-    ]
-    for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
-    // A node that says it does not know the block proves nothing, either.
-    const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
-    assert.strictEqual(unavailable._tag, "ChainUnavailable")
-    assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
-  })
+describe.concurrent("a transfer that paid", () => {
+  it.live("is proven or stays open, and is never called unpaid, whatever a node has forgotten", () =>
+    Effect.gen(function* () {
+      const { authorization, before, look, seenBy } = yield* scene
+      const transaction = yield* broadcast(authorization)
+      const behind: View = { head: before }
+      const silent: View = { ...behind, clamps: true }
+      const isHead = (method: string) => method === "eth_getBlockByNumber"
+      const open = { _tag: "Open", unused: false, reverts: false } as const
+      // The state is asked first and the dry run second; each is answered by another node.
+      for (const parity of [0, 1]) {
+        const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
+        assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
+      }
+      yield* passExpiry
+      const views: ReadonlyArray<
+        readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
+      > = [
+        ["all of it", () => here, { _tag: "Paid", transaction }],
+        ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), { _tag: "Paid", transaction }],
+        ["no log beside its use", () => ({ forgets: ["logs"] }), open],
+        ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
+        ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
+        ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
+        ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
+        [
+          "a final block above the newest one",
+          (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here),
+          open,
+        ],
+      ]
+      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
+      // A node that says it does not know the block proves nothing, either.
+      const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
+      assert.strictEqual(unavailable._tag, "ChainUnavailable")
+      assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
+    }).pipe(Effect.provide(chain)),
+  )
 
-  it("is found in a block before the head that the server saw", function* () {
-    const { asked, authorization } = yield* scene
-    const simulation = yield* asked.simulate(authorization)
-    const head = yield* height
-    yield* reorganise(2)
-    const transaction = yield* broadcast(authorization)
-    assert.isBelow(Number(yield* height), Number(head))
-    assert.strictEqual(simulation._tag, "Accepted")
-    const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
-    const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
-    assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
-  })
+  it.live("is found in a block before the head that the server saw", () =>
+    Effect.gen(function* () {
+      const { asked, authorization } = yield* scene
+      const simulation = yield* asked.simulate(authorization)
+      const head = yield* height
+      yield* reorganise(2)
+      const transaction = yield* broadcast(authorization)
+      assert.isBelow(Number(yield* height), Number(head))
+      assert.strictEqual(simulation._tag, "Accepted")
+      const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
+      const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
+      assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
+    }).pipe(Effect.provide(chain)),
+  )
 })
 
-apart("an authorization that was used", chain, (it) => {
-  it("by a cancellation whose receipt is longer than any other answer is void once that is final", function* () {
-    const { asked, authorization, payer, seenBy } = yield* scene
-    yield* cancelLoudly(payer, authorization.nonce)
-    const { transactions } = yield* onChain((client) => client.getBlock())
-    assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
-    yield* mine(4)
-    for (const forgets of ["receipts", "logs"] as const)
-      assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
-    const ended = { ...canceled, transaction: transactions[0] ?? "0x" }
-    assert.deepStrictEqual(yield* seenBy(() => here), ended)
-    assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
-  })
+describe.concurrent("an authorization that was used", () => {
+  it.live("by a cancellation whose receipt is longer than any other answer is void once that is final", () =>
+    Effect.gen(function* () {
+      const { asked, authorization, payer, seenBy } = yield* scene
+      yield* cancelLoudly(payer, authorization.nonce)
+      const { transactions } = yield* onChain((client) => client.getBlock())
+      assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
+      yield* mine(4)
+      for (const forgets of ["receipts", "logs"] as const)
+        assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
+      const ended = { ...canceled, transaction: transactions[0] ?? "0x" }
+      assert.deepStrictEqual(yield* seenBy(() => here), ended)
+      assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
+    }).pipe(Effect.provide(chain)),
+  )
 })
 
-apart("an authorization that was never used", chain, (it) => {
-  it("is void after it expires, also on nodes with one state, short ranges and no lookup by hash", function* () {
-    const { before, seenBy } = yield* scene
-    yield* mine(60)
-    assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
-    yield* passExpiry
-    const views: ReadonlyArray<View> = [
-      here,
-      { keepsStates: 1 },
-      { logRange: 3 },
-      { keepsStates: 1, logRange: 1, numbersOnly: true },
-    ]
-    for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
-    assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-  })
+describe.concurrent("an authorization that was never used", () => {
+  it.live("is void after it expires, also on nodes with one state, short ranges and no lookup by hash", () =>
+    Effect.gen(function* () {
+      const { before, seenBy } = yield* scene
+      yield* mine(60)
+      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
+      yield* passExpiry
+      const views: ReadonlyArray<View> = [
+        here,
+        { keepsStates: 1 },
+        { logRange: 3 },
+        { keepsStates: 1, logRange: 1, numbersOnly: true },
+      ]
+      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+    }).pipe(Effect.provide(chain)),
+  )
 })
 
 /** A provider that takes so many blocks at once, and holds logs in these blocks. */
@@ -189,50 +201,60 @@ const assertGapless = (asked: ReadonlyArray<BlockRange>, most: bigint, newestFir
 
 describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 1_000n]) {
-    effect(`fits a provider that allows ${most} blocks, from either end`, function* () {
-      const search = LogSearch.make<string>(() => true)
-      for (const newestFirst of [false, true]) {
-        const { ask, asked, state } = provider([])
-        state.most = most
-        assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
-        assertGapless(asked, most, newestFirst)
-        const refused = asked.filter(({ from, to }) => to - from >= most)
-        assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
-      }
-    })
+    it.effect(`fits a provider that allows ${most} blocks, from either end`, () =>
+      Effect.gen(function* () {
+        const search = LogSearch.make<string>(() => true)
+        for (const newestFirst of [false, true]) {
+          const { ask, asked, state } = provider([])
+          state.most = most
+          assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
+          assertGapless(asked, most, newestFirst)
+          const refused = asked.filter(({ from, to }) => to - from >= most)
+          assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
+        }
+      }),
+    )
   }
 
-  effect("ends after a hundred questions", function* () {
-    const { ask, asked, state } = provider([])
-    state.most = 10n
-    assert.deepStrictEqual(yield* LogSearch.make<string>(() => true)(ask, whole, false), [])
-    assert.strictEqual(asked.length, 100)
-  })
+  it.effect("ends after a hundred questions", () =>
+    Effect.gen(function* () {
+      const { ask, asked, state } = provider([])
+      state.most = 10n
+      assert.deepStrictEqual(yield* LogSearch.make<string>(() => true)(ask, whole, false), [])
+      assert.strictEqual(asked.length, 100)
+    }),
+  )
 
-  effect("finds the oldest logs first, or the newest", function* () {
-    const search = LogSearch.make<string>(() => true)
-    const { ask, state } = provider([2_000n, 59_000n])
-    state.most = 100n
-    assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
-    assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
-  })
+  it.effect("finds the oldest logs first, or the newest", () =>
+    Effect.gen(function* () {
+      const search = LogSearch.make<string>(() => true)
+      const { ask, state } = provider([2_000n, 59_000n])
+      state.most = 100n
+      assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
+      assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
+    }),
+  )
 
-  effect("is not narrowed by a time without any answer", function* () {
-    const search = LogSearch.make<string>(() => true)
-    const { ask, asked, state } = provider([])
-    state.most = 0n
-    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
-    asked.length = 0
-    state.most = 100_000n
-    yield* search(ask, whole, false)
-    assert.isBelow(asked.length, 25)
-  })
+  it.effect("is not narrowed by a time without any answer", () =>
+    Effect.gen(function* () {
+      const search = LogSearch.make<string>(() => true)
+      const { ask, asked, state } = provider([])
+      state.most = 0n
+      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+      asked.length = 0
+      state.most = 100_000n
+      yield* search(ask, whole, false)
+      assert.isBelow(asked.length, 25)
+    }),
+  )
 
-  effect("does not halve a range that was refused for another reason", function* () {
-    const search = LogSearch.make<string>((error) => error !== "too wide")
-    const { ask, asked, state } = provider([])
-    state.most = 1n
-    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
-    assert.strictEqual(asked.length, 1)
-  })
+  it.effect("does not halve a range that was refused for another reason", () =>
+    Effect.gen(function* () {
+      const search = LogSearch.make<string>((error) => error !== "too wide")
+      const { ask, asked, state } = provider([])
+      state.most = 1n
+      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+      assert.strictEqual(asked.length, 1)
+    }),
+  )
 })

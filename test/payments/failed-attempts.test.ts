@@ -1,11 +1,12 @@
 /** When an attempt fails, and what becomes of a payment that comes afterwards. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
@@ -21,60 +22,71 @@ const unsent = Effect.gen(function* () {
   return { url, rpc, purchase }
 })
 
-apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
-  it("fails once two inquiries a sweep apart agree, however many servers inquire at once", function* () {
-    const { purchase, url } = yield* unsent
-    yield* Purchase.passExpiry
-    const servers = [url, ...(yield* neighbours(2, "relayer"))]
-    const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
-      concurrency: "unbounded",
-    })
-    for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
-    yield* Purchase.afterNextSweep(purchase)
-    assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
+describe.concurrent("an attempt that was never paid", () => {
+  it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
+    Effect.gen(function* () {
+      const { purchase, url } = yield* unsent
+      yield* Purchase.passExpiry
+      const servers = [url, ...(yield* neighbours(2, "relayer"))]
+      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+        concurrency: "unbounded",
+      })
+      for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+      yield* Purchase.afterNextSweep(purchase)
+      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 
-  it("does not fail when an inquiry between two verdicts found it open", function* () {
-    const { purchase, rpc, url } = yield* unsent
-    const before = yield* Purchase.height
-    yield* Purchase.passExpiry
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* Purchase.afterNextSweep(purchase)
-    // A node that is behind: on it the authorization has not ended.
-    rpc.behave(() => ({ head: before }))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* rpc.calm
-    yield* Purchase.failsNow(url, purchase, "authorization_expired")
-  })
+  it.live("does not fail when an inquiry between two verdicts found it open", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* unsent
+      const before = yield* Purchase.height
+      yield* Purchase.passExpiry
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.afterNextSweep(purchase)
+      // A node that is behind: on it the authorization has not ended.
+      rpc.behave(() => ({ head: before }))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.failsNow(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 
-  it("keeps the first verdict while the node is unreachable", function* () {
-    const { purchase, rpc, url } = yield* unsent
-    yield* Purchase.passExpiry
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    rpc.arm("*", "status500")
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* rpc.calm
-    yield* Purchase.afterNextSweep(purchase)
-    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
+  it.live("keeps the first verdict while the node is unreachable", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* unsent
+      yield* Purchase.passExpiry
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      rpc.arm("*", "status500")
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.afterNextSweep(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 })
 
-apart("an attempt whose transaction a facilitator reported", proxiedServer("facilitator"), (it) => {
-  it("does not fail by a node that calls it unpaid for less than ten sweeps", function* ({ facilitator, sql, url }) {
-    const { purchase } = yield* signedFixture
-    facilitator.arm("imagineBefore")
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    yield* facilitator.calm
-    yield* Purchase.passExpiry
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* Purchase.afterNextSweep(purchase)
-    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
+describe.concurrent("an attempt whose transaction a facilitator reported", () => {
+  it.live("does not fail by a node that calls it unpaid for less than ten sweeps", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { facilitator } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const { purchase } = yield* signedFixture
+      facilitator.arm("imagineBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* facilitator.calm
+      yield* Purchase.passExpiry
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.afterNextSweep(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("facilitator"))),
+  )
 })
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
@@ -110,61 +122,68 @@ const failed = Effect.gen(function* () {
   return purchase
 })
 
-apart("a late payment for a failed attempt", server, (it) => {
+describe.concurrent("a late payment for a failed attempt", () => {
   // A wallet was briefly short, and a stranger has the authorization from public call data.
-  it("is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used", function* ({
-    url,
-  }) {
-    const purchase = yield* failed
-    const told = yield* Purchase.reconcile(url, purchase)
-    const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
-    assert.strictEqual(told.json["authorizationOpenUntil"], until)
-    assert.include(String(told.json["message"]), `It was not charged so far.`)
-    assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
-    yield* fund(purchase)
-    yield* broadcast(purchase)
-    const key = newKey()
-    const headers = { "idempotency-key": key, "payment-signature": purchase.headers["payment-signature"] ?? "" }
-    const stolen = yield* Purchase.send(url, { ...purchase, key, headers, body: { commitment: newCommitment() } })
-    assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
-    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
-  })
+  it.live(
+    "is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const purchase = yield* failed
+        const told = yield* Purchase.reconcile(url, purchase)
+        const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
+        assert.strictEqual(told.json["authorizationOpenUntil"], until)
+        assert.include(String(told.json["message"]), `It was not charged so far.`)
+        assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
+        yield* fund(purchase)
+        yield* broadcast(purchase)
+        const key = newKey()
+        const headers = { "idempotency-key": key, "payment-signature": purchase.headers["payment-signature"] ?? "" }
+        const stolen = yield* Purchase.send(url, { ...purchase, key, headers, body: { commitment: newCommitment() } })
+        assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
+        assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
+      }).pipe(Effect.provide(server)),
+  )
 
-  it("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", function* ({
-    sql,
-    url,
-  }) {
-    const purchase = yield* failed
-    yield* fund(purchase)
-    const transaction = yield* broadcast(purchase)
-    yield* Purchase.mine(1)
-    assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
-    yield* QueuedPayments.eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
-      String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
-    )
-    assert.deepStrictEqual(yield* strays, [])
-    yield* Purchase.mine(4)
-    yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
-    assert.deepStrictEqual(yield* strays, [{ transaction }])
-    const told = yield* Purchase.reconcile(url, purchase)
-    assert.strictEqual(told.status, 402)
-    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
+  it.live("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* failed
+      yield* fund(purchase)
+      const transaction = yield* broadcast(purchase)
+      yield* Purchase.mine(1)
+      assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
+      yield* QueuedPayments.eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
+        String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
+      )
+      assert.deepStrictEqual(yield* strays, [])
+      yield* Purchase.mine(4)
+      yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
+      assert.deepStrictEqual(yield* strays, [{ transaction }])
+      const told = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(told.status, 402)
+      assert.include(
+        String(told.json["message"]),
+        `transaction ${transaction} paid us and is recorded for the operator`,
+      )
 
-    // It buys nothing. It is the unmatched payment of this attempt.
-    const key = newKey()
-    const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
-    assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(url, again)).slice(0, 2), [
-      409,
-      "payment_authorization_already_bound",
-    ])
-    const { id } = (yield* sql<{ id: string }>`SELECT id FROM payment_attempts`)[0] ?? assert.fail()
-    const [listed] = JSON.parse((yield* Refunds.attempts).stdout).unmatched
-    assert.deepInclude(listed, { attempt: id, transaction })
-    const back = yield* Refunds.repay(purchase.payer.address)
-    yield* Purchase.mine(3)
-    const refunded = yield* Refunds.refunded(id, back)
-    assert.strictEqual(refunded.code, 0, refunded.stderr)
-    assert.include(String((yield* Purchase.reconcile(url, purchase)).json["message"]), `in transaction ${back}`)
-    assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
-  })
+      // It buys nothing. It is the unmatched payment of this attempt.
+      const key = newKey()
+      const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
+      assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(url, again)).slice(0, 2), [
+        409,
+        "payment_authorization_already_bound",
+      ])
+      const { id } = (yield* sql<{ id: string }>`SELECT id FROM payment_attempts`)[0] ?? assert.fail()
+      const [listed] = JSON.parse((yield* Refunds.attempts).stdout).unmatched
+      assert.deepInclude(listed, { attempt: id, transaction })
+      const back = yield* Refunds.repay(purchase.payer.address)
+      yield* Purchase.mine(3)
+      const refunded = yield* Refunds.refunded(id, back)
+      assert.strictEqual(refunded.code, 0, refunded.stderr)
+      assert.include(String((yield* Purchase.reconcile(url, purchase)).json["message"]), `in transaction ${back}`)
+      assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
+    }).pipe(Effect.provide(server)),
+  )
 })

@@ -1,5 +1,7 @@
 /** For every answer or silence of settlement, node, database or client, a payment is open until evidence ends it, and then correctly. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
@@ -9,7 +11,8 @@ import { until } from "../lab/Eventually.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { ask, newPayer } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
-import { apart, assert, assertAnswer, assertEach } from "../lab/Suites.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
@@ -60,7 +63,7 @@ const paidAtOnce = Effect.gen(function* () {
   yield* Purchase.assertSettled(url, purchase)
 })
 
-apart("a payment that the facilitator has broadcast", proxiedServer("facilitator"), (it) => {
+describe.concurrent("a payment that the facilitator has broadcast", () => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["does not answer", "holdAfter"],
     ["disconnects", "dropAfter"],
@@ -69,39 +72,48 @@ apart("a payment that the facilitator has broadcast", proxiedServer("facilitator
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {
-    it(`settles although the facilitator ${what}, before the block and after it`, function* ({ facilitator }) {
-      facilitator.arm(fault)
-      yield* openThenPaid
-      facilitator.arm(fault, "mined")
-      yield* paidAtOnce
-    })
+    it.live(`settles although the facilitator ${what}, before the block and after it`, () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Proxies
+        facilitator.arm(fault)
+        yield* openThenPaid
+        facilitator.arm(fault, "mined")
+        yield* paidAtOnce
+      }).pipe(Effect.provide(proxiedServer("facilitator"))),
+    )
   }
 })
 
-apart("a payment that the facilitator has not broadcast", onOwnClock(proxiedServer("facilitator")), (it) => {
+describe.concurrent("a payment that the facilitator has not broadcast", () => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["returns garbage", "nonsenseBefore"],
     ["invents a success", "imagineBefore"],
     ["refuses a payer who could pay", "refuseBefore"],
   ]
   for (const [what, fault] of faults) {
-    it(`fails, and charges nothing, when the facilitator ${what}`, function* ({ facilitator }) {
-      facilitator.arm(fault)
-      yield* openThenFailed
-    })
+    it.live(`fails, and charges nothing, when the facilitator ${what}`, () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Proxies
+        facilitator.arm(fault)
+        yield* openThenFailed
+      }).pipe(Effect.provide(onOwnClock(proxiedServer("facilitator")))),
+    )
   }
 })
 
-apart("a node that", onOwnClock(proxiedServer("relayer")), (it) => {
+describe.concurrent("a node that", () => {
   const after: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
     ["took the transaction and returns no receipt", "eth_getTransactionReceipt", "status500"],
   ]
   for (const [what, method, fault] of after) {
-    it(`${what} leaves the payment open until the chain settles it`, function* ({ rpc }) {
-      rpc.arm(method, fault)
-      yield* openThenPaid
-    })
+    it.live(`${what} leaves the payment open until the chain settles it`, () =>
+      Effect.gen(function* () {
+        const { rpc } = yield* Proxies
+        rpc.arm(method, fault)
+        yield* openThenPaid
+      }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
+    )
   }
 
   const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
@@ -109,107 +121,144 @@ apart("a node that", onOwnClock(proxiedServer("relayer")), (it) => {
     ["accepted the transaction and dropped it", "eth_sendRawTransaction", "swallow"],
   ]
   for (const [what, method, fault] of before) {
-    it(`${what} delays the payment until it answers again`, function* ({ rpc }) {
-      rpc.arm(method, fault)
-      yield* openThenBrought
-    })
+    it.live(`${what} delays the payment until it answers again`, () =>
+      Effect.gen(function* () {
+        const { rpc } = yield* Proxies
+        rpc.arm(method, fault)
+        yield* openThenBrought
+      }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
+    )
   }
 
-  it("once failed to state its chain id does not stop the relayer for good", function* ({ rpc, url }) {
-    rpc.arm("eth_chainId", "status500")
-    yield* Purchase.send(url, yield* Purchase.prepare(url))
-    yield* rpc.calm
-    yield* Purchase.assertNextStone(url)
-  })
+  it.live("once failed to state its chain id does not stop the relayer for good", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      rpc.arm("eth_chainId", "status500")
+      yield* Purchase.send(url, yield* Purchase.prepare(url))
+      yield* rpc.calm
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
+  )
 })
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
-apart("the `PAYMENT-RESPONSE` of a pending payment", proxiedServer("relayer", "1 second"), (it) => {
-  it("names the transaction that may still pay, from the first answer on", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    yield* Purchase.automine(false)
-    const answers = [yield* Purchase.send(url, purchase), yield* Purchase.reconcile(url, purchase)]
-    for (const answer of answers) Purchase.assertPending(url, purchase, answer)
-    yield* Purchase.mineAll
-    const { transaction } = yield* Purchase.settlesNow(url, purchase)
-    assertEach(answers, ({ headers }) => headerOf(headers).transaction, [transaction, transaction])
-  })
+describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
+  it.live("names the transaction that may still pay, from the first answer on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      yield* Purchase.automine(false)
+      const answers = [yield* Purchase.send(url, purchase), yield* Purchase.reconcile(url, purchase)]
+      for (const answer of answers) Purchase.assertPending(url, purchase, answer)
+      yield* Purchase.mineAll
+      const { transaction } = yield* Purchase.settlesNow(url, purchase)
+      assertEach(answers, ({ headers }) => headerOf(headers).transaction, [transaction, transaction])
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  )
 
-  it.on(proxiedServer("facilitator", "1 second"))("names none while none is known", function* ({ facilitator, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    facilitator.arm("nonsenseBefore")
-    const answer = yield* Purchase.send(url, purchase)
-    Purchase.assertPending(url, purchase, answer)
-    assert.strictEqual(headerOf(answer.headers).transaction, "")
-  })
+  it.live("names none while none is known", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { facilitator } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm("nonsenseBefore")
+      const answer = yield* Purchase.send(url, purchase)
+      Purchase.assertPending(url, purchase, answer)
+      assert.strictEqual(headerOf(answer.headers).transaction, "")
+    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
+  )
 
-  it("makes @x402/fetch neither throw nor sign again", function* ({ url }) {
-    const payer = yield* newPayer()
-    yield* Purchase.automine(false)
-    const { answer, key, read, told } = yield* stockPurchase(url, payer)
-    assert.strictEqual(answer.status, 202)
-    assert.deepStrictEqual(told, [headerOf(answer.headers)])
-    assert.include(read, { status: 202, paymentStatus: "settle_failed" })
-    assert.propertyVal(read.header, "errorReason", "settlement_pending")
-    yield* Purchase.mineAll
-    assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
-    yield* Purchase.audit(url)
-  })
+  it.live("makes @x402/fetch neither throw nor sign again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      yield* Purchase.automine(false)
+      const { answer, key, read, told } = yield* stockPurchase(url, payer)
+      assert.strictEqual(answer.status, 202)
+      assert.deepStrictEqual(told, [headerOf(answer.headers)])
+      assert.include(read, { status: 202, paymentStatus: "settle_failed" })
+      assert.propertyVal(read.header, "errorReason", "settlement_pending")
+      yield* Purchase.mineAll
+      assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  )
 })
 
-apart("a database that drops its connection", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("after the COMMIT of a stone has recorded that stone", function* ({ database, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    database.arm(/^COMMIT$/u, "cutAfter")
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    yield* database.calm
-    yield* Purchase.assertSettled(url, purchase)
-    yield* Purchase.assertNextStone(url)
-  })
-  it("before the COMMIT of a stone has not recorded it, and reconciling records it", function* ({ database, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    database.arm(/^COMMIT$/u, "cutBefore")
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
-    yield* database.calm
-    yield* Purchase.settlesNow(url, purchase)
-    yield* Purchase.assertNextStone(url)
-  })
+describe.concurrent("a database that drops its connection", () => {
+  it.live("after the COMMIT of a stone has recorded that stone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { database } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      database.arm(/^COMMIT$/u, "cutAfter")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* database.calm
+      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+  it.live("before the COMMIT of a stone has not recorded it, and reconciling records it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { database } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      database.arm(/^COMMIT$/u, "cutBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
+      yield* database.calm
+      yield* Purchase.settlesNow(url, purchase)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("or refuses a stone for any other reason leaves its payment pending", function* ({ sql, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
-    yield* Purchase.settlesNow(url, purchase)
-    yield* Purchase.assertNextStone(url)
-  })
+  it.live("or refuses a stone for any other reason leaves its payment pending", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* Purchase.prepare(url)
+      yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
+      yield* Purchase.settlesNow(url, purchase)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("before the intent is stored leaves no attempt, and the payment valid", function* ({ database, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
-    const answer = yield* Purchase.send(url, purchase)
-    assertAnswer(answer, 503, "unavailable")
-    assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
-    yield* database.calm
-    const again = yield* Purchase.send(url, purchase)
-    assert.strictEqual(again.status, 201, again.text)
-    yield* Purchase.assertSettled(url, purchase)
-  })
+  it.live("before the intent is stored leaves no attempt, and the payment valid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { database } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
+      const answer = yield* Purchase.send(url, purchase)
+      assertAnswer(answer, 503, "unavailable")
+      assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
+      yield* database.calm
+      const again = yield* Purchase.send(url, purchase)
+      assert.strictEqual(again.status, 201, again.text)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
-apart("a client that disconnects during settlement", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("finds its stone by its key", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-    const request = yield* Purchase.sendInto(trap, url, purchase)
-    yield* Fiber.interrupt(request)
-    // An answer to a later request: the server has seen by then that this client is gone.
-    yield* ask(`${url}/livez`)
-    yield* trap.release
-    yield* Purchase.ended(purchase)
-    yield* Purchase.assertSettled(url, purchase)
-  })
+describe.concurrent("a client that disconnects during settlement", () => {
+  it.live("finds its stone by its key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const request = yield* Purchase.sendInto(trap, url, purchase)
+      yield* Fiber.interrupt(request)
+      // An answer to a later request: the server has seen by then that this client is gone.
+      yield* ask(`${url}/livez`)
+      yield* trap.release
+      yield* Purchase.ended(purchase)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })

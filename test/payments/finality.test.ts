@@ -1,86 +1,98 @@
 /** The fate of a settled transfer: still there once its block is final, found elsewhere, resubmitted once, or gone for good and said so. */
+import { SqlClient } from "effect/sql"
+import { Effect } from "effect"
+import { assert, describe, it } from "@effect/vitest"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import * as Settled from "./Settled.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 const { assertKept, becomes, buy, hasten, health, readAct, replaced } = Settled
 
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
-apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
-  it.on(sweeper)("is pending until its block is final, and final from then on, in every read", function* ({ url }) {
-    const bought = yield* buy
-    assert.strictEqual((yield* readAct(bought)).finality, "pending")
-    yield* Purchase.mine(2)
-    const receipt = yield* becomes(bought, "final")
-    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-    const newest = yield* read("/api/acts?limit=1")
-    assert.deepStrictEqual(newest.acts[0].receipt, receipt)
-    assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
-    const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
-    assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
-    yield* assertKept(bought)
-  })
-
-  it.on(sweeper)("that a reorganisation moved to another transaction settles there", function* ({ url }) {
-    const bought = yield* buy
-    yield* Purchase.reorganise(1)
-    const elsewhere = yield* broadcast(bought.purchase)
-    assert.notStrictEqual(elsewhere, bought.receipt.transaction)
-    yield* Purchase.mine(2)
-    const receipt = yield* becomes(bought, "final")
-    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
-    for (const transaction of [elsewhere, bought.receipt.transaction]) {
-      const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
-      assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
-    }
-    assert.strictEqual((yield* health).status, 200)
-    yield* assertKept(bought)
-    yield* Purchase.audit(url)
-  })
-
-  it.on(proxiedServer("facilitator", "5 seconds", "200 millis"))(
-    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
-    function* ({ facilitator, sql }) {
+describe.concurrent("a settled transfer", () => {
+  it.live("is pending until its block is final, and final from then on, in every read", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
       const bought = yield* buy
-      const refusal = facilitator.arm("refuseBefore")
-      yield* Purchase.reorganise(1)
-      yield* Purchase.mine(4)
-      // It could still be brought back: nothing is lost before its authorization has ended.
-      yield* refusal.arrived
-      yield* Settled.looked(2)
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      assert.strictEqual((yield* health).status, 200)
-      yield* Purchase.passExpiry
-      assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
-      const failing = yield* health
-      assert.strictEqual(failing.status, 503)
-      assert.deepInclude(failing.json, { ok: false })
-      assert.deepStrictEqual(failing.json["payments"], {
-        enabled: true,
-        state: "failing",
-        pausedSince: null,
-        pending: 0,
-        settlement: "ok",
-        obstacle: null,
-      })
-      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+      yield* Purchase.mine(2)
+      const receipt = yield* becomes(bought, "final")
+      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+      const newest = yield* read("/api/acts?limit=1")
+      assert.deepStrictEqual(newest.acts[0].receipt, receipt)
+      assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
+      const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
+      assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
       yield* assertKept(bought)
-      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live("that a reorganisation moved to another transaction settles there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const bought = yield* buy
+      yield* Purchase.reorganise(1)
+      const elsewhere = yield* broadcast(bought.purchase)
+      assert.notStrictEqual(elsewhere, bought.receipt.transaction)
+      yield* Purchase.mine(2)
+      const receipt = yield* becomes(bought, "final")
+      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
+      for (const transaction of [elsewhere, bought.receipt.transaction]) {
+        const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
+        assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
+      }
       assert.strictEqual((yield* health).status, 200)
-      assert.strictEqual((yield* readAct(bought)).finality, "lost")
-    },
+      yield* assertKept(bought)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(sweeper)),
+  )
+
+  it.live(
+    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
+    () =>
+      Effect.gen(function* () {
+        const { facilitator } = yield* Proxies
+        const sql = yield* SqlClient.SqlClient
+        const bought = yield* buy
+        const refusal = facilitator.arm("refuseBefore")
+        yield* Purchase.reorganise(1)
+        yield* Purchase.mine(4)
+        // It could still be brought back: nothing is lost before its authorization has ended.
+        yield* refusal.arrived
+        yield* Settled.looked(2)
+        assert.strictEqual((yield* readAct(bought)).finality, "pending")
+        assert.strictEqual((yield* health).status, 200)
+        yield* Purchase.passExpiry
+        assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
+        const failing = yield* health
+        assert.strictEqual(failing.status, 503)
+        assert.deepInclude(failing.json, { ok: false })
+        assert.deepStrictEqual(failing.json["payments"], {
+          enabled: true,
+          state: "failing",
+          pausedSince: null,
+          pending: 0,
+          settlement: "ok",
+          obstacle: null,
+        })
+        assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+        yield* assertKept(bought)
+        yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+        assert.strictEqual((yield* health).status, 200)
+        assert.strictEqual((yield* readAct(bought)).finality, "lost")
+      }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds", "200 millis"))),
   )
 })
 
-apart("a settled transfer whose block was orphaned", proxiedServer("facilitator", "5 seconds", "200 millis"), (it) => {
+describe.concurrent("a settled transfer whose block was orphaned", () => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
-    it.on(proxiedServer(settledBy, "5 seconds", "200 millis"))(
-      `is resubmitted by the ${settledBy} before the old block is final, while it can be paid`,
-      function* ({ url }) {
+    it.live(`is resubmitted by the ${settledBy} before the old block is final, while it can be paid`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
         const bought = yield* buy
         yield* replaced
         yield* Purchase.mine(1)
@@ -97,25 +109,28 @@ apart("a settled transfer whose block was orphaned", proxiedServer("facilitator"
         assert.strictEqual((yield* health).status, 200)
         yield* assertKept(bought)
         yield* Purchase.audit(url)
-      },
+      }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds", "200 millis"))),
     )
   }
 
-  it("is charged once by a facilitator that lies or sends nothing", function* ({ facilitator }) {
-    const bought = yield* buy
-    yield* replaced
-    yield* Purchase.mine(1)
-    for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
-      const told = facilitator.arm(lie)
-      yield* hasten
-      yield* told.arrived
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-    }
-    yield* facilitator.calm
-    yield* Settled.chargedAgain(bought)
-    yield* Purchase.mine(3)
-    yield* becomes(bought, "final")
-    assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-    yield* assertKept(bought)
-  })
+  it.live("is charged once by a facilitator that lies or sends nothing", () =>
+    Effect.gen(function* () {
+      const { facilitator } = yield* Proxies
+      const bought = yield* buy
+      yield* replaced
+      yield* Purchase.mine(1)
+      for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
+        const told = facilitator.arm(lie)
+        yield* hasten
+        yield* told.arrived
+        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+      }
+      yield* facilitator.calm
+      yield* Settled.chargedAgain(bought)
+      yield* Purchase.mine(3)
+      yield* becomes(bought, "final")
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+      yield* assertKept(bought)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds", "200 millis"))),
+  )
 })

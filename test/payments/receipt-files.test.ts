@@ -1,5 +1,6 @@
 /** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
 import { randomUUID } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
@@ -13,9 +14,10 @@ import { checked } from "../lab/buyer/CheckedReceipt.ts"
 import { key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, bought as buy, layer as world, post } from "../lab/Fixture.ts"
+import { ask, bought as buy, world, post } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const receipts = { current: ofReceipts, retired: [] }
 const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
@@ -42,131 +44,143 @@ const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key
 
 const isFile = Schema.is(ReceiptFile)
 
-suite(
+layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })), realClock)(
   "a receipt file",
-  Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })),
   (it) => {
-    it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
-      const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
-      assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
-      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
-      assert.isTrue(isFile(answer.json), answer.text)
-      assert.deepStrictEqual(answer.json["record"], stone.record)
-      assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
-        ok: "true",
-        signature: "holds",
-        claims: "holds",
-        record: "holds",
-        stone: "holds",
-        log: "holds",
-        words: "holds",
-        key: "open",
-        payment: "open",
-      })
-      const elsewhere = yield* ask(`${url}/acts/${stone.id}.receipt.json`)
-      assert.strictEqual(elsewhere.text, answer.text)
-      const tag = answer.headers.get("etag") ?? ""
-      assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
-      const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
-      assert.include(page.text, `${stone.id}.receipt.json`)
-    })
+    it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
+        assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
+        const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
+        assert.isTrue(isFile(answer.json), answer.text)
+        assert.deepStrictEqual(answer.json["record"], stone.record)
+        assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
+          ok: "true",
+          signature: "holds",
+          claims: "holds",
+          record: "holds",
+          stone: "holds",
+          log: "holds",
+          words: "holds",
+          key: "open",
+          payment: "open",
+        })
+        const elsewhere = yield* ask(`${url}/acts/${stone.id}.receipt.json`)
+        assert.strictEqual(elsewhere.text, answer.text)
+        const tag = answer.headers.get("etag") ?? ""
+        assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
+        const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
+        assert.include(page.text, `${stone.id}.receipt.json`)
+      }),
+    )
 
-    it("of a refunded act names the refund", function* () {
-      const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
-      const sql = yield* SqlClient.SqlClient
-      const shown = { ...refundExample, attempt: id }
-      yield* sql`INSERT INTO payment_refunds (payment, transaction, attempt, shown)
+    it.effect("of a refunded act names the refund", () =>
+      Effect.gen(function* () {
+        const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+        const sql = yield* SqlClient.SqlClient
+        const shown = { ...refundExample, attempt: id }
+        yield* sql`INSERT INTO payment_refunds (payment, transaction, attempt, shown)
         VALUES (${id}, ${shown.transaction}, ${id}::uuid, ${JSON.stringify(shown)})`
-      const { json, text } = yield* ask(file)
-      assert.isTrue(isFile(json), text)
-      assert.deepStrictEqual(json["refund"], shown)
-      assert.deepInclude(yield* states(text), { signature: "holds", record: "holds" })
-    })
+        const { json, text } = yield* ask(file)
+        assert.isTrue(isFile(json), text)
+        assert.deepStrictEqual(json["refund"], shown)
+        assert.deepInclude(yield* states(text), { signature: "holds", record: "holds" })
+      }),
+    )
 
-    it("of a candle holds its unsealed words with their salt, and the command shows what of it holds", function* ({
-      url,
-    }) {
-      const intentionCommitment = seal(words.salt, words.text)
-      const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
-      const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
-      assert.include(closed.lines, "NOT SHOWN  words: No words are revealed.")
-      const unsealed = { salt: words.salt, words: words.text }
-      assert.strictEqual((yield* ask(`${url}/api/candles/${candle.id}/unseal`, post(unsealed))).status, 201)
-      const { json, text } = yield* ask(candle.file)
-      assert.isTrue(isFile(json), text)
-      assert.deepInclude(json["reveal"], words)
-      const open = yield* checked(text, { key: Option.some(key) })
-      assert.strictEqual(open.ended._tag, "Success")
-      assert.include(open.lines, "SHOWN      words: The revealed words and their salt are those that were sealed.")
-      const other = text.replace(words.text, "The tide table was right.")
-      const forged = yield* checked(other, { key: Option.some(key) })
-      assert.strictEqual(forged.ended._tag, "Failure")
-      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
-      const asJson = yield* checked(other, { key: Option.some(key), json: true })
-      assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
-      assert.match(String((yield* checked(text, {})).ended), /--key/u)
-    })
+    it.effect("of a candle holds its unsealed words with their salt, and the command shows what of it holds", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const intentionCommitment = seal(words.salt, words.text)
+        const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
+        const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
+        assert.include(closed.lines, "NOT SHOWN  words: No words are revealed.")
+        const unsealed = { salt: words.salt, words: words.text }
+        assert.strictEqual((yield* ask(`${url}/api/candles/${candle.id}/unseal`, post(unsealed))).status, 201)
+        const { json, text } = yield* ask(candle.file)
+        assert.isTrue(isFile(json), text)
+        assert.deepInclude(json["reveal"], words)
+        const open = yield* checked(text, { key: Option.some(key) })
+        assert.strictEqual(open.ended._tag, "Success")
+        assert.include(open.lines, "SHOWN      words: The revealed words and their salt are those that were sealed.")
+        const other = text.replace(words.text, "The tide table was right.")
+        const forged = yield* checked(other, { key: Option.some(key) })
+        assert.strictEqual(forged.ended._tag, "Failure")
+        assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+        const asJson = yield* checked(other, { key: Option.some(key), json: true })
+        assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
+        assert.match(String((yield* checked(text, {})).ended), /--key/u)
+      }),
+    )
 
-    it("is a 404 once an operator hid a text, whose guesses it would confirm, and where there is no act", function* ({
-      sql,
-      url,
-    }) {
-      const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
-      yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
-      const answer = yield* ask(kept.file)
-      assertAnswer(answer, 404, "receipt_hidden")
-      assert.notInclude(answer.text, "eyJ")
-      for (const id of [randomUUID(), "nonsense"])
-        assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
-    })
+    it.effect("is a 404 once an operator hid a text, whose guesses it would confirm, and where there is no act", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+        yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
+        const answer = yield* ask(kept.file)
+        assertAnswer(answer, 404, "receipt_hidden")
+        assert.notInclude(answer.text, "eyJ")
+        for (const id of [randomUUID(), "nonsense"])
+          assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
+      }),
+    )
 
-    it("is compared with the transfer on the chain, and every other claim fails", function* ({ url }) {
-      const { rpcUrl } = yield* LocalChain
-      const rpc = Option.some(rpcUrl)
-      const { json, text } = yield* ask((yield* bought("/api/acquire/quartz-elephant", {})).file)
-      const { json: second } = yield* ask((yield* bought("/api/acquire/kelp-seal", {})).file)
-      const claimsIn = (jws: unknown) =>
-        JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
-      const claims = claimsIn(json["receipt"])
-      const { delivered } = claims
-      const line = Effect.fnUntraced(function* (change: object) {
-        const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
-        const { ended, lines } = yield* checked(JSON.stringify({ ...json, receipt }), { key: Option.some(key), rpc })
-        return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
-      })
-      const good = yield* checked(text, { key: Option.some(key), rpc })
-      assert.strictEqual(good.ended._tag, "Success")
-      assert.match(
-        good.lines.join("\n"),
-        /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
-      )
-      const unknown = `0x${"ab".repeat(32)}`
-      const unused = { ...delivered, nonce: unknown }
-      const others = claimsIn(second["receipt"]).transaction
-      const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
-        ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
-        ["another nonce", { delivered: unused }, /^Failure BROKEN .* does not hold/u],
-        ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
-        ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
-        ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
-        ["another act's transaction", { transaction: others }, /^Failure BROKEN .* does not hold/u],
-        ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
-        ["no transaction", { transaction: unknown, delivered: unused }, /^Failure BROKEN .* nothing was paid/u],
-        ["another network", { network: "eip155:8453" }, /^Failure $/u],
-      ]
-      for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
-      const nowhere = yield* checked(text, { key: Option.some(key), rpc: Option.some(url) })
-      assert.match(String(nowhere.ended), /is not an EVM node|could not be asked/u)
-    })
+    it.effect("is compared with the transfer on the chain, and every other claim fails", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const { rpcUrl } = yield* LocalChain
+        const rpc = Option.some(rpcUrl)
+        const { json, text } = yield* ask((yield* bought("/api/acquire/quartz-elephant", {})).file)
+        const { json: second } = yield* ask((yield* bought("/api/acquire/kelp-seal", {})).file)
+        const claimsIn = (jws: unknown) =>
+          JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
+        const claims = claimsIn(json["receipt"])
+        const { delivered } = claims
+        const line = Effect.fnUntraced(function* (change: object) {
+          const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
+          const { ended, lines } = yield* checked(JSON.stringify({ ...json, receipt }), { key: Option.some(key), rpc })
+          return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
+        })
+        const good = yield* checked(text, { key: Option.some(key), rpc })
+        assert.strictEqual(good.ended._tag, "Success")
+        assert.match(
+          good.lines.join("\n"),
+          /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
+        )
+        const unknown = `0x${"ab".repeat(32)}`
+        const unused = { ...delivered, nonce: unknown }
+        const others = claimsIn(second["receipt"]).transaction
+        const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
+          ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
+          ["another nonce", { delivered: unused }, /^Failure BROKEN .* does not hold/u],
+          ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
+          ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
+          ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
+          ["another act's transaction", { transaction: others }, /^Failure BROKEN .* does not hold/u],
+          ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
+          ["no transaction", { transaction: unknown, delivered: unused }, /^Failure BROKEN .* nothing was paid/u],
+          ["another network", { network: "eip155:8453" }, /^Failure $/u],
+        ]
+        for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
+        const nowhere = yield* checked(text, { key: Option.some(key), rpc: Option.some(url) })
+        assert.match(String(nowhere.ended), /is not an EVM node|could not be asked/u)
+      }),
+    )
   },
 )
 
-suite("a server without a receipt key", world(), (it) => {
-  it("signs nothing, publishes no keys, and says so of a receipt file", function* ({ url }) {
-    const act = yield* bought("/api/acquire/dew-spider", {})
-    assert.hasAllKeys(act.settlement, ["success", "transaction", "network", "payer"])
-    assert.strictEqual((yield* ask(`${url}/.well-known/did.json`)).status, 404)
-    const answer = yield* ask(act.file)
-    assertAnswer(answer, 404, "receipt_unsigned")
-  })
+layer(world(), realClock)("a server without a receipt key", (it) => {
+  it.effect("signs nothing, publishes no keys, and says so of a receipt file", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const act = yield* bought("/api/acquire/dew-spider", {})
+      assert.hasAllKeys(act.settlement, ["success", "transaction", "network", "payer"])
+      assert.strictEqual((yield* ask(`${url}/.well-known/did.json`)).status, 404)
+      const answer = yield* ask(act.file)
+      assertAnswer(answer, 404, "receipt_unsigned")
+    }),
+  )
 })

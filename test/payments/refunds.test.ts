@@ -1,4 +1,5 @@
 /** The operator pays back from any wallet. The server checks the transfer, records it once and shows it. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { toEventSelector } from "viem"
@@ -11,7 +12,6 @@ import * as Refunds from "../lab/buyer/Refunds.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart, assert } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const { refunded, repay } = Refunds
@@ -43,115 +43,135 @@ const refuses = Effect.fnUntraced(function* (sentence: string, what: string, tra
   assert.include(stderr, sentence)
 })
 
-apart("admin refunded", server, (it) => {
-  it("records a transfer once for its payment and once for its transaction", function* () {
-    const [one, other] = [yield* unmatched, yield* unmatched]
-    const due = json((yield* Refunds.attempts).stdout).unmatched
-    assert.deepStrictEqual(
-      due.map((payment: { transaction: string }) => payment.transaction),
-      [one.transaction, other.transaction],
-    )
-    const back = yield* repay(one.payer.address)
-    yield* Purchase.mine(3)
-    const done = yield* refunded(one.transaction, back, "--json", "--reason", "bought nothing", "--by", "Ada")
-    assert.strictEqual(done.code, 0, done.stderr)
-    assert.deepInclude(json(done.stdout).refund, { transaction: back, amountAtomic: "10000", attempt: null })
-    assert.strictEqual(json((yield* Refunds.attempts).stdout).unmatched.length, 1)
-    yield* refuses(`was refunded in transaction ${back}`, one.nonce, yield* repay(one.payer.address))
-    yield* refuses("moved 0 atomic USDC", other.transaction, back)
-    const sql = yield* SqlClient.SqlClient
-    const audited = yield* sql`SELECT what, subject, why FROM admin_audit`
-    assert.deepStrictEqual(audited, [{ what: "refunded", subject: one.transaction, why: "bought nothing" }])
-  })
+describe.concurrent("admin refunded", () => {
+  it.live("records a transfer once for its payment and once for its transaction", () =>
+    Effect.gen(function* () {
+      const [one, other] = [yield* unmatched, yield* unmatched]
+      const due = json((yield* Refunds.attempts).stdout).unmatched
+      assert.deepStrictEqual(
+        due.map((payment: { transaction: string }) => payment.transaction),
+        [one.transaction, other.transaction],
+      )
+      const back = yield* repay(one.payer.address)
+      yield* Purchase.mine(3)
+      const done = yield* refunded(one.transaction, back, "--json", "--reason", "bought nothing", "--by", "Ada")
+      assert.strictEqual(done.code, 0, done.stderr)
+      assert.deepInclude(json(done.stdout).refund, { transaction: back, amountAtomic: "10000", attempt: null })
+      assert.strictEqual(json((yield* Refunds.attempts).stdout).unmatched.length, 1)
+      yield* refuses(`was refunded in transaction ${back}`, one.nonce, yield* repay(one.payer.address))
+      yield* refuses("moved 0 atomic USDC", other.transaction, back)
+      const sql = yield* SqlClient.SqlClient
+      const audited = yield* sql`SELECT what, subject, why FROM admin_audit`
+      assert.deepStrictEqual(audited, [{ what: "refunded", subject: one.transaction, why: "bought nothing" }])
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("counts one transaction for one of two payments of a wallet", function* () {
-    const one = yield* unmatched
-    const { url } = yield* TestServer
-    const other = yield* Purchase.prepare(url, 0n, one.payer)
-    const second = yield* broadcast(other)
-    yield* Purchase.mine(3)
-    yield* Refunds.note(other, second)
-    const back = yield* repay(one.payer.address)
-    yield* Purchase.mine(3)
-    const both = yield* Effect.all(
-      [one.transaction, second].map((what) => refunded(what, back)),
-      { concurrency: 2 },
-    )
-    assert.deepStrictEqual(both.map(({ code }) => code).sort(), [0, 1])
-    const failed = both.find(({ code }) => code === 1)
-    assert.include(failed?.stderr, "this transaction is another refund's")
-  })
+  it.live("counts one transaction for one of two payments of a wallet", () =>
+    Effect.gen(function* () {
+      const one = yield* unmatched
+      const { url } = yield* TestServer
+      const other = yield* Purchase.prepare(url, 0n, one.payer)
+      const second = yield* broadcast(other)
+      yield* Purchase.mine(3)
+      yield* Refunds.note(other, second)
+      const back = yield* repay(one.payer.address)
+      yield* Purchase.mine(3)
+      const both = yield* Effect.all(
+        [one.transaction, second].map((what) => refunded(what, back)),
+        { concurrency: 2 },
+      )
+      assert.deepStrictEqual(both.map(({ code }) => code).sort(), [0, 1])
+      const failed = both.find(({ code }) => code === 1)
+      assert.include(failed?.stderr, "this transaction is another refund's")
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("refuses a transfer that is too small, too early, not final, unknown, or to another wallet", function* ({ sql }) {
-    const before = yield* repay(Refunds.payTo.address, 0n)
-    const one = yield* unmatched
-    yield* refuses("older than the payment", one.transaction, before)
-    yield* refuses("knows no transaction", one.transaction, `0x${"77".repeat(32)}`)
-    yield* refuses("is no id of an attempt", "stone", before)
-    yield* refuses("No payment matches", `0x${"77".repeat(32)}`, before)
-    const small = yield* repay(one.payer.address, 9_999n)
-    const elsewhere = yield* repay(`0x${"77".repeat(20)}`)
-    yield* refuses("not final yet", one.transaction, elsewhere)
-    yield* Purchase.mine(3)
-    yield* refuses("moved 9999 atomic USDC", one.transaction, small)
-    yield* refuses("moved 0 atomic USDC", one.transaction, elsewhere)
-    yield* sql`UPDATE payment_strays SET valid_before = extract(epoch FROM now())::bigint`
-    yield* refuses("The buyer can still buy with this payment", one.transaction, small)
-    assert.deepStrictEqual(yield* sql`SELECT payment FROM payment_refunds`, [])
-  })
+  it.live("refuses a transfer that is too small, too early, not final, unknown, or to another wallet", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* repay(Refunds.payTo.address, 0n)
+      const one = yield* unmatched
+      yield* refuses("older than the payment", one.transaction, before)
+      yield* refuses("knows no transaction", one.transaction, `0x${"77".repeat(32)}`)
+      yield* refuses("is no id of an attempt", "stone", before)
+      yield* refuses("No payment matches", `0x${"77".repeat(32)}`, before)
+      const small = yield* repay(one.payer.address, 9_999n)
+      const elsewhere = yield* repay(`0x${"77".repeat(20)}`)
+      yield* refuses("not final yet", one.transaction, elsewhere)
+      yield* Purchase.mine(3)
+      yield* refuses("moved 9999 atomic USDC", one.transaction, small)
+      yield* refuses("moved 0 atomic USDC", one.transaction, elsewhere)
+      yield* sql`UPDATE payment_strays SET valid_before = extract(epoch FROM now())::bigint`
+      yield* refuses("The buyer can still buy with this payment", one.transaction, small)
+      assert.deepStrictEqual(yield* sql`SELECT payment FROM payment_refunds`, [])
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("shows the refund of an act that stands on the act, its page and its reconcile answer", function* ({ url }) {
-    const { id, purchase, text } = yield* settled
-    const back = yield* repay(purchase.payer.address, 20_000n)
-    yield* Purchase.mine(3)
-    const done = yield* refunded(id, back)
-    assert.strictEqual(done.code, 0, done.stderr)
-    const { receipt } = json((yield* ask(`${url}/api/acts/${id}`)).text).act
-    assert.deepInclude(receipt.refund, { transaction: back, amountAtomic: "20000", attempt: id })
-    const page = (yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text
-    assert.include(page, "Refunded to the payer: 20000 atomic USDC")
-    const reconciled = yield* Purchase.reconcile(url, purchase)
-    assert.strictEqual(reconciled.text, text.replace(/false\}$/u, "true}"), "the first answer stays")
-    assert.strictEqual(reconciled.headers.get("link"), `</api/acts/${id}>; rel="related"; title="refund"`)
-    const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
-    assert.strictEqual(policy.refund_endpoint, `${url}/api/acts/{id}`)
-  })
+  it.live("shows the refund of an act that stands on the act, its page and its reconcile answer", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { id, purchase, text } = yield* settled
+      const back = yield* repay(purchase.payer.address, 20_000n)
+      yield* Purchase.mine(3)
+      const done = yield* refunded(id, back)
+      assert.strictEqual(done.code, 0, done.stderr)
+      const { receipt } = json((yield* ask(`${url}/api/acts/${id}`)).text).act
+      assert.deepInclude(receipt.refund, { transaction: back, amountAtomic: "20000", attempt: id })
+      const page = (yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text
+      assert.include(page, "Refunded to the payer: 20000 atomic USDC")
+      const reconciled = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(reconciled.text, text.replace(/false\}$/u, "true}"), "the first answer stays")
+      assert.strictEqual(reconciled.headers.get("link"), `</api/acts/${id}>; rel="related"; title="refund"`)
+      const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
+      assert.strictEqual(policy.refund_endpoint, `${url}/api/acts/{id}`)
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("records the refund of a failed attempt, and its key says so", function* ({ url, sql }) {
-    const { id, purchase, transaction } = yield* settled
-    // As if a lying node had made it fail, and its payment had been found afterwards.
-    yield* Refunds.note(purchase, transaction as `0x${string}`)
-    yield* sql`
+  it.live("records the refund of a failed attempt, and its key says so", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { id, purchase, transaction } = yield* settled
+      // As if a lying node had made it fail, and its payment had been found afterwards.
+      yield* Refunds.note(purchase, transaction as `0x${string}`)
+      yield* sql`
       UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', payment = payment - 'transaction'
       WHERE id = ${id}::uuid`
-    // As if it had been judged before the attempt claimed it.
-    yield* sql`UPDATE payment_strays SET attempt = NULL`
-    const noted = yield* Purchase.reconcile(url, purchase)
-    assert.include(String(noted.json["message"]), "is recorded for the operator")
-    const back = yield* repay(purchase.payer.address)
-    yield* Purchase.mine(3)
-    const done = yield* refunded(id, back)
-    assert.strictEqual(done.code, 0, done.stderr)
-    const told = yield* Purchase.reconcile(url, purchase)
-    assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"])
-    assert.deepInclude(told.json["refund"], { transaction: back, attempt: id })
-    assert.include(String(told.json["message"]), `were refunded to ${purchase.payer.address.toLowerCase()}`)
-  })
+      // As if it had been judged before the attempt claimed it.
+      yield* sql`UPDATE payment_strays SET attempt = NULL`
+      const noted = yield* Purchase.reconcile(url, purchase)
+      assert.include(String(noted.json["message"]), "is recorded for the operator")
+      const back = yield* repay(purchase.payer.address)
+      yield* Purchase.mine(3)
+      const done = yield* refunded(id, back)
+      assert.strictEqual(done.code, 0, done.stderr)
+      const told = yield* Purchase.reconcile(url, purchase)
+      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"])
+      assert.deepInclude(told.json["refund"], { transaction: back, attempt: id })
+      assert.include(String(told.json["message"]), `were refunded to ${purchase.payer.address.toLowerCase()}`)
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("refuses an act whose payment was orphaned, since its payer was not charged", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const { id } = json((yield* Purchase.send(url, purchase)).text).record
-    const back = yield* repay(purchase.payer.address)
-    yield* Purchase.reorganise(2)
-    yield* Purchase.mine(4)
-    yield* refuses("knows no transaction", id, back)
-  })
+  it.live("refuses an act whose payment was orphaned, since its payer was not charged", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      const { id } = json((yield* Purchase.send(url, purchase)).text).record
+      const back = yield* repay(purchase.payer.address)
+      yield* Purchase.reorganise(2)
+      yield* Purchase.mine(4)
+      yield* refuses("knows no transaction", id, back)
+    }).pipe(Effect.provide(server)),
+  )
 
-  it.on(carded("20 seconds"))("refuses a card's payment, and names who refunds it", function* ({ url }) {
-    const bought = yield* send(yield* prepare(url))
-    assert.strictEqual(bought.status, 201, bought.text)
-    yield* refuses("Refund it at the card processor.", json(bought.text).record.id, `0x${"77".repeat(32)}`)
-  })
+  it.live("refuses a card's payment, and names who refunds it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const bought = yield* send(yield* prepare(url))
+      assert.strictEqual(bought.status, 201, bought.text)
+      yield* refuses("Refund it at the card processor.", json(bought.text).record.id, `0x${"77".repeat(32)}`)
+    }).pipe(Effect.provide(carded("20 seconds"))),
+  )
 })
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const
@@ -186,12 +206,14 @@ const check = (logs: ReadonlyArray<object>, named = hash("2")) => {
   )
 }
 
-apart("the check of a refund", Layer.empty, (it) => {
-  it("counts what stays with the payer, in the transaction that was asked for", function* () {
-    const back = moved(other, payer, 10_000n)
-    assert.strictEqual(yield* check([back]), "10000")
-    assert.include(yield* check([back, moved(payer, other, 1n)]), "moved 9999 atomic USDC")
-    assert.include(yield* check([moved(payer, payer, 10_000n)]), "moved 0 atomic USDC")
-    assert.include(yield* check([back], hash("3")), "with another transaction")
-  })
+describe.concurrent("the check of a refund", () => {
+  it.live("counts what stays with the payer, in the transaction that was asked for", () =>
+    Effect.gen(function* () {
+      const back = moved(other, payer, 10_000n)
+      assert.strictEqual(yield* check([back]), "10000")
+      assert.include(yield* check([back, moved(payer, other, 1n)]), "moved 9999 atomic USDC")
+      assert.include(yield* check([moved(payer, payer, 10_000n)]), "moved 0 atomic USDC")
+      assert.include(yield* check([back], hash("3")), "with another transaction")
+    }),
+  )
 })

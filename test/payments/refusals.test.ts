@@ -1,13 +1,15 @@
 /** Every payment that does not fit is refused with its reason, charges nothing, and costs the node few questions or none. */
+import { assert, describe, it, layer } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
 import { written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
-import { apart, assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { Proxies, realClock } from "../lab/TestServices.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 
@@ -93,34 +95,37 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ["a header of 17 KiB", undefined, header("A".repeat(17 * 1024))],
 ]
 
-suite("a payment with one fault", world(), (it) => {
+layer(world(), realClock)("a payment with one fault", (it) => {
   for (const [name, reason, change] of cases) {
-    it(`is refused: ${name}`, function* ({ url }) {
-      const payer = yield* newPayer(change.funds)
-      const before = yield* written
-      const body = { commitment: newCommitment() }
-      const key = newKey()
-      const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
-      const offer = { ...challenge.accepts[0], ...change.offer }
-      const payment = yield* sign(payer, offer, challenge.resource, change.authorization?.())
-      const plain = encode(change.payload?.(payment) ?? payment)
-      const answer: Answer = yield* ask(
-        `${url}/api/witness`,
-        post(body, { "idempotency-key": key, "payment-signature": change.header?.(plain) ?? plain }),
-      )
-      const expected = reason === undefined ? [400, "bad_request"] : [402, "payment_invalid"]
-      assert.deepStrictEqual([answer.status, answer.json["code"]], expected, answer.text)
-      if (reason !== undefined) {
-        assert.strictEqual(answer.json["reason"], reason)
-        assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
-        assert.include(`${reason}: ${String(answer.json["message"])}`, Object(challengeOf(answer)).error)
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-      }
-      // A payment that its wallet did not sign cannot have paid; of the others the server does not know.
-      const end = reason === unsigned ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u
-      assert.match(String(answer.json["message"]), end)
-      assert.deepStrictEqual(yield* written, before)
-    })
+    it.effect(`is refused: ${name}`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const payer = yield* newPayer(change.funds)
+        const before = yield* written
+        const body = { commitment: newCommitment() }
+        const key = newKey()
+        const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
+        const offer = { ...challenge.accepts[0], ...change.offer }
+        const payment = yield* sign(payer, offer, challenge.resource, change.authorization?.())
+        const plain = encode(change.payload?.(payment) ?? payment)
+        const answer: Answer = yield* ask(
+          `${url}/api/witness`,
+          post(body, { "idempotency-key": key, "payment-signature": change.header?.(plain) ?? plain }),
+        )
+        const expected = reason === undefined ? [400, "bad_request"] : [402, "payment_invalid"]
+        assert.deepStrictEqual([answer.status, answer.json["code"]], expected, answer.text)
+        if (reason !== undefined) {
+          assert.strictEqual(answer.json["reason"], reason)
+          assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
+          assert.include(`${reason}: ${String(answer.json["message"])}`, Object(challengeOf(answer)).error)
+          assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+        }
+        // A payment that its wallet did not sign cannot have paid; of the others the server does not know.
+        const end = reason === unsigned ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u
+        assert.match(String(answer.json["message"]), end)
+        assert.deepStrictEqual(yield* written, before)
+      }),
+    )
   }
 })
 
@@ -142,29 +147,32 @@ const seller = Effect.gen(function* () {
 const reads = ["eth_call", "eth_getCode", "eth_blockNumber", "eth_getLogs", "eth_getTransactionReceipt"]
 const methods = [...reads, "eth_estimateGas"]
 
-apart("a forged payment", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("in the name of one wallet asks the node once whether it has code, and nothing else", function* ({ rpc }) {
-    const victim = yield* newPayer()
-    const sell = yield* seller
-    const asked: Array<string> = []
-    const wallet = victim.address.slice(2).toLowerCase()
-    // The scan reads logs as well.
-    const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
-    const note = (method: string) => (params: string) => {
-      if (isAsked(method, params)) asked.push(method)
-      return false
-    }
-    for (const method of methods) rpc.arm(method, "holdBefore", note(method))
-    for (let round = 0; round < 20; round++) {
-      const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
-      assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
-      assert.match(String(answer.json["message"]), /Nothing was charged\.$/u)
-      assert.deepStrictEqual(asked, ["eth_getCode"])
-    }
-    assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
-    // A good one is sent by the code of that moment, which is asked for anew.
-    assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
-  })
+describe.concurrent("a forged payment", () => {
+  it.live("in the name of one wallet asks the node once whether it has code, and nothing else", () =>
+    Effect.gen(function* () {
+      const { rpc } = yield* Proxies
+      const victim = yield* newPayer()
+      const sell = yield* seller
+      const asked: Array<string> = []
+      const wallet = victim.address.slice(2).toLowerCase()
+      // The scan reads logs as well.
+      const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
+      const note = (method: string) => (params: string) => {
+        if (isAsked(method, params)) asked.push(method)
+        return false
+      }
+      for (const method of methods) rpc.arm(method, "holdBefore", note(method))
+      for (let round = 0; round < 20; round++) {
+        const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
+        assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+        assert.match(String(answer.json["message"]), /Nothing was charged\.$/u)
+        assert.deepStrictEqual(asked, ["eth_getCode"])
+      }
+      assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
+      // A good one is sent by the code of that moment, which is asked for anew.
+      assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
 /** Payments of wallets that hold nothing: each is signed well, and the node has to be asked to refuse it. */
@@ -177,64 +185,79 @@ const refusedBy = Effect.fnUntraced(function* (address: string, count: number, c
 
 const server = proxiedServer("relayer", "10 seconds", "1 hour", {}, {}, { trustedProxies: loopback })
 
-apart("refused payments from one address", server, (it) => {
-  it("get 402 sixty times a minute, then 429 without a request to the node", function* ({ rpc, url }) {
-    const honest = yield* Purchase.prepare(url)
-    const settled = yield* Purchase.prepare(url)
-    const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
-    assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
+describe.concurrent("refused payments from one address", () => {
+  it.live("get 402 sixty times a minute, then 429 without a request to the node", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const honest = yield* Purchase.prepare(url)
+      const settled = yield* Purchase.prepare(url)
+      const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+      assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
 
-    const heard: Array<string> = []
-    rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
-    const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
-    const first = yield* refusedBy("198.51.100.7", 60, 8)
-    assert.isTrue(first.wallets.every(isAskedAbout))
-    for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
+      const heard: Array<string> = []
+      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
+      const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
+      const first = yield* refusedBy("198.51.100.7", 60, 8)
+      assert.isTrue(first.wallets.every(isAskedAbout))
+      for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
 
-    const more = yield* refusedBy("198.51.100.7", 20, 8)
-    for (const one of more.answers) {
-      assertAnswer(one, 429, "rate_limited")
-      const wait = Number(one.headers.get("retry-after"))
-      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-      assert.strictEqual(one.json["retryAfter"], wait)
-      assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
-    }
-    assert.isFalse(more.wallets.some(isAskedAbout))
-    yield* rpc.calm
+      const more = yield* refusedBy("198.51.100.7", 20, 8)
+      for (const one of more.answers) {
+        assertAnswer(one, 429, "rate_limited")
+        const wait = Number(one.headers.get("retry-after"))
+        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+        assert.strictEqual(one.json["retryAfter"], wait)
+        assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+      }
+      assert.isFalse(more.wallets.some(isAskedAbout))
+      yield* rpc.calm
 
-    const replay = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
-    assert.strictEqual(replay.status, 200, "a known key is answered as ever")
-    const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
-    assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
-    const elsewhere = yield* ask(`${url}/api/witness`, post(honest.body, { ...honest.headers, ...from("203.0.113.9") }))
-    assert.strictEqual(elsewhere.status, 201, "another address is not held up")
-  })
+      const replay = yield* ask(
+        `${url}/api/witness`,
+        post(settled.body, { ...settled.headers, ...from("198.51.100.7") }),
+      )
+      assert.strictEqual(replay.status, 200, "a known key is answered as ever")
+      const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
+      assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
+      const elsewhere = yield* ask(
+        `${url}/api/witness`,
+        post(honest.body, { ...honest.headers, ...from("203.0.113.9") }),
+      )
+      assert.strictEqual(elsewhere.status, 201, "another address is not held up")
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("count only what cost a query to the node, and never a wallet that has paid here", function* ({ url }) {
-    const address = "198.51.100.9"
-    const sell = yield* seller
-    const known = yield* newPayer()
-    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201)
-    for (let count = 0; count < 70; count += 1) {
-      const headers = { "idempotency-key": newKey(), "payment-signature": "e30=", ...from(address) }
-      const malformed = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
-      assertAnswer(malformed, 402, "payment_invalid")
-    }
-    assert.strictEqual(
-      (yield* sell(yield* newPayer(), {}, from(address))).status,
-      201,
-      "malformed headers count nowhere",
-    )
-    yield* refusedBy(address, 64, 8)
-    assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
-    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
-  })
+  it.live("count only what cost a query to the node, and never a wallet that has paid here", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const address = "198.51.100.9"
+      const sell = yield* seller
+      const known = yield* newPayer()
+      assert.strictEqual((yield* sell(known, {}, from(address))).status, 201)
+      for (let count = 0; count < 70; count += 1) {
+        const headers = { "idempotency-key": newKey(), "payment-signature": "e30=", ...from(address) }
+        const malformed = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
+        assertAnswer(malformed, 402, "payment_invalid")
+      }
+      assert.strictEqual(
+        (yield* sell(yield* newPayer(), {}, from(address))).status,
+        201,
+        "malformed headers count nowhere",
+      )
+      yield* refusedBy(address, 64, 8)
+      assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
+      assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
+    }).pipe(Effect.provide(server)),
+  )
 
-  it("are limited when they arrive all at once, too", function* () {
-    const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
-    const refused = answers.filter(({ status }) => status === 402).length
-    assert.isAtLeast(refused, 60)
-    assert.isAtMost(refused, 60 + 64)
-    assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
-  })
+  it.live("are limited when they arrive all at once, too", () =>
+    Effect.gen(function* () {
+      const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
+      const refused = answers.filter(({ status }) => status === 402).length
+      assert.isAtLeast(refused, 60)
+      assert.isAtMost(refused, 60 + 64)
+      assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
+    }).pipe(Effect.provide(server)),
+  )
 })

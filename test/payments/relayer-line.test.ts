@@ -1,6 +1,8 @@
 /** The relayer's line: payments wait when a node takes no more of one sender, or when too much gas is at risk. None is refused. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { keccak256, parseTransaction } from "viem"
+import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { eventually, prepareMany, relayed } from "../lab/buyer/QueuedPayments.ts"
@@ -9,7 +11,8 @@ import { until } from "../lab/Eventually.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart, assert, assertEach, valuesOf } from "../lab/Suites.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 /** A node that takes so many transactions while none is mined; the number of those that it refused. */
 const takesAtMost = (rpc: NodeProxy, most: number) => {
@@ -40,134 +43,157 @@ const mine = Purchase.onChain(async (client) => {
   await client.setAutomine(true)
 })
 
-apart("more payments than a node takes of one sender", proxiedServer("relayer", "3 seconds"), (it) => {
-  it("wait in line without a 17th transaction, answer 202 after a while, and are all made", function* ({
-    rpc,
-    sql,
-    url,
-  }) {
-    const purchases = yield* prepareMany(url, 20)
-    yield* Purchase.automine(false)
-    const node = takesAtMost(rpc, 16)
-    const answers = yield* sendAll(url, purchases)
-    for (const [index, answer] of answers.entries())
-      Purchase.assertPending(url, purchases[index] ?? assert.fail(), answer)
-    assert.deepStrictEqual([node.sent(), node.refused()], [16, 0])
-    assert.deepStrictEqual(
-      valuesOf(yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`, "nonce"),
-      Array.from({ length: 16 }, (_, nonce) => nonce),
-    )
-    yield* rpc.calm
-    yield* mine
-    yield* settledInTheEnd(url, purchases)
-  })
+describe.concurrent("more payments than a node takes of one sender", () => {
+  it.live("wait in line without a 17th transaction, answer 202 after a while, and are all made", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchases = yield* prepareMany(url, 20)
+      yield* Purchase.automine(false)
+      const node = takesAtMost(rpc, 16)
+      const answers = yield* sendAll(url, purchases)
+      for (const [index, answer] of answers.entries())
+        Purchase.assertPending(url, purchases[index] ?? assert.fail(), answer)
+      assert.deepStrictEqual([node.sent(), node.refused()], [16, 0])
+      assert.deepStrictEqual(
+        valuesOf(yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`, "nonce"),
+        Array.from({ length: 16 }, (_, nonce) => nonce),
+      )
+      yield* rpc.calm
+      yield* mine
+      yield* settledInTheEnd(url, purchases)
+    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
+  )
 
-  it("are made also where it takes fewer than the relayer believes: a refused one keeps its nonce", function* ({
-    rpc,
-    sql,
-    url,
-  }) {
-    const purchases = yield* prepareMany(url, 6)
-    yield* Purchase.automine(false)
-    const node = takesAtMost(rpc, 4)
-    yield* sendAll(url, purchases)
-    assert.isAtLeast(node.refused(), 2)
-    const recorded = sql`SELECT attempt_id, nonce::int AS nonce FROM relayer_broadcasts ORDER BY attempt_id`
-    const before = yield* recorded
-    assert.lengthOf(before, 6)
-    yield* rpc.calm
-    yield* mine
-    yield* settledInTheEnd(url, purchases)
-    assert.deepStrictEqual(yield* recorded, before)
-  })
+  it.live("are made also where it takes fewer than the relayer believes: a refused one keeps its nonce", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchases = yield* prepareMany(url, 6)
+      yield* Purchase.automine(false)
+      const node = takesAtMost(rpc, 4)
+      yield* sendAll(url, purchases)
+      assert.isAtLeast(node.refused(), 2)
+      const recorded = sql`SELECT attempt_id, nonce::int AS nonce FROM relayer_broadcasts ORDER BY attempt_id`
+      const before = yield* recorded
+      assert.lengthOf(before, 6)
+      yield* rpc.calm
+      yield* mine
+      yield* settledInTheEnd(url, purchases)
+      assert.deepStrictEqual(yield* recorded, before)
+    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
+  )
 })
 
 const cautious = proxiedServer("relayer", "1 second", "1 hour", { gasAtRisk: 300_000 })
 
-apart("more gas at risk than the limit", cautious, (it) => {
-  it("lets unknown wallets wait in line, and holds up none that has paid here", function* ({ sql, url }) {
-    const regular = yield* newPayer()
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
-    const unknown = yield* prepareMany(url, 4)
-    yield* Purchase.automine(false)
-    const answers = yield* sendAll(url, unknown)
-    for (const [index, answer] of answers.entries())
-      Purchase.assertPending(url, unknown[index] ?? assert.fail(), answer)
-    const inFlight = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0 ORDER BY nonce`
-    assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000])
-    const trusted = yield* Purchase.prepare(url, undefined, regular)
-    Purchase.assertPending(url, trusted, yield* Purchase.send(url, trusted))
-    assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
-    yield* mine
-    for (const one of [trusted, ...unknown])
-      yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-    assert.strictEqual(yield* relayed, 6)
-  })
+describe.concurrent("more gas at risk than the limit", () => {
+  it.live("lets unknown wallets wait in line, and holds up none that has paid here", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const regular = yield* newPayer()
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
+      const unknown = yield* prepareMany(url, 4)
+      yield* Purchase.automine(false)
+      const answers = yield* sendAll(url, unknown)
+      for (const [index, answer] of answers.entries())
+        Purchase.assertPending(url, unknown[index] ?? assert.fail(), answer)
+      const inFlight = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0 ORDER BY nonce`
+      assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000])
+      const trusted = yield* Purchase.prepare(url, undefined, regular)
+      Purchase.assertPending(url, trusted, yield* Purchase.send(url, trusted))
+      assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
+      yield* mine
+      for (const one of [trusted, ...unknown])
+        yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      assert.strictEqual(yield* relayed, 6)
+    }).pipe(Effect.provide(cautious)),
+  )
 
-  it("counts a wallet with code although it has paid here", function* ({ sql, url }) {
-    const payer = yield* newPayer()
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
-    yield* giveCode(payer.address, agreeing)
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
-    const [first = 0, second, third = 0] = valuesOf(
-      yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`,
-      "gas",
-    ).map(Number)
-    assert.deepStrictEqual([first, second], [150_000, 0])
-    assert.isAbove(third, 50_000)
-  })
+  it.live("counts a wallet with code although it has paid here", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
+      yield* giveCode(payer.address, agreeing)
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
+      const [first = 0, second, third = 0] = valuesOf(
+        yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`,
+        "gas",
+      ).map(Number)
+      assert.deepStrictEqual([first, second], [150_000, 0])
+      assert.isAbove(third, 50_000)
+    }).pipe(Effect.provide(cautious)),
+  )
 })
 
-apart("two servers with one relayer key", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("settle each of many payments once, each under a nonce of its own", function* ({ rpc, url }) {
-    const servers = [url, ...(yield* neighbours(1, "relayer"))]
-    const purchases = yield* prepareMany(url, 12)
-    // Each is sent to both at once, as an impatient client does.
-    const answers = yield* Effect.forEach(
-      purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
-      ([one, server]) => Purchase.send(server, one),
-      { concurrency: "unbounded" },
-    )
-    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-    yield* settledInTheEnd(url, purchases)
-    const nonces = [...rpc.raw.values()].map((raw) => parseTransaction(raw).nonce ?? 0)
-    assert.deepStrictEqual(
-      nonces.sort((one, other) => one - other),
-      Array.from({ length: 12 }, (_, nonce) => nonce),
-    )
-    yield* Purchase.audit(url)
-  })
+describe.concurrent("two servers with one relayer key", () => {
+  it.live("settle each of many payments once, each under a nonce of its own", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const servers = [url, ...(yield* neighbours(1, "relayer"))]
+      const purchases = yield* prepareMany(url, 12)
+      // Each is sent to both at once, as an impatient client does.
+      const answers = yield* Effect.forEach(
+        purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
+        ([one, server]) => Purchase.send(server, one),
+        { concurrency: "unbounded" },
+      )
+      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+      yield* settledInTheEnd(url, purchases)
+      const nonces = [...rpc.raw.values()].map((raw) => parseTransaction(raw).nonce ?? 0)
+      assert.deepStrictEqual(
+        nonces.sort((one, other) => one - other),
+        Array.from({ length: 12 }, (_, nonce) => nonce),
+      )
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
-apart("a transaction that its node forgets", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is sent again, byte by byte, while its request waits", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    rpc.arm("eth_sendRawTransaction", "swallow")
-    const bought = yield* Effect.forkScoped(Purchase.send(url, purchase))
-    yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
-    yield* rpc.calm
-    assert.strictEqual((yield* Fiber.join(bought)).status, 201)
-    const { transaction } = yield* Purchase.assertSettled(url, purchase)
-    assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
-  })
+describe.concurrent("a transaction that its node forgets", () => {
+  it.live("is sent again, byte by byte, while its request waits", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      rpc.arm("eth_sendRawTransaction", "swallow")
+      const bought = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
+      yield* rpc.calm
+      assert.strictEqual((yield* Fiber.join(bought)).status, 201)
+      const { transaction } = yield* Purchase.assertSettled(url, purchase)
+      assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
-apart("a payment whose transaction is final and did not pay", proxiedServer("relayer", "1 second"), (it) => {
-  it("fails before its authorization expires, although the wallet has money again", function* ({ rpc, sql, url }) {
-    const purchase = yield* Purchase.prepare(url, Purchase.price)
-    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-    const bought = yield* Purchase.sendInto(trap, url, purchase)
-    yield* empty(purchase.payer)
-    yield* trap.release
-    Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
-    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
-    assert.isEmpty(yield* doubts, "its block is not final yet")
-    yield* Purchase.mine(3)
-    yield* Purchase.secondInquiry(url, purchase)
-    assert.strictEqual(yield* relayed, 1)
-    yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
-  })
+describe.concurrent("a payment whose transaction is final and did not pay", () => {
+  it.live("fails before its authorization expires, although the wallet has money again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const bought = yield* Purchase.sendInto(trap, url, purchase)
+      yield* empty(purchase.payer)
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+      assert.isEmpty(yield* doubts, "its block is not final yet")
+      yield* Purchase.mine(3)
+      yield* Purchase.secondInquiry(url, purchase)
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  )
 })

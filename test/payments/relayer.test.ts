@@ -1,7 +1,9 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber, Redacted } from "effect"
 import { type Hex, keccak256, parseEther, parseTransaction } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -10,9 +12,10 @@ import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { layer as world } from "../lab/Fixture.ts"
+import { world } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { apart, assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+import { Proxies, TestServer, realClock } from "../lab/TestServices.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {
@@ -32,10 +35,11 @@ const nonceOf = (raw: Hex = "0x") => parseTransaction(raw).nonce ?? 0
 const untilSettled = (url: string, purchase: Purchase.Purchase) =>
   eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
 
-apart("a payment that its own request did not broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
-  it.on(proxiedServer("relayer"))(
-    "is broadcast once, however many reconciliations run at once",
-    function* ({ database, rpc, url }) {
+describe.concurrent("a payment that its own request did not broadcast", () => {
+  it.live("is broadcast once, however many reconciliations run at once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { database, rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
@@ -48,73 +52,92 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
       yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
       yield* Purchase.assertSettled(url, purchase)
       assert.strictEqual(sent.filter((raw) => raw.includes(purchase.nonce.slice(2))).length, 1)
-    },
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it("costs us nothing where its wallet is empty in the pending state", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url, Purchase.price)
-    const { payer } = purchase
-    const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
-    const request = yield* Purchase.sendInto(trap, url, purchase)
-    yield* rpc.calm
-    const sent = overhear(rpc)
-    yield* Purchase.automine(false)
-    yield* leave(payer)
-    yield* trap.release
-    // The newest block has not seen it yet, but what was never sent needs no second look.
-    const answer = yield* Fiber.join(request)
-    assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
-    // Its signature is good until its end: once funded, any holder of the signature may submit it.
-    assert.match(String(answer.json["message"]), /It was not charged so far\. Should this authorization still be used/u)
-    assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
-    assert.strictEqual(sent.length, 0)
-    assert.strictEqual(yield* relayed, 0)
-    yield* Purchase.automine(true)
-  })
+  it.live("costs us nothing where its wallet is empty in the pending state", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const { payer } = purchase
+      const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
+      const request = yield* Purchase.sendInto(trap, url, purchase)
+      yield* rpc.calm
+      const sent = overhear(rpc)
+      yield* Purchase.automine(false)
+      yield* leave(payer)
+      yield* trap.release
+      // The newest block has not seen it yet, but what was never sent needs no second look.
+      const answer = yield* Fiber.join(request)
+      assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
+      // Its signature is good until its end: once funded, any holder of the signature may submit it.
+      assert.match(
+        String(answer.json["message"]),
+        /It was not charged so far\. Should this authorization still be used/u,
+      )
+      assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
+      assert.strictEqual(sent.length, 0)
+      assert.strictEqual(yield* relayed, 0)
+      yield* Purchase.automine(true)
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
+  )
 
-  it("is never broadcast once its authorization has expired", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
-    const request = yield* Purchase.sendInto(trap, url, purchase)
-    yield* Purchase.passExpiry
-    yield* rpc.calm
-    yield* trap.release
-    assert.strictEqual((yield* Fiber.join(request)).status, 402)
-    assert.strictEqual(yield* relayed, 0)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
+  it.live("is never broadcast once its authorization has expired", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
+      const request = yield* Purchase.sendInto(trap, url, purchase)
+      yield* Purchase.passExpiry
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(request)).status, 402)
+      assert.strictEqual(yield* relayed, 0)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
+  )
 })
 
-apart("a node without a pending state", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is asked about its newest block instead", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    rpc.arm("eth_call", "refusal", isRehearsal)
-    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-    yield* Purchase.assertSettled(url, purchase)
-  })
+describe.concurrent("a node without a pending state", () => {
+  it.live("is asked about its newest block instead", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      rpc.arm("eth_call", "refusal", isRehearsal)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
-apart("a transaction that no block includes", proxiedServer("relayer"), (it) => {
-  it("is replaced with a higher fee at the same nonce", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const sent = overhear(rpc)
-    yield* Purchase.automine(false)
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    yield* raiseFees
-    yield* untilSettled(url, purchase)
-    const offers = [...new Set(sent)].map((raw) => parseTransaction(raw))
-    assert.isAtLeast(offers.length, 2)
-    assertEach(
-      offers,
-      ({ nonce }) => nonce,
-      offers.map(() => 0),
-    )
-    for (const [index, { maxFeePerGas }] of offers.slice(1).entries())
-      assert.isAbove(Number(maxFeePerGas), Number(offers[index]?.maxFeePerGas) * 1.1)
-    assert.strictEqual(yield* relayed, 1)
-    yield* Purchase.assertSettled(url, purchase)
-    yield* Purchase.assertNextStone(url)
-  })
+describe.concurrent("a transaction that no block includes", () => {
+  it.live("is replaced with a higher fee at the same nonce", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const sent = overhear(rpc)
+      yield* Purchase.automine(false)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* raiseFees
+      yield* untilSettled(url, purchase)
+      const offers = [...new Set(sent)].map((raw) => parseTransaction(raw))
+      assert.isAtLeast(offers.length, 2)
+      assertEach(
+        offers,
+        ({ nonce }) => nonce,
+        offers.map(() => 0),
+      )
+      for (const [index, { maxFeePerGas }] of offers.slice(1).entries())
+        assert.isAbove(Number(maxFeePerGas), Number(offers[index]?.maxFeePerGas) * 1.1)
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 })
 
 /**
@@ -140,49 +163,59 @@ const gap = Effect.gen(function* () {
   return { lost, waiting, sent }
 })
 
-apart("a relayer nonce that a lost transaction leaves free", proxiedServer("relayer"), (it) => {
-  it("is used by the same payment again, and those behind it are paid", function* ({ url }) {
-    const { lost, sent, waiting } = yield* gap
-    const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
-    yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-    assert.strictEqual(nonceOf(sent[2]), 0)
-    yield* Purchase.assertSettled(url, lost)
-    yield* Purchase.assertSettled(url, waiting)
-  })
+describe.concurrent("a relayer nonce that a lost transaction leaves free", () => {
+  it.live("is used by the same payment again, and those behind it are paid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { lost, sent, waiting } = yield* gap
+      const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
+      yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      assert.strictEqual(nonceOf(sent[2]), 0)
+      yield* Purchase.assertSettled(url, lost)
+      yield* Purchase.assertSettled(url, waiting)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 
-  it("is used by the next waiting payment when the first is no longer sent", function* ({ url }) {
-    const { lost, waiting } = yield* gap
-    yield* cancel(lost)
-    yield* untilSettled(url, waiting)
-    assert.strictEqual(yield* relayed, 2)
-    yield* Purchase.assertSettled(url, waiting)
-    yield* Purchase.assertNextStone(url)
-  })
+  it.live("is used by the next waiting payment when the first is no longer sent", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { lost, waiting } = yield* gap
+      yield* cancel(lost)
+      yield* untilSettled(url, waiting)
+      assert.strictEqual(yield* relayed, 2)
+      yield* Purchase.assertSettled(url, waiting)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 })
 
-apart("a transaction that no block includes before its authorization expires", proxiedServer("relayer"), (it) => {
-  it("leaves its nonce to the payments that wait behind it", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const sent = overhear(rpc)
-    yield* Purchase.automine(false)
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    // There is no room for it in these blocks.
-    const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
-    yield* room(60_000n)
-    yield* Purchase.passExpiry
-    yield* room(30_000_000n)
-    const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
-    yield* eventually("replaced", looks, (count) => count > 1)
-    assert.deepStrictEqual([...new Set(sent.map(nonceOf))], [0])
-    yield* Purchase.onChain(async (client) => {
-      await client.mine({ blocks: 1 })
-      await client.setAutomine(true)
-    })
-    assert.strictEqual(yield* relayed, 1)
-    yield* Purchase.afterNextSweep(purchase)
-    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
+describe.concurrent("a transaction that no block includes before its authorization expires", () => {
+  it.live("leaves its nonce to the payments that wait behind it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const sent = overhear(rpc)
+      yield* Purchase.automine(false)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      // There is no room for it in these blocks.
+      const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
+      yield* room(60_000n)
+      yield* Purchase.passExpiry
+      yield* room(30_000_000n)
+      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+      yield* eventually("replaced", looks, (count) => count > 1)
+      assert.deepStrictEqual([...new Set(sent.map(nonceOf))], [0])
+      yield* Purchase.onChain(async (client) => {
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.afterNextSweep(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 })
 
 /** Agrees only while this opcode answers nothing. */
@@ -191,18 +224,21 @@ const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${a
 /** Turns a hundred thousand rounds before it agrees. */
 const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
-apart("a wallet whose contract answers the relayer differently", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is simulated with the relayer as its caller, before anything is claimed", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    yield* giveCode(purchase.payer.address, onlyWithout("32"))
-    const answer = yield* Purchase.send(url, purchase)
-    assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
-    assert.isUndefined(yield* Purchase.attemptOf(purchase), "nothing is claimed")
-  })
+describe.concurrent("a wallet whose contract answers the relayer differently", () => {
+  it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      yield* giveCode(purchase.payer.address, onlyWithout("32"))
+      const answer = yield* Purchase.send(url, purchase)
+      assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+      assert.isUndefined(yield* Purchase.attemptOf(purchase), "nothing is claimed")
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it.on(proxiedServer("relayer"))(
-    "does not make the relayer pay for more gas than a settlement takes",
-    function* ({ url }) {
+  it.live("does not make the relayer pay for more gas than a settlement takes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
       const purchase = yield* Purchase.prepare(url)
       yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
@@ -210,43 +246,47 @@ apart("a wallet whose contract answers the relayer differently", proxiedServer("
       assert.match(String(answer.json["message"]), /more gas .* Pay from another wallet\. It was not charged so far/u)
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
-    },
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
 
 const waits = Duration.millis(patience(1))
 
-suite("two relayer keys side by side", world({ patience: waits }), (it) => {
-  it("conclude a payment of the old key, and send new payments by the new key", function* ({ sql, url }) {
-    const { relayerKey } = yield* LocalChain
-    const key = generatePrivateKey()
-    const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]
-    const sentBy = (address: typeof now) => Purchase.onChain((client) => client.getTransactionCount({ address }))
-    yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
+layer(world({ patience: waits }), realClock)("two relayer keys side by side", (it) => {
+  it.effect("conclude a payment of the old key, and send new payments by the new key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { relayerKey } = yield* LocalChain
+      const key = generatePrivateKey()
+      const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]
+      const sentBy = (address: typeof now) => Purchase.onChain((client) => client.getTransactionCount({ address }))
+      yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
 
-    const purchase = yield* Purchase.prepare(url)
-    yield* Purchase.automine(false)
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    const before = yield* sentBy(old)
+      const purchase = yield* Purchase.prepare(url)
+      yield* Purchase.automine(false)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      const before = yield* sentBy(old)
 
-    // The next server has the new key, and knows the old one.
-    const second = yield* anotherServer({
-      patience: waits,
-      settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
-    })
-    const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
-    const first = yield* broadcast
-    const reconciled = Purchase.reconcile(second, purchase)
-    // No block takes it: in its own place, by its own key, another one is offered more for.
-    const looks = Effect.andThen(reconciled, broadcast)
-    const replaced = yield* eventually("replaced", looks, ({ hash }) => hash !== first.hash)
-    assert.strictEqual(replaced.nonce, first.nonce)
-    yield* Purchase.mineAll
-    yield* eventually("settled", reconciled, ({ status }) => status === 200)
-    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 0])
+      // The next server has the new key, and knows the old one.
+      const second = yield* anotherServer({
+        patience: waits,
+        settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
+      })
+      const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
+      const first = yield* broadcast
+      const reconciled = Purchase.reconcile(second, purchase)
+      // No block takes it: in its own place, by its own key, another one is offered more for.
+      const looks = Effect.andThen(reconciled, broadcast)
+      const replaced = yield* eventually("replaced", looks, ({ hash }) => hash !== first.hash)
+      assert.strictEqual(replaced.nonce, first.nonce)
+      yield* Purchase.mineAll
+      yield* eventually("settled", reconciled, ({ status }) => status === 200)
+      assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 0])
 
-    const next = yield* Purchase.prepare(url)
-    assert.strictEqual((yield* Purchase.send(second, next)).status, 201)
-    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 1])
-  })
+      const next = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(second, next)).status, 201)
+      assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 1])
+    }),
+  )
 })

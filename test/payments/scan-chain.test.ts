@@ -1,4 +1,5 @@
 /** The scan of transfers on a real chain, by a real node and by ones that are narrow, forgetful or behind. */
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Chain } from "../../src/payments/chain/Chain.ts"
@@ -12,7 +13,6 @@ import * as RpcProxy from "../lab/proxy/Node.ts"
 import { sign } from "../lab/buyer/Payment.ts"
 import { mine, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { apart, assert } from "../lab/Suites.ts"
 
 /** A scanner whose questions pass a proxy, and the rows it has found. */
 const scene = Effect.gen(function* () {
@@ -52,78 +52,86 @@ const plain = onChain(async (client, { asset, payTo }) => {
 
 const fixture = Layer.provideMerge(sql, Layer.merge(database, chain))
 
-apart("the scan of a real chain", fixture, (it) => {
-  it("finds each payment once, provisional and then final, by one block or many", function* () {
-    const { found, scan } = yield* scene
-    yield* mine(3)
-    const first = yield* paid
-    yield* plain
-    const second = yield* paid
-    yield* mine(1)
-    yield* scan
-    const both = [first, second]
-    assert.deepStrictEqual(
-      yield* found,
-      both.map((one) => ({ ...one, isFinal: one === first })),
-    )
-    yield* mine(3)
-    yield* scan
-    assert.deepStrictEqual(
-      yield* found,
-      both.map((one) => ({ ...one, isFinal: true })),
-    )
-  })
+describe.concurrent("the scan of a real chain", () => {
+  it.live("finds each payment once, provisional and then final, by one block or many", () =>
+    Effect.gen(function* () {
+      const { found, scan } = yield* scene
+      yield* mine(3)
+      const first = yield* paid
+      yield* plain
+      const second = yield* paid
+      yield* mine(1)
+      yield* scan
+      const both = [first, second]
+      assert.deepStrictEqual(
+        yield* found,
+        both.map((one) => ({ ...one, isFinal: one === first })),
+      )
+      yield* mine(3)
+      yield* scan
+      assert.deepStrictEqual(
+        yield* found,
+        both.map((one) => ({ ...one, isFinal: true })),
+      )
+    }).pipe(Effect.provide(fixture)),
+  )
 
-  it("follows a reorganisation", function* () {
-    const { found, scan } = yield* scene
-    yield* mine(3)
-    yield* paid
-    yield* mine(1)
-    yield* scan
-    assert.strictEqual((yield* found).length, 1)
-    yield* reorganise(2)
-    yield* mine(2)
-    yield* scan
-    assert.deepStrictEqual(yield* found, [])
-    const again = yield* paid
-    yield* mine(4)
-    yield* scan
-    assert.deepStrictEqual(yield* found, [{ ...again, isFinal: true }])
-  })
+  it.live("follows a reorganisation", () =>
+    Effect.gen(function* () {
+      const { found, scan } = yield* scene
+      yield* mine(3)
+      yield* paid
+      yield* mine(1)
+      yield* scan
+      assert.strictEqual((yield* found).length, 1)
+      yield* reorganise(2)
+      yield* mine(2)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [])
+      const again = yield* paid
+      yield* mine(4)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [{ ...again, isFinal: true }])
+    }).pipe(Effect.provide(fixture)),
+  )
 
-  it("reads a node that takes ten blocks at once, and one that forgot its logs before", function* () {
-    const { found, rpc, scan } = yield* scene
-    yield* mine(40)
-    const one = yield* paid
-    yield* mine(1)
-    rpc.behave(() => ({ forgets: ["logs"] }))
-    yield* scan
-    assert.deepStrictEqual(yield* found, [])
-    rpc.behave(() => ({ logRange: 10 }))
-    yield* mine(3)
-    yield* scan
-    assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
-    yield* mine(40)
-    const other = yield* paid
-    yield* mine(4)
-    yield* scan
-    assert.deepStrictEqual(
-      yield* found,
-      [one, other].map((each) => ({ ...each, isFinal: true })),
-    )
-  })
+  it.live("reads a node that takes ten blocks at once, and one that forgot its logs before", () =>
+    Effect.gen(function* () {
+      const { found, rpc, scan } = yield* scene
+      yield* mine(40)
+      const one = yield* paid
+      yield* mine(1)
+      rpc.behave(() => ({ forgets: ["logs"] }))
+      yield* scan
+      assert.deepStrictEqual(yield* found, [])
+      rpc.behave(() => ({ logRange: 10 }))
+      yield* mine(3)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
+      yield* mine(40)
+      const other = yield* paid
+      yield* mine(4)
+      yield* scan
+      assert.deepStrictEqual(
+        yield* found,
+        [one, other].map((each) => ({ ...each, isFinal: true })),
+      )
+    }).pipe(Effect.provide(fixture)),
+  )
 
-  it("stays as it is with a node that limits its questions", function* () {
-    const { found, rpc, scan } = yield* scene
-    yield* mine(3)
-    yield* scan
-    const one = yield* paid
-    yield* mine(4)
-    rpc.arm("eth_getLogs", "rateLimit")
-    yield* Effect.flip(scan)
-    assert.deepStrictEqual(yield* found, [])
-    yield* rpc.calm
-    yield* scan
-    assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
-  })
+  it.live("stays as it is with a node that limits its questions", () =>
+    Effect.gen(function* () {
+      const { found, rpc, scan } = yield* scene
+      yield* mine(3)
+      yield* scan
+      const one = yield* paid
+      yield* mine(4)
+      rpc.arm("eth_getLogs", "rateLimit")
+      yield* Effect.flip(scan)
+      assert.deepStrictEqual(yield* found, [])
+      yield* rpc.calm
+      yield* scan
+      assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
+    }).pipe(Effect.provide(fixture)),
+  )
 })

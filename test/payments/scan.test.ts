@@ -1,4 +1,5 @@
 /** The scan of transfers on a chain that a test writes, by nodes that lag, forget, limit, contradict or refuse. */
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
@@ -6,7 +7,7 @@ import * as Transfers from "../../src/payments/chain/Transfers.ts"
 import * as ScriptedChain from "../lab/ScriptedChain.ts"
 import { move, nonceOf, payment, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { database, sql } from "../lab/Database.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const longestLife = 20
 const earlier = wallet(0xbb)
@@ -32,250 +33,288 @@ const scene = Effect.fnUntraced(function* (before = 30) {
   return { chain, client, cursor, found, rows, scan: scannerOf().scan, scannerOf, token }
 })
 
-suite("the scan of transfers", Layer.provideMerge(sql, database), (it) => {
-  it("starts below the final block by the longest life of an authorization, and reads up to the head", function* () {
-    const { chain, cursor, found, scan } = yield* scene(2)
-    chain.block(payment(1, 1, 1n))
-    chain.empty(20)
-    chain.block(payment(2, 2, 2n))
-    chain.empty(5)
-    chain.block(payment(3, 3, 3n))
-    chain.block(payment(4, 4, 4n))
-    yield* scan
-    assert.deepStrictEqual(yield* cursor, [27, 30], "the newest block may still be filled")
-    assert.deepStrictEqual(yield* found, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
-    chain.empty(4)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
-  })
+layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it) => {
+  it.effect("starts below the final block by the longest life of an authorization, and reads up to the head", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene(2)
+      chain.block(payment(1, 1, 1n))
+      chain.empty(20)
+      chain.block(payment(2, 2, 2n))
+      chain.empty(5)
+      chain.block(payment(3, 3, 3n))
+      chain.block(payment(4, 4, 4n))
+      yield* scan
+      assert.deepStrictEqual(yield* cursor, [27, 30], "the newest block may still be filled")
+      assert.deepStrictEqual(yield* found, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
+      chain.empty(4)
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
+    }),
+  )
 
-  it("reads each block twice, and asks for uses only of wallets that paid us", function* () {
-    const { chain, scan } = yield* scene()
-    yield* scan
-    chain.asked()
-    chain.empty(1)
-    yield* scan
-    const quiet = ["heads", "block", "block", "transfers 1", "block and newest", "transfers 1", "block and newest"]
-    assert.deepStrictEqual(chain.asked(), quiet)
-    chain.block(payment(1, 1))
-    chain.empty(1)
-    yield* scan
-    assert.include(chain.asked(), "uses 1")
-  })
+  it.effect("reads each block twice, and asks for uses only of wallets that paid us", () =>
+    Effect.gen(function* () {
+      const { chain, scan } = yield* scene()
+      yield* scan
+      chain.asked()
+      chain.empty(1)
+      yield* scan
+      const quiet = ["heads", "block", "block", "transfers 1", "block and newest", "transfers 1", "block and newest"]
+      assert.deepStrictEqual(chain.asked(), quiet)
+      chain.block(payment(1, 1))
+      chain.empty(1)
+      yield* scan
+      assert.include(chain.asked(), "uses 1")
+    }),
+  )
 
-  it("ignores transfers of nothing, plain transfers and other recipients, and lets the receipt decide a gap", function* () {
-    const { chain, found, scan } = yield* scene()
-    const spent = use(wallet(5), nonceOf(5))
-    chain.block(
-      [use(wallet(1), nonceOf(1)), move(wallet(1), us, 0n)],
-      [move(wallet(2), us, 2n)],
-      payment(3, 3, 3n, earlier),
-    )
-    chain.block([spent, move(wallet(5), earlier, 5n), move(wallet(5), us, 5n)], payment(6, 6, 6n))
-    chain.empty(1)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["above 6 in 32"])
-  })
+  it.effect(
+    "ignores transfers of nothing, plain transfers and other recipients, and lets the receipt decide a gap",
+    () =>
+      Effect.gen(function* () {
+        const { chain, found, scan } = yield* scene()
+        const spent = use(wallet(5), nonceOf(5))
+        chain.block(
+          [use(wallet(1), nonceOf(1)), move(wallet(1), us, 0n)],
+          [move(wallet(2), us, 2n)],
+          payment(3, 3, 3n, earlier),
+        )
+        chain.block([spent, move(wallet(5), earlier, 5n), move(wallet(5), us, 5n)], payment(6, 6, 6n))
+        chain.empty(1)
+        yield* scan
+        assert.deepStrictEqual(yield* found, ["above 6 in 32"])
+      }),
+  )
 
-  it("asks for the uses of at most 500 wallets at once", function* () {
-    const { chain, found, scan } = yield* scene()
-    chain.block(...Array.from({ length: 501 }, (_, index) => payment(1_000 + index, 1_000 + index)))
-    chain.empty(1)
-    yield* scan
-    assert.includeMembers(chain.asked(), ["uses 500", "uses 1"])
-    assert.strictEqual((yield* found).length, 501)
-  })
+  it.effect("asks for the uses of at most 500 wallets at once", () =>
+    Effect.gen(function* () {
+      const { chain, found, scan } = yield* scene()
+      chain.block(...Array.from({ length: 501 }, (_, index) => payment(1_000 + index, 1_000 + index)))
+      chain.empty(1)
+      yield* scan
+      assert.includeMembers(chain.asked(), ["uses 500", "uses 1"])
+      assert.strictEqual((yield* found).length, 501)
+    }),
+  )
 
-  it("finds in the second reading what a node without logs had not answered in the first", function* () {
-    const { chain, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    chain.lie({ forgets: true })
-    yield* scan
-    assert.deepStrictEqual(yield* found, [])
-    chain.lie({})
-    chain.empty(4)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
-  })
+  it.effect("finds in the second reading what a node without logs had not answered in the first", () =>
+    Effect.gen(function* () {
+      const { chain, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      chain.lie({ forgets: true })
+      yield* scan
+      assert.deepStrictEqual(yield* found, [])
+      chain.lie({})
+      chain.empty(4)
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+    }),
+  )
 
-  it("does not count a range whose blocks were replaced, or whose head went back, while it was read", function* () {
-    const { chain, cursor, found, scan } = yield* scene()
-    yield* scan
-    const before = yield* cursor
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    chain.lie({ final: 26, afterLogs: () => (chain.replace(2), chain.lie({ final: 26 })) })
-    yield* scan
-    assert.deepStrictEqual([yield* cursor, yield* found], [before, []])
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    chain.lie({ final: 26, afterLogs: () => chain.lie({ final: 26, head: 30 }) })
-    yield* scan
-    assert.deepStrictEqual([yield* cursor, yield* found], [before, []])
-  })
+  it.effect("does not count a range whose blocks were replaced, or whose head went back, while it was read", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene()
+      yield* scan
+      const before = yield* cursor
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      chain.lie({ final: 26, afterLogs: () => (chain.replace(2), chain.lie({ final: 26 })) })
+      yield* scan
+      assert.deepStrictEqual([yield* cursor, yield* found], [before, []])
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      chain.lie({ final: 26, afterLogs: () => chain.lie({ final: 26, head: 30 }) })
+      yield* scan
+      assert.deepStrictEqual([yield* cursor, yield* found], [before, []])
+    }),
+  )
 
-  it("drops what was read in blocks that were replaced, and reads the new ones", function* () {
-    const { chain, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.block(payment(2, 2, 2n))
-    chain.empty(1)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["above 1 in 31", "above 2 in 32"])
-    chain.replace(3)
-    chain.block(payment(2, 2, 2n))
-    chain.empty(1)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["above 2 in 34"])
-  })
+  it.effect("drops what was read in blocks that were replaced, and reads the new ones", () =>
+    Effect.gen(function* () {
+      const { chain, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.block(payment(2, 2, 2n))
+      chain.empty(1)
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["above 1 in 31", "above 2 in 32"])
+      chain.replace(3)
+      chain.block(payment(2, 2, 2n))
+      chain.empty(1)
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["above 2 in 34"])
+    }),
+  )
 
-  it("leaves everything as it is with a node that is behind or whose final head goes back", function* () {
-    const { chain, cursor, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(6)
-    chain.block(payment(2, 2, 2n))
-    chain.empty(1)
-    yield* scan
-    const before = [yield* cursor, yield* found]
-    for (const lies of [{ head: 20 }, { head: 35, final: 33 }, { final: 25 }, { isBusy: true, final: 25 }]) {
-      chain.lie(lies)
-      yield* Effect.ignore(scan)
-      assert.deepStrictEqual([yield* cursor, yield* found], before, JSON.stringify(lies))
-    }
-  })
+  it.effect("leaves everything as it is with a node that is behind or whose final head goes back", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(6)
+      chain.block(payment(2, 2, 2n))
+      chain.empty(1)
+      yield* scan
+      const before = [yield* cursor, yield* found]
+      for (const lies of [{ head: 20 }, { head: 35, final: 33 }, { final: 25 }, { isBusy: true, final: 25 }]) {
+        chain.lie(lies)
+        yield* Effect.ignore(scan)
+        assert.deepStrictEqual([yield* cursor, yield* found], before, JSON.stringify(lies))
+      }
+    }),
+  )
 
-  it("reads final blocks again that were replaced, once a later scan agrees", function* () {
-    const { chain, client, found, rows, scan, scannerOf } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(8)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
-    chain.replace(10)
-    chain.block(payment(1, 1, 7n))
-    chain.empty(8)
-    const hourly = Transfers.make(
-      chain.node,
-      { ...rows, cursor: () => rows.cursor(3_600_000) },
-      { payTo: us, longestLife, everyMillis: 0 },
-    )
-    yield* hourly.scan
-    yield* hourly.scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"], "one node may be on another branch")
-    yield* client`UPDATE chain_scans SET doubted_at = doubted_at - interval '2 hours'`
-    yield* scannerOf().scan
-    assert.deepStrictEqual(yield* found, ["final 7 in 40"])
-  })
+  it.effect("reads final blocks again that were replaced, once a later scan agrees", () =>
+    Effect.gen(function* () {
+      const { chain, client, found, rows, scan, scannerOf } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(8)
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+      chain.replace(10)
+      chain.block(payment(1, 1, 7n))
+      chain.empty(8)
+      const hourly = Transfers.make(
+        chain.node,
+        { ...rows, cursor: () => rows.cursor(3_600_000) },
+        { payTo: us, longestLife, everyMillis: 0 },
+      )
+      yield* hourly.scan
+      yield* hourly.scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 31"], "one node may be on another branch")
+      yield* client`UPDATE chain_scans SET doubted_at = doubted_at - interval '2 hours'`
+      yield* scannerOf().scan
+      assert.deepStrictEqual(yield* found, ["final 7 in 40"])
+    }),
+  )
 
-  it("narrows its ranges for a node with a limit, and ends at its bound on questions", function* () {
-    const { chain, cursor, found, scan } = yield* scene(10)
-    yield* scan
-    chain.empty(2_000)
-    chain.block(payment(1, 1, 1n))
-    chain.empty(10)
-    chain.lie({ logRange: 10 })
-    chain.asked()
-    yield* scan
-    const asked = chain.asked()
-    assert.isBelow(asked.length, 2 * Transfers.questionsAtMost + 20)
-    const [final = 0, head = 0] = yield* cursor
-    assert.isAbove(final, 250)
-    assert.strictEqual(head, 2_020, "new payments do not wait for old blocks")
-    for (let scans = 0; scans < 12; scans += 1) yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 2011"])
-  })
+  it.effect("narrows its ranges for a node with a limit, and ends at its bound on questions", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene(10)
+      yield* scan
+      chain.empty(2_000)
+      chain.block(payment(1, 1, 1n))
+      chain.empty(10)
+      chain.lie({ logRange: 10 })
+      chain.asked()
+      yield* scan
+      const asked = chain.asked()
+      assert.isBelow(asked.length, 2 * Transfers.questionsAtMost + 20)
+      const [final = 0, head = 0] = yield* cursor
+      assert.isAbove(final, 250)
+      assert.strictEqual(head, 2_020, "new payments do not wait for old blocks")
+      for (let scans = 0; scans < 12; scans += 1) yield* scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 2011"])
+    }),
+  )
 
-  it("ends at another refusal, without a narrower question, and goes on where it was", function* () {
-    const { chain, cursor, found, scan } = yield* scene()
-    yield* scan
-    const before = yield* cursor
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    chain.lie({ isBusy: true })
-    chain.asked()
-    yield* Effect.flip(scan)
-    assert.strictEqual(chain.asked().filter((one) => one.startsWith("transfers")).length, 1)
-    assert.deepStrictEqual(yield* cursor, before)
-    chain.lie({})
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["above 1 in 31"])
-  })
+  it.effect("ends at another refusal, without a narrower question, and goes on where it was", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene()
+      yield* scan
+      const before = yield* cursor
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      chain.lie({ isBusy: true })
+      chain.asked()
+      yield* Effect.flip(scan)
+      assert.strictEqual(chain.asked().filter((one) => one.startsWith("transfers")).length, 1)
+      assert.deepStrictEqual(yield* cursor, before)
+      chain.lie({})
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+    }),
+  )
 
-  it("leaves out a single block whose logs are too large for the node", function* () {
-    const { chain, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(8)
-    chain.lie({ logRange: 0, isLarge: true })
-    for (let scans = 0; scans < 3; scans += 1) yield* scan
-    chain.lie({})
-    chain.block(payment(2, 2, 2n))
-    chain.empty(1)
-    yield* scan
-    assert.include(yield* found, "above 2 in 40")
-  })
+  it.effect("leaves out a single block whose logs are too large for the node", () =>
+    Effect.gen(function* () {
+      const { chain, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(8)
+      chain.lie({ logRange: 0, isLarge: true })
+      for (let scans = 0; scans < 3; scans += 1) yield* scan
+      chain.lie({})
+      chain.block(payment(2, 2, 2n))
+      chain.empty(1)
+      yield* scan
+      assert.include(yield* found, "above 2 in 40")
+    }),
+  )
 
-  it("leaves out no block for another reason, nor one with a transfer that was seen", function* () {
-    const { chain, cursor, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    yield* scan
-    chain.empty(4)
-    const before = yield* cursor
-    chain.lie({ logRange: 0 })
-    yield* Effect.flip(scan)
-    assert.deepStrictEqual(yield* cursor, before)
-    chain.lie({ logRange: 0, isLarge: true })
-    for (let scans = 0; scans < 3; scans += 1) yield* Effect.ignore(scan)
-    assert.deepStrictEqual(yield* found, ["above 1 in 31"])
-    chain.lie({})
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
-  })
+  it.effect("leaves out no block for another reason, nor one with a transfer that was seen", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      yield* scan
+      chain.empty(4)
+      const before = yield* cursor
+      chain.lie({ logRange: 0 })
+      yield* Effect.flip(scan)
+      assert.deepStrictEqual(yield* cursor, before)
+      chain.lie({ logRange: 0, isLarge: true })
+      for (let scans = 0; scans < 3; scans += 1) yield* Effect.ignore(scan)
+      assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+      chain.lie({})
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+    }),
+  )
 
-  it("keeps a transfer that a node without logs lacks in the second reading", function* () {
-    const { chain, found, scan } = yield* scene()
-    chain.block(payment(1, 1, 1n))
-    chain.empty(1)
-    yield* scan
-    chain.empty(4)
-    chain.lie({ forgets: true })
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["above 1 in 31"])
-    chain.lie({})
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
-  })
+  it.effect("keeps a transfer that a node without logs lacks in the second reading", () =>
+    Effect.gen(function* () {
+      const { chain, found, scan } = yield* scene()
+      chain.block(payment(1, 1, 1n))
+      chain.empty(1)
+      yield* scan
+      chain.empty(4)
+      chain.lie({ forgets: true })
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+      chain.lie({})
+      yield* scan
+      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+    }),
+  )
 
-  it("reads the last life of an authorization again for another wallet that is paid, and both from then on", function* () {
-    const { chain, found, scan, scannerOf } = yield* scene()
-    chain.block(payment(1, 1, 1n), payment(2, 2, 2n, earlier))
-    chain.empty(8)
-    yield* scan
-    assert.deepStrictEqual(yield* found, ["final 1 in 31"])
-    const { scan: next } = scannerOf(earlier)
-    yield* next
-    assert.deepStrictEqual(yield* found, ["final 1 in 31", "final 2 in 31"])
-    chain.block(payment(3, 3, 3n), payment(4, 4, 4n, earlier))
-    chain.empty(1)
-    yield* next
-    assert.sameMembers((yield* found).slice(2), ["above 3 in 40", "above 4 in 40"])
-  })
+  it.effect(
+    "reads the last life of an authorization again for another wallet that is paid, and both from then on",
+    () =>
+      Effect.gen(function* () {
+        const { chain, found, scan, scannerOf } = yield* scene()
+        chain.block(payment(1, 1, 1n), payment(2, 2, 2n, earlier))
+        chain.empty(8)
+        yield* scan
+        assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+        const { scan: next } = scannerOf(earlier)
+        yield* next
+        assert.deepStrictEqual(yield* found, ["final 1 in 31", "final 2 in 31"])
+        chain.block(payment(3, 3, 3n), payment(4, 4, 4n, earlier))
+        chain.empty(1)
+        yield* next
+        assert.sameMembers((yield* found).slice(2), ["above 3 in 40", "above 4 in 40"])
+      }),
+  )
 
-  it("may be made by several servers at once", function* () {
-    const { chain, cursor, found, scan, scannerOf } = yield* scene()
-    yield* scan
-    for (let one = 1; one <= 40; one += 1) chain.block(payment(one, one, BigInt(one)))
-    chain.lie({ logRange: 7 })
-    const servers = Array.from({ length: 4 }, () => scannerOf().scan)
-    for (let times = 0; times < 4; times += 1) yield* Effect.all(servers, { concurrency: "unbounded" })
-    assert.deepStrictEqual(yield* cursor, [66, 69])
-    assert.strictEqual(new Set(yield* found).size, 39)
-  })
+  it.effect("may be made by several servers at once", () =>
+    Effect.gen(function* () {
+      const { chain, cursor, found, scan, scannerOf } = yield* scene()
+      yield* scan
+      for (let one = 1; one <= 40; one += 1) chain.block(payment(one, one, BigInt(one)))
+      chain.lie({ logRange: 7 })
+      const servers = Array.from({ length: 4 }, () => scannerOf().scan)
+      for (let times = 0; times < 4; times += 1) yield* Effect.all(servers, { concurrency: "unbounded" })
+      assert.deepStrictEqual(yield* cursor, [66, 69])
+      assert.strictEqual(new Set(yield* found).size, 39)
+    }),
+  )
 
-  it("is made once in its time by all servers together", function* () {
-    const { chain, scan, rows } = yield* scene()
-    yield* scan
-    const hourly = Transfers.make(chain.node, rows, { payTo: us, longestLife, everyMillis: 3_600_000 })
-    const turns = yield* Effect.all([hourly.scan, hourly.scan, hourly.scan], { concurrency: "unbounded" })
-    assert.strictEqual(turns.filter(Boolean).length, 1)
-  })
+  it.effect("is made once in its time by all servers together", () =>
+    Effect.gen(function* () {
+      const { chain, scan, rows } = yield* scene()
+      yield* scan
+      const hourly = Transfers.make(chain.node, rows, { payTo: us, longestLife, everyMillis: 3_600_000 })
+      const turns = yield* Effect.all([hourly.scan, hourly.scan, hourly.scan], { concurrency: "unbounded" })
+      assert.strictEqual(turns.filter(Boolean).length, 1)
+    }),
+  )
 })

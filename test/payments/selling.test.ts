@@ -1,20 +1,21 @@
 /** When a server sells: how soon it knows a pause, with a wrong clock of its own, and after it lost its configuration. */
+import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
 import { Selling } from "../../src/payments/store/Selling.ts"
 import { database, sql } from "../lab/Database.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
+import { ask, world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const selling = Selling.layer.pipe(Layer.provideMerge(sql), Layer.provide(database), Layer.orDie)
 
-suite(
-  "the pause of sales",
-  selling,
-  (it) => {
-    it("is known two seconds after it began and after it ended, and costs no question before", function* () {
+layer(selling, { excludeTestServices: false })("the pause of sales", (it) => {
+  it.effect("is known two seconds after it began and after it ended, and costs no question before", () =>
+    Effect.gen(function* () {
       const { pause, resume, state } = yield* Selling
       const paused = Effect.map(state, (found) => Option.isSome(found.pausedSince))
       assert.isFalse(yield* paused)
@@ -28,10 +29,9 @@ suite(
       assert.isFalse(yield* resume)
       yield* TestClock.adjust(2000)
       assert.isFalse(yield* paused)
-    })
-  },
-  { excludeTestServices: false },
-)
+    }),
+  )
+})
 
 /** A clock that stands so many seconds ahead of the machine's. */
 const ahead = (seconds: number) =>
@@ -56,48 +56,60 @@ const clocks = [
   ["behind", -150],
 ] as const
 for (const [way, seconds] of clocks) {
-  suite(`a server clock 150 seconds ${way}`, world().pipe(Layer.provide(ahead(seconds))), (it) => {
-    it("accepts an honest authorization of 60 seconds and refuses one that lives too long", function* () {
-      const bought = yield* buy(60)
-      assert.strictEqual(bought.status, 201, bought.text)
-      for (const life of [601 + 60, -60])
-        assertAnswer(yield* buy(life), 402, "payment_invalid", "invalid_exact_evm_payload_authorization_valid_before")
-    })
+  layer(world().pipe(Layer.provide(ahead(seconds))), realClock)(`a server clock 150 seconds ${way}`, (it) => {
+    it.effect("accepts an honest authorization of 60 seconds and refuses one that lives too long", () =>
+      Effect.gen(function* () {
+        const bought = yield* buy(60)
+        assert.strictEqual(bought.status, 201, bought.text)
+        for (const life of [601 + 60, -60])
+          assertAnswer(yield* buy(life), 402, "payment_invalid", "invalid_exact_evm_payload_authorization_valid_before")
+      }),
+    )
 
-    it("fails /readyz and /api/health, and does not affect reads", function* ({ url }) {
-      const ready = yield* ask(`${url}/readyz`)
-      assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
-      const reads = yield* ask(`${url}/readyz?for=reads`)
-      assert.deepStrictEqual([reads.status, reads.json["clock"]], [200, "failing"])
-      const health = yield* ask(`${url}/api/health`)
-      assert.deepStrictEqual([health.status, health.json["ok"], health.json["clock"]], [503, false, "failing"])
-    })
+    it.effect("fails /readyz and /api/health, and does not affect reads", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const ready = yield* ask(`${url}/readyz`)
+        assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
+        const reads = yield* ask(`${url}/readyz?for=reads`)
+        assert.deepStrictEqual([reads.status, reads.json["clock"]], [200, "failing"])
+        const health = yield* ask(`${url}/api/health`)
+        assert.deepStrictEqual([health.status, health.json["ok"], health.json["clock"]], [503, false, "failing"])
+      }),
+    )
   })
 }
 
-suite("a server clock 20 seconds ahead", world().pipe(Layer.provide(ahead(20))), (it) => {
-  it("is within the tolerance of 30 seconds", function* ({ url }) {
-    const ready = yield* ask(`${url}/readyz`)
-    assert.deepStrictEqual([ready.status, ready.json["clock"]], [200, "ok"], ready.text)
-  })
+layer(world().pipe(Layer.provide(ahead(20))), realClock)("a server clock 20 seconds ahead", (it) => {
+  it.effect("is within the tolerance of 30 seconds", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const ready = yield* ask(`${url}/readyz`)
+      assert.deepStrictEqual([ready.status, ready.json["clock"]], [200, "ok"], ready.text)
+    }),
+  )
 })
 
-suite("a server that lost its payment configuration", world(), (it) => {
-  it("replays settled purchases, and says that it cannot offer a failed purchase again", function* ({ sql, url }) {
-    const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
-    const key = newKey()
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)
-    assert.strictEqual(answer.status, 201, answer.text)
-    const reconcile = Effect.suspend(() => ask(`${unpaid}/api/reconcile/${key}`, { method: "POST" }))
+layer(world(), realClock)("a server that lost its payment configuration", (it) => {
+  it.effect("replays settled purchases, and says that it cannot offer a failed purchase again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
+      const key = newKey()
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)
+      assert.strictEqual(answer.status, 201, answer.text)
+      const reconcile = Effect.suspend(() => ask(`${unpaid}/api/reconcile/${key}`, { method: "POST" }))
 
-    const settled = yield* reconcile
-    assert.strictEqual(settled.status, 200)
-    assert.strictEqual(settled.text, answer.text.replace(/false\}$/u, "true}"))
+      const settled = yield* reconcile
+      assert.strictEqual(settled.status, 200)
+      assert.strictEqual(settled.text, answer.text.replace(/false\}$/u, "true}"))
 
-    yield* sql`
+      yield* sql`
         UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', answer = NULL
         WHERE idempotency_key = ${key}`
-    const failed = yield* reconcile
-    assertAnswer(failed, 503, "payments_unavailable")
-  })
+      const failed = yield* reconcile
+      assertAnswer(failed, 503, "payments_unavailable")
+    }),
+  )
 })

@@ -1,4 +1,5 @@
 /** Signed receipts as x402's own extension and stock client read and verify them. */
+import { assert, layer } from "@effect/vitest"
 import {
   extractJWSHeader,
   extractReceiptFromResponse,
@@ -11,11 +12,11 @@ import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
-import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { type Answer, ask, world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
 
@@ -29,82 +30,93 @@ const signedIn = ({ headers }: Pick<Answer, "headers">) => {
 
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
-suite("a settled act", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
-  it("carries a receipt that the extension verifies by the published key", function* ({ url }) {
-    const payer = yield* newPayer()
-    const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
-      commitment: newCommitment(),
-    })
-    assert.strictEqual(answer.status, 201)
-    const receipt = signedIn(answer)
-    const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt))
-    const { receipt: shown, record } = JSON.parse(answer.text)
-    const { previousHash, sequence, commitment, transaction, witnessedAt } = record
-    assert.deepEqual(verified, {
-      version: 1,
-      network: shown.network,
-      resourceUrl: `${url}/api/witness`,
-      payer: shown.payer,
-      issuedAt: Math.floor(Date.parse(shown.settledAt) / 1000),
-      transaction: shown.transaction,
-      delivered: {
-        act: "setWitnessStone",
-        id: record.id,
-        amount: shown.amountAtomic,
-        asset: shown.asset,
-        payTo: shown.payTo,
-        nonce: payment.payload.authorization.nonce,
-        record: sha256(canonicalJson(record)),
-        sequence,
-        leaf: leafHash(sha256, entryOf({ previousHash, sequence, commitment, transaction, witnessedAt })),
-      },
-    })
-    const header = { alg: "EdDSA", kid: `${didOf(url)}#receipts-1`, typ: "x402-receipt+jws" }
-    assert.deepEqual<unknown>(extractJWSHeader(receipt.signature), header)
-    const again = yield* ask(`${url}/api/witness`, post({ commitment }, headers))
-    assert.strictEqual(again.status, 200)
-    const reconciled = yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })
-    for (const repeated of [again, reconciled]) {
-      assert.strictEqual(repeated.headers.get("payment-response"), answer.headers.get("payment-response"))
-    }
-  })
+layer(world({}, undefined, { receipts: { current: first, retired: [] } }), realClock)("a settled act", (it) => {
+  it.effect("carries a receipt that the extension verifies by the published key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
+        commitment: newCommitment(),
+      })
+      assert.strictEqual(answer.status, 201)
+      const receipt = signedIn(answer)
+      const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt))
+      const { receipt: shown, record } = JSON.parse(answer.text)
+      const { previousHash, sequence, commitment, transaction, witnessedAt } = record
+      assert.deepEqual(verified, {
+        version: 1,
+        network: shown.network,
+        resourceUrl: `${url}/api/witness`,
+        payer: shown.payer,
+        issuedAt: Math.floor(Date.parse(shown.settledAt) / 1000),
+        transaction: shown.transaction,
+        delivered: {
+          act: "setWitnessStone",
+          id: record.id,
+          amount: shown.amountAtomic,
+          asset: shown.asset,
+          payTo: shown.payTo,
+          nonce: payment.payload.authorization.nonce,
+          record: sha256(canonicalJson(record)),
+          sequence,
+          leaf: leafHash(sha256, entryOf({ previousHash, sequence, commitment, transaction, witnessedAt })),
+        },
+      })
+      const header = { alg: "EdDSA", kid: `${didOf(url)}#receipts-1`, typ: "x402-receipt+jws" }
+      assert.deepEqual<unknown>(extractJWSHeader(receipt.signature), header)
+      const again = yield* ask(`${url}/api/witness`, post({ commitment }, headers))
+      assert.strictEqual(again.status, 200)
+      const reconciled = yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+      for (const repeated of [again, reconciled]) {
+        assert.strictEqual(repeated.headers.get("payment-response"), answer.headers.get("payment-response"))
+      }
+    }),
+  )
 
-  it("keeps a valid receipt after a key rotation", function* ({ url }) {
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
-    const receipt = signedIn(answer)
-    const rotated = yield* anotherServer({}, { receipts: { current: second, retired: [first] } })
-    const document = yield* ask(`${rotated}/.well-known/did.json`)
-    const { assertionMethod, id, verificationMethod } = JSON.parse(document.text)
-    assert.strictEqual(document.headers.get("content-type"), "application/did+json")
-    assert.strictEqual(document.headers.get("access-control-allow-origin"), "*")
-    assert.strictEqual(id, didOf(url))
-    assert.deepStrictEqual(assertionMethod, [`${id}#receipts-2`])
-    const old = verificationMethod.find((one: { id: string }) => one.id === `${id}#receipts-1`)
-    const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt, old.publicKeyJwk))
-    assert.propertyVal(verified, "resourceUrl", `${url}/api/witness`)
-  })
+  it.effect("keeps a valid receipt after a key rotation", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+      const receipt = signedIn(answer)
+      const rotated = yield* anotherServer({}, { receipts: { current: second, retired: [first] } })
+      const document = yield* ask(`${rotated}/.well-known/did.json`)
+      const { assertionMethod, id, verificationMethod } = JSON.parse(document.text)
+      assert.strictEqual(document.headers.get("content-type"), "application/did+json")
+      assert.strictEqual(document.headers.get("access-control-allow-origin"), "*")
+      assert.strictEqual(id, didOf(url))
+      assert.deepStrictEqual(assertionMethod, [`${id}#receipts-2`])
+      const old = verificationMethod.find((one: { id: string }) => one.id === `${id}#receipts-1`)
+      const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt, old.publicKeyJwk))
+      assert.propertyVal(verified, "resourceUrl", `${url}/api/witness`)
+    }),
+  )
 
-  it("is read by the stock client like any other", function* ({ url }) {
-    const { answer, read, told } = yield* stockPurchase(url, yield* newPayer())
-    assert.strictEqual(answer.status, 201)
-    assert.include(read, { status: 201, paymentStatus: "settled" })
-    assert.deepStrictEqual(told, [read.header])
-    signedIn(answer)
-  })
+  it.effect("is read by the stock client like any other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { answer, read, told } = yield* stockPurchase(url, yield* newPayer())
+      assert.strictEqual(answer.status, 201)
+      assert.include(read, { status: 201, paymentStatus: "settled" })
+      assert.deepStrictEqual(told, [read.header])
+      signedIn(answer)
+    }),
+  )
 
-  it("has a receipt below 4 KB where host, path, query and key have maximum length", function* () {
-    const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
-    const here = yield* anotherServer({}, { publicUrl, receipts: { current: keyNamed("k".repeat(64)), retired: [] } })
-    const agentName = "🪨".repeat(64)
-    for (const [path, body] of [
-      [`/api/elements/${longestItem}/collect?spirit=${longestSpirit}`, { agentName }],
-      ["/api/witness", { commitment: newCommitment() }],
-      [`/api/prayers/${longestSpirit}`, { agentName, intentionCommitment: newCommitment() }],
-    ] as const) {
-      const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
-      assert.strictEqual(answer.status, 201, answer.text)
-      const { length } = answer.headers.get("payment-response") ?? ""
-      assert.isTrue(length > 1_000 && length <= 4_096, `${path}: ${length}`)
-    }
-  })
+  it.effect("has a receipt below 4 KB where host, path, query and key have maximum length", () =>
+    Effect.gen(function* () {
+      const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
+      const here = yield* anotherServer({}, { publicUrl, receipts: { current: keyNamed("k".repeat(64)), retired: [] } })
+      const agentName = "🪨".repeat(64)
+      for (const [path, body] of [
+        [`/api/elements/${longestItem}/collect?spirit=${longestSpirit}`, { agentName }],
+        ["/api/witness", { commitment: newCommitment() }],
+        [`/api/prayers/${longestSpirit}`, { agentName, intentionCommitment: newCommitment() }],
+      ] as const) {
+        const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
+        assert.strictEqual(answer.status, 201, answer.text)
+        const { length } = answer.headers.get("payment-response") ?? ""
+        assert.isTrue(length > 1_000 && length <= 4_096, `${path}: ${length}`)
+      }
+    }),
+  )
 })

@@ -1,10 +1,12 @@
 /** Payments as wallets and clients spell them: exact ones settle, and a refusal names the member at fault. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem"
-import { ask, layer as world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { ask, world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Payment, sign } from "../lab/buyer/Payment.ts"
-import { assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 type Change = (payment: Payment) => object
 type Members = Readonly<Record<string, unknown>>
@@ -102,36 +104,45 @@ const wrong: ReadonlyArray<readonly [string, Change, RegExp, ((text: string) => 
   ["x402Version as a string", (p) => ({ ...p, x402Version: "2" }), /^x402Version must be 2/u],
 ]
 
-suite("a payment with", world(), (it) => {
-  it.each(exact)("%s settles", function* ([, change, header], { url }) {
-    const answer = yield* send(url, change, header)
-    assert.strictEqual(answer.status, 201, answer.text)
-  })
+layer(world(), realClock)("a payment with", (it) => {
+  it.effect.each(exact)("%s settles", ([, change, header]) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const answer = yield* send(url, change, header)
+      assert.strictEqual(answer.status, 201, answer.text)
+    }),
+  )
 
-  it.each(wrong)("%s is refused by the name of its member", function* ([, change, says, header], { url }) {
-    const answer = yield* send(url, change, header)
-    assertAnswer(answer, 402, "payment_invalid")
-    const message = String(answer.json["message"])
-    assert.match(message, says)
-    assert.include(Object(challengeOf(answer)).error, message.slice(0, 60))
-  })
+  it.effect.each(wrong)("%s is refused by the name of its member", ([, change, says, header]) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const answer = yield* send(url, change, header)
+      assertAnswer(answer, 402, "payment_invalid")
+      const message = String(answer.json["message"])
+      assert.match(message, says)
+      assert.include(Object(challengeOf(answer)).error, message.slice(0, 60))
+    }),
+  )
 
   for (const [what, life] of [
     ["that begins in the future", [100, 200]],
     ["that has ended", [0, -1]],
     ["that is too long", [0, 700]],
   ] as const)
-    it(`a window ${what} is refused with the server's time`, function* ({ url }) {
-      const now = Math.floor(Date.now() / 1000)
-      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
-      const [from, to] = life
-      const window = { validAfter: String(from && now + from), validBefore: String(now + to) }
-      const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource, window)
-      const headers = { "idempotency-key": newKey(), "payment-signature": encode(payment) }
-      const answer = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
-      assertAnswer(answer, 402, "payment_invalid")
-      const said = /Check your clock: the server's says \S+Z \((\d+)\)/u
-      for (const text of [String(answer.json["message"]), Object(challengeOf(answer)).error])
-        assert.closeTo(Number(said.exec(text)?.[1]), now, 30, text)
-    })
+    it.effect(`a window ${what} is refused with the server's time`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const now = Math.floor(Date.now() / 1000)
+        const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+        const [from, to] = life
+        const window = { validAfter: String(from && now + from), validBefore: String(now + to) }
+        const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource, window)
+        const headers = { "idempotency-key": newKey(), "payment-signature": encode(payment) }
+        const answer = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
+        assertAnswer(answer, 402, "payment_invalid")
+        const said = /Check your clock: the server's says \S+Z \((\d+)\)/u
+        for (const text of [String(answer.json["message"]), Object(challengeOf(answer)).error])
+          assert.closeTo(Number(said.exec(text)?.[1]), now, 30, text)
+      }),
+    )
 })

@@ -1,4 +1,5 @@
 /** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
@@ -10,7 +11,6 @@ import * as Supported from "../../src/payments/settle/Supported.ts"
 import { json, listening, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
-import { apart, assert } from "../lab/Suites.ts"
 
 const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }
@@ -19,7 +19,7 @@ const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: 
 // 64 bytes of Ed25519: an unknown key.
 const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
 
-apart("a facilitator's list of supported payments", Layer.empty, (it) => {
+describe.concurrent("a facilitator's list of supported payments", () => {
   const answers: ReadonlyArray<readonly [what: string, reply: Reply, says: RegExp | undefined]> = [
     ["exact payments of version 2 on our network", listing("nonsense", { ...kind, extra: {} }), undefined],
     ["our network in version 1 alone", listing({ ...kind, x402Version: 1 }), /does not settle/u],
@@ -36,21 +36,23 @@ apart("a facilitator's list of supported payments", Layer.empty, (it) => {
     ],
   ]
   for (const [what, reply, says] of answers) {
-    it(`is requested with a token for this call: ${what}`, function* () {
-      const asked: Array<string> = []
-      const url = yield* serve(async (path, body, { headers, method }) => {
-        const token = String(headers["authorization"]).replace(/^Bearer /u, "")
-        const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
-        asked.push(`${method} ${path} ${body}${uris}`)
-        return reply
-      })
-      const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
-      const found = yield* Effect.result(ask)
-      const { host } = new URL(url)
-      assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
-      assert.strictEqual(Result.isSuccess(found), says === undefined)
-      if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
-    })
+    it.live(`is requested with a token for this call: ${what}`, () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const url = yield* serve(async (path, body, { headers, method }) => {
+          const token = String(headers["authorization"]).replace(/^Bearer /u, "")
+          const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
+          asked.push(`${method} ${path} ${body}${uris}`)
+          return reply
+        })
+        const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
+        const found = yield* Effect.result(ask)
+        const { host } = new URL(url)
+        assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
+        assert.strictEqual(Result.isSuccess(found), says === undefined)
+        if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
+      }),
+    )
   }
 })
 
@@ -64,30 +66,36 @@ const settlingAt = (url: string, by = Option.none<typeof key>()) => {
   return Effect.map(Layer.build(settlement), Context.get(Settlement))
 }
 
-apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
-  it("is fetched once for all concurrent callers, and cached", function* () {
-    let questions = 0
-    const url = yield* serve(async () => {
-      questions += 1
-      return listing(kind)
-    })
-    const { funds, obstacle } = yield* settlingAt(url)
-    const all = yield* Effect.forEach(Array.from({ length: 50 }), () => obstacle, { concurrency: "unbounded" })
-    assert.deepStrictEqual(new Set(all), new Set([undefined]))
-    assert.strictEqual(yield* funds, "ok")
-    assert.strictEqual(questions, 1)
-  })
+describe.concurrent("the knowledge whether a facilitator settles", () => {
+  it.live("is fetched once for all concurrent callers, and cached", () =>
+    Effect.gen(function* () {
+      let questions = 0
+      const url = yield* serve(async () => {
+        questions += 1
+        return listing(kind)
+      })
+      const { funds, obstacle } = yield* settlingAt(url)
+      const all = yield* Effect.forEach(Array.from({ length: 50 }), () => obstacle, { concurrency: "unbounded" })
+      assert.deepStrictEqual(new Set(all), new Set([undefined]))
+      assert.strictEqual(yield* funds, "ok")
+      assert.strictEqual(questions, 1)
+    }),
+  )
 
-  it("is missing while the facilitator limits requests, and sales continue", function* () {
-    const { funds, obstacle } = yield* settlingAt(yield* serve(async () => json({ error: "slow down" }, 429)))
-    assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
-  })
+  it.live("is missing while the facilitator limits requests, and sales continue", () =>
+    Effect.gen(function* () {
+      const { funds, obstacle } = yield* settlingAt(yield* serve(async () => json({ error: "slow down" }, 429)))
+      assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
+    }),
+  )
 
-  it("is negative with a key that cannot sign", function* () {
-    const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
-    const { funds } = yield* settlingAt(yield* serve(async () => listing(kind)), Option.some(broken))
-    assert.strictEqual(yield* funds, "failing")
-  })
+  it.live("is negative with a key that cannot sign", () =>
+    Effect.gen(function* () {
+      const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
+      const { funds } = yield* settlingAt(yield* serve(async () => listing(kind)), Option.some(broken))
+      assert.strictEqual(yield* funds, "failing")
+    }),
+  )
 })
 
 const submit = (url: string) =>
@@ -100,13 +108,13 @@ const submit = (url: string) =>
     }),
   )
 
-apart("a settlement call", Layer.empty, (it) => {
+describe.concurrent("a settlement call", () => {
   const transaction = `0x${"ab".repeat(32)}` as const
   const no = (errorReason: string, hash = "") => json({ success: false, errorReason, transaction: hash, network })
   const yes = (hash: string) => json({ success: true, transaction: hash, network })
   const unclear = (reason: string, named = Option.none<string>()) => ({ _tag: "Unclear", reason, transaction: named })
   const used = "invalid_exact_evm_nonce_already_used"
-  it.each<readonly [what: string, reply: Reply, means: object]>([
+  it.live.each<readonly [what: string, reply: Reply, means: object]>([
     ["a transaction", yes(transaction), { _tag: "Submitted", transaction }],
     ["it in capitals", yes(`0x${"AB".repeat(32)}`), { _tag: "Submitted", transaction }],
     ["a success without it", yes("0x1"), unclear("facilitator_gave_no_reason")],
@@ -119,46 +127,60 @@ apart("a settlement call", Layer.empty, (it) => {
     ["a doubtful refusal", no(used), unclear(used)],
     ["garbage", { status: 200, body: "<html>" }, unclear("facilitator_nonsense")],
     ["500", json({ error: "internal" }, 500), unclear("facilitator_nonsense")],
-  ])("that is answered with %s", function* ([, reply, means]) {
-    assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
-  })
+  ])("that is answered with %s", ([, reply, means]) =>
+    Effect.gen(function* () {
+      assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+    }),
+  )
 
-  it("that is redirected is unclear, and the log names status and target", function* () {
-    const lines: Array<string> = []
-    const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-    const location = "https://elsewhere.example/settle?secret=1"
-    const url = yield* serve(async () => ({ status: 308, body: "", headers: { location } }))
-    const submission = yield* Effect.provide(submit(url), Logger.layer([logger]))
-    assert.deepEqual<object>(submission, unclear("facilitator_308"))
-    assert.match(
-      lines.join("\n"),
-      /answers 308 at \/settle, which leads to https:\/\/elsewhere\.example\/settle\. Set/u,
-    )
-    assert.notInclude(lines.join("\n"), "secret=1")
-  })
+  it.live("that is redirected is unclear, and the log names status and target", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
+      const location = "https://elsewhere.example/settle?secret=1"
+      const url = yield* serve(async () => ({ status: 308, body: "", headers: { location } }))
+      const submission = yield* Effect.provide(submit(url), Logger.layer([logger]))
+      assert.deepEqual<object>(submission, unclear("facilitator_308"))
+      assert.match(
+        lines.join("\n"),
+        /answers 308 at \/settle, which leads to https:\/\/elsewhere\.example\/settle\. Set/u,
+      )
+      assert.notInclude(lines.join("\n"), "secret=1")
+    }),
+  )
 
-  it.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", function* (path) {
-    const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
-    const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
-    const { message } = yield* Effect.flip(Supported.unredirected({ url, key: Option.none() }))
-    assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
-    const still = yield* serve(async () => json({ error: "no payment" }, 400))
-    yield* Supported.unredirected({ url: still, key: Option.none() })
-  })
+  it.live.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", (path) =>
+    Effect.gen(function* () {
+      const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
+      const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
+      const { message } = yield* Effect.flip(Supported.unredirected({ url, key: Option.none() }))
+      assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
+      const still = yield* serve(async () => json({ error: "no payment" }, 400))
+      yield* Supported.unredirected({ url: still, key: Option.none() })
+    }),
+  )
 
-  it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
-    const nobody = yield* freePort
-    const plain = yield* listening((_, response) => response.destroy())
-    for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", plain.replace("http:", "https:")]) {
-      assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
-    }
-  })
+  it.live("was not received where no connection was made, be it refused, unresolved or without TLS", () =>
+    Effect.gen(function* () {
+      const nobody = yield* freePort
+      const plain = yield* listening((_, response) => response.destroy())
+      for (const url of [
+        `http://127.0.0.1:${nobody}`,
+        "http://facilitator.invalid",
+        plain.replace("http:", "https:"),
+      ]) {
+        assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
+      }
+    }),
+  )
 
-  it("may have been received once a byte of it was written", function* () {
-    const url = yield* listening((_, response) => response.destroy())
-    assert.strictEqual((yield* submit(url))._tag, "Unclear")
-    const post = yield* JsonClient.make(new URL(url))
-    const failed = yield* Effect.flip(post({ text: "{}" }))
-    assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
-  })
+  it.live("may have been received once a byte of it was written", () =>
+    Effect.gen(function* () {
+      const url = yield* listening((_, response) => response.destroy())
+      assert.strictEqual((yield* submit(url))._tag, "Unclear")
+      const post = yield* JsonClient.make(new URL(url))
+      const failed = yield* Effect.flip(post({ text: "{}" }))
+      assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
+    }),
+  )
 })

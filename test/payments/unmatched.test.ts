@@ -1,4 +1,5 @@
 /** Transfers to us that settled no act: each is recorded once, with the attempt that it belongs to, if any. */
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -14,7 +15,8 @@ import { payment, us, wallet } from "../lab/ScriptedChain.ts"
 import * as ScriptedChain from "../lab/ScriptedChain.ts"
 import * as Transfers from "../../src/payments/chain/Transfers.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart, assert, assertAnswer, suite } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { Proxies, TestServer, realClock } from "../lab/TestServices.ts"
 
 const recorded = Effect.flatMap(
   SqlClient.SqlClient,
@@ -36,73 +38,83 @@ const paidOtherwise = ({ nonce, payer, validBefore }: Purchase.Purchase, amount:
     return hash
   })
 
-apart("a transfer to us that settled no act", proxiedServer("facilitator", "20 seconds", "300 millis"), (it) => {
-  it("in another amount under the nonce of an attempt is that attempt's, which fails", function* ({
-    facilitator,
-    url,
-  }) {
-    const purchase = yield* Purchase.prepare(url)
-    facilitator.arm("nonsenseBefore")
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    const transaction = yield* paidOtherwise(purchase, 7n)
-    yield* Purchase.mine(4)
-    assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
-    const answer = yield* Purchase.storedAnswer(url, purchase)
-    assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
-    assert.include(String(answer.json["message"]), transaction)
-  })
+describe.concurrent("a transfer to us that settled no act", () => {
+  it.live("in another amount under the nonce of an attempt is that attempt's, which fails", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { facilitator } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm("nonsenseBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      const transaction = yield* paidOtherwise(purchase, 7n)
+      yield* Purchase.mine(4)
+      assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
+      const answer = yield* Purchase.storedAnswer(url, purchase)
+      assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
+      assert.include(String(answer.json["message"]), transaction)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
+  )
 
-  it("of a payment that was refused and submitted later is recorded without an attempt", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url, 0n)
-    assertAnswer(yield* Purchase.send(url, purchase), 402, "payment_invalid")
-    yield* Effect.flatMap(
-      onChain(async (_, chain) => chain),
-      (chain) => chain.fund(purchase.payer.address, Purchase.price),
-    )
-    const transaction = yield* ThirdParty.broadcast(purchase)
-    yield* Purchase.mine(4)
-    const row = { transaction, amount: String(Purchase.price), key: null }
-    assert.deepStrictEqual(yield* isRecorded, [row])
-    assert.deepStrictEqual(yield* recorded, [row], "once")
-  })
+  it.live("of a payment that was refused and submitted later is recorded without an attempt", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url, 0n)
+      assertAnswer(yield* Purchase.send(url, purchase), 402, "payment_invalid")
+      yield* Effect.flatMap(
+        onChain(async (_, chain) => chain),
+        (chain) => chain.fund(purchase.payer.address, Purchase.price),
+      )
+      const transaction = yield* ThirdParty.broadcast(purchase)
+      yield* Purchase.mine(4)
+      const row = { transaction, amount: String(Purchase.price), key: null }
+      assert.deepStrictEqual(yield* isRecorded, [row])
+      assert.deepStrictEqual(yield* recorded, [row], "once")
+    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
+  )
 
-  it("is none of the operator's business once an act was settled by it", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-    yield* Purchase.mine(4)
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(
-      Effect.orDie,
-      until("it is not judged", (rows) => rows.length > 0),
-    )
-    assert.deepStrictEqual(yield* recorded, [])
-  })
+  it.live("is none of the operator's business once an act was settled by it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      yield* Purchase.mine(4)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(
+        Effect.orDie,
+        until("it is not judged", (rows) => rows.length > 0),
+      )
+      assert.deepStrictEqual(yield* recorded, [])
+    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
+  )
 })
 
 const rows = Layer.provideMerge(UnmatchedPayments.layer, Layer.provideMerge(databaseSql, database))
 
-suite("the ceiling of unmatched payments", rows, (it) => {
-  it("keeps 10,000 of unknown buyers below the lowest price, and all others", function* ({ sql }) {
-    yield* sql`
+layer(rows, realClock)("the ceiling of unmatched payments", (it) => {
+  it.effect("keeps 10,000 of unknown buyers below the lowest price, and all others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`
       INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
       SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
-    const chain = ScriptedChain.make()
-    chain.empty(30)
-    const { judge } = yield* UnmatchedPayments
-    const token = { network: "eip155:1", asset: wallet(0xcc) }
-    const table = yield* TransferRows.make(token)
-    const { scan } = Transfers.make(chain.node, table, { payTo: us, longestLife: 20, everyMillis: 0 })
-    yield* scan
-    yield* sql`UPDATE payment_strays SET amount_atomic = 10000 WHERE name = 'dust 1'`
-    for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
-      chain.block(payment(one + 1, one + 1, amount))
-      chain.empty(6)
+      const chain = ScriptedChain.make()
+      chain.empty(30)
+      const { judge } = yield* UnmatchedPayments
+      const token = { network: "eip155:1", asset: wallet(0xcc) }
+      const table = yield* TransferRows.make(token)
+      const { scan } = Transfers.make(chain.node, table, { payTo: us, longestLife: 20, everyMillis: 0 })
       yield* scan
-      yield* judge(600)
-    }
-    const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM payment_strays`
-    assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
-    const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
-    assert.deepStrictEqual(yield* left, [])
-  })
+      yield* sql`UPDATE payment_strays SET amount_atomic = 10000 WHERE name = 'dust 1'`
+      for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
+        chain.block(payment(one + 1, one + 1, amount))
+        chain.empty(6)
+        yield* scan
+        yield* judge(600)
+      }
+      const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM payment_strays`
+      assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
+      const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
+      assert.deepStrictEqual(yield* left, [])
+    }),
+  )
 })

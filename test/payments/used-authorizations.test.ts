@@ -1,5 +1,7 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
@@ -7,7 +9,8 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart, assert, assertAnswer } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 const relayerServer = proxiedServer("relayer", "20 seconds")
 
@@ -45,43 +48,51 @@ const seconds = () => Math.floor(Date.now() / 1000)
 /** Late enough to be sent before, on a slow machine, too; soon enough to be waited for. */
 const soon = () => seconds() + Number(patientSeconds(12))
 
-apart("an authorization that another attempt holds", relayerServer, (it) => {
-  it("belongs to that attempt once settled, without a node, and after it expires", function* ({ rpc, url }) {
-    const end = soon()
-    const purchase = yield* Purchase.prepare(url, undefined, undefined, end)
-    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-    assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    const { headers } = otherwise(purchase)
-    assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
-    rpc.arm("*", "status500")
-    assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    yield* rpc.calm
-    yield* untilOver(end)
-    assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    yield* Purchase.assertSettled(url, purchase)
-  })
+describe.concurrent("an authorization that another attempt holds", () => {
+  it.live("belongs to that attempt once settled, without a node, and after it expires", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const end = soon()
+      const purchase = yield* Purchase.prepare(url, undefined, undefined, end)
+      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      const { headers } = otherwise(purchase)
+      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+      rpc.arm("*", "status500")
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      yield* rpc.calm
+      yield* untilOver(end)
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(relayerServer)),
+  )
 })
 
-apart("a payment under verification while a duplicate of its request settles", relayerServer, (it) => {
-  it("gets the answer that the duplicate bought", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const trap = rpc.arm("eth_call", "holdBefore")
-    const slower = yield* Purchase.sendInto(trap, url, purchase)
-    yield* rpc.calm
-    const faster = yield* Purchase.send(url, purchase)
-    assert.strictEqual(faster.status, 201, faster.text)
-    yield* trap.release
-    const answer = yield* Fiber.join(slower)
-    assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
-    yield* Purchase.assertSettled(url, purchase)
-  })
+describe.concurrent("a payment under verification while a duplicate of its request settles", () => {
+  it.live("gets the answer that the duplicate bought", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_call", "holdBefore")
+      const slower = yield* Purchase.sendInto(trap, url, purchase)
+      yield* rpc.calm
+      const faster = yield* Purchase.send(url, purchase)
+      assert.strictEqual(faster.status, 201, faster.text)
+      yield* trap.release
+      const answer = yield* Fiber.join(slower)
+      assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(relayerServer)),
+  )
 })
 
-apart(
-  "an authorization that paid us and has no attempt",
-  proxiedServer("relayer", "20 seconds", "300 millis"),
-  (it) => {
-    it("buys an act in time, even after its wallet was emptied, and costs us no gas", function* ({ sql, url }) {
+describe.concurrent("an authorization that paid us and has no attempt", () => {
+  it.live("buys an act in time, even after its wallet was emptied, and costs us no gas", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
       yield* Purchase.mine(3)
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const transaction = yield* ThirdParty.broadcast(purchase)
@@ -95,47 +106,49 @@ apart(
         { from: String(head - 2n) },
       ])
       yield* Purchase.assertSettled(url, purchase)
-    })
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "300 millis"))),
+  )
 
-    it.each([
-      ["after it expired", 2, true],
-      ["with a lifetime above the maximum", 3600, false],
-    ] as const)(
-      "is refused as already paid %s, and recorded once for the operator",
-      function* ([, life, isAwaited], { rpc, sql, url }) {
-        const payer = yield* newPayer()
-        const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
-        // Its block comes before its end on a slow machine, too.
-        yield* Purchase.onChain(async (client) => {
-          const { timestamp } = await client.getBlock()
-          await client.setNextBlockTimestamp({ timestamp: timestamp + 1n })
-        })
-        const transaction = yield* ThirdParty.broadcast(purchase)
-        if (isAwaited) yield* untilOver(Number(purchase.validBefore))
-        // An orphaned transfer has not paid: nothing is noted before that is impossible.
-        assertUntold(yield* Purchase.send(url, purchase))
-        yield* Purchase.mine(4)
-        for (const one of [purchase, otherwise(purchase)]) {
-          const answer = yield* Purchase.send(url, one)
-          assertInvalid(answer, /paid us in transaction .* belongs to no purchase here\. .* Do not sign again/u)
-          assert.include(answer.text, transaction)
-          assert.notMatch(answer.text, /nothing was charged/iu)
-        }
-        yield* Purchase.written.pipe(until("it is not recorded", ({ strays }) => strays === 1))
-        // Known by now: the node has nothing to add.
-        rpc.arm("*", "status500", (params) => params.includes(purchase.nonce.slice(2)))
-        assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
-        const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
+  it.live.each([
+    ["after it expired", 2, true],
+    ["with a lifetime above the maximum", 3600, false],
+  ] as const)("is refused as already paid %s, and recorded once for the operator", ([, life, isAwaited]) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
+      // Its block comes before its end on a slow machine, too.
+      yield* Purchase.onChain(async (client) => {
+        const { timestamp } = await client.getBlock()
+        await client.setNextBlockTimestamp({ timestamp: timestamp + 1n })
+      })
+      const transaction = yield* ThirdParty.broadcast(purchase)
+      if (isAwaited) yield* untilOver(Number(purchase.validBefore))
+      // An orphaned transfer has not paid: nothing is noted before that is impossible.
+      assertUntold(yield* Purchase.send(url, purchase))
+      yield* Purchase.mine(4)
+      for (const one of [purchase, otherwise(purchase)]) {
+        const answer = yield* Purchase.send(url, one)
+        assertInvalid(answer, /paid us in transaction .* belongs to no purchase here\. .* Do not sign again/u)
+        assert.include(answer.text, transaction)
+        assert.notMatch(answer.text, /nothing was charged/iu)
+      }
+      yield* Purchase.written.pipe(until("it is not recorded", ({ strays }) => strays === 1))
+      // Known by now: the node has nothing to add.
+      rpc.arm("*", "status500", (params) => params.includes(purchase.nonce.slice(2)))
+      assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
+      const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
           SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
-        assert.deepStrictEqual(rows, [
-          { payer: payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
-        ])
-      },
-    )
-  },
-)
+      assert.deepStrictEqual(rows, [
+        { payer: payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
+      ])
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "300 millis"))),
+  )
+})
 
-apart("an authorization that did not pay us", relayerServer, (it) => {
+describe.concurrent("an authorization that did not pay us", () => {
   const ends = [
     [
       "cancelled where its wallet cancelled it",
@@ -148,29 +161,36 @@ apart("an authorization that did not pay us", relayerServer, (it) => {
       /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u,
     ],
   ] as const
-  it.each(ends)("is refused as %s", function* ([, end, words], { url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const transaction = yield* end(purchase)
-    assertUntold(yield* Purchase.send(url, purchase))
-    yield* Purchase.mine(4)
-    const answer = yield* Purchase.send(url, purchase)
-    assertInvalid(answer, words)
-    assert.include(answer.text, transaction)
-    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
-  })
+  it.live.each(ends)("is refused as %s", ([, end, words]) =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      const transaction = yield* end(purchase)
+      assertUntold(yield* Purchase.send(url, purchase))
+      yield* Purchase.mine(4)
+      const answer = yield* Purchase.send(url, purchase)
+      assertInvalid(answer, words)
+      assert.include(answer.text, transaction)
+      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
+    }).pipe(Effect.provide(relayerServer)),
+  )
 
-  it("is refused as expired where it was never used, without a search for it", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url, undefined, undefined, seconds() - 5)
-    const said =
-      /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u
-    rpc.behave(() => ({}))
-    assertInvalid(yield* Purchase.send(url, purchase), said)
-    yield* Purchase.passExpiry
-    assertInvalid(yield* Purchase.send(url, purchase), said)
-    const searched = rpc.heard().filter(({ method, params }) => {
-      return method === "eth_getLogs" && JSON.stringify(params).includes(purchase.nonce.slice(2))
-    })
-    assert.deepStrictEqual(searched, [])
-    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
-  })
+  it.live("is refused as expired where it was never used, without a search for it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url, undefined, undefined, seconds() - 5)
+      const said =
+        /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u
+      rpc.behave(() => ({}))
+      assertInvalid(yield* Purchase.send(url, purchase), said)
+      yield* Purchase.passExpiry
+      assertInvalid(yield* Purchase.send(url, purchase), said)
+      const searched = rpc.heard().filter(({ method, params }) => {
+        return method === "eth_getLogs" && JSON.stringify(params).includes(purchase.nonce.slice(2))
+      })
+      assert.deepStrictEqual(searched, [])
+      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
+    }).pipe(Effect.provide(relayerServer)),
+  )
 })

@@ -1,4 +1,5 @@
 /** The limits of a wallet: it claims as far as its balance goes, and falls back to one payment in flight after a failed one. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, toFunctionSelector } from "viem"
@@ -12,7 +13,8 @@ import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart, assert, assertAnswer } from "../lab/Suites.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -42,11 +44,10 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
   return yield* Fiber.join(bought)
 })
 
-apart(
-  "a wallet that passes the rehearsal and burns its gas in a block",
-  proxiedServer("relayer", "20 seconds"),
-  (it) => {
-    it("cannot detect the rehearsal by the gas price", function* ({ url }) {
+describe.concurrent("a wallet that passes the rehearsal and burns its gas in a block", () => {
+  it.live("cannot detect the rehearsal by the gas price", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
       const payer = yield* newPayer(8n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
@@ -62,59 +63,71 @@ apart(
         )
       }
       assert.deepStrictEqual(yield* attempts, Array(failed.length).fill("failed"), "no slot is held")
-    })
-  },
-)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+})
 
-apart("a rehearsed payment that failed in its block", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("leaves its wallet one in flight on every server, and other wallets as they were", function* ({ url }) {
-    const other = yield* anotherServer()
-    const payer = yield* newPayer(64n * Purchase.price)
-    yield* giveCode(payer.address, agreeing)
-    const purchase = yield* Purchase.prepare(url, undefined, payer)
-    Purchase.assertPending(url, purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
-    yield* giveCode(payer.address, agreeing)
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    assert.isTrue(yield* isLimited(payer))
-    for (const server of [url, other]) {
-      const limited = yield* Purchase.send(server, yield* Purchase.prepare(url, undefined, payer))
-      assertAnswer(limited, 409, "reconcile_required")
-      assert.match(
-        String(limited.json["message"]),
-        /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
-      )
-    }
-    const neighbour = yield* newPayer()
-    yield* giveCode(neighbour.address, agreeing)
-    const bought = yield* Purchase.send(other, yield* Purchase.prepare(url, undefined, neighbour))
-    assert.strictEqual(bought.status, 201, bought.text)
-    // However often it is looked at, it is not sent again.
-    yield* Purchase.reconcile(other, purchase)
-    assert.strictEqual(yield* QueuedPayments.relayed, 2)
-  })
+describe.concurrent("a rehearsed payment that failed in its block", () => {
+  it.live("leaves its wallet one in flight on every server, and other wallets as they were", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const other = yield* anotherServer()
+      const payer = yield* newPayer(64n * Purchase.price)
+      yield* giveCode(payer.address, agreeing)
+      const purchase = yield* Purchase.prepare(url, undefined, payer)
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
+      yield* giveCode(payer.address, agreeing)
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      assert.isTrue(yield* isLimited(payer))
+      for (const server of [url, other]) {
+        const limited = yield* Purchase.send(server, yield* Purchase.prepare(url, undefined, payer))
+        assertAnswer(limited, 409, "reconcile_required")
+        assert.match(
+          String(limited.json["message"]),
+          /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
+        )
+      }
+      const neighbour = yield* newPayer()
+      yield* giveCode(neighbour.address, agreeing)
+      const bought = yield* Purchase.send(other, yield* Purchase.prepare(url, undefined, neighbour))
+      assert.strictEqual(bought.status, 201, bought.text)
+      // However often it is looked at, it is not sent again.
+      yield* Purchase.reconcile(other, purchase)
+      assert.strictEqual(yield* QueuedPayments.relayed, 2)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("counts against a wallet that cancelled it in flight", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
-    yield* Purchase.reconcile(url, purchase)
-    assert.isTrue(yield* isLimited(purchase.payer))
-  })
+  it.live("counts against a wallet that cancelled it in flight", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
+      yield* Purchase.reconcile(url, purchase)
+      assert.isTrue(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("counts against no wallet where its block came after it expired", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
-    Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
-    assert.strictEqual(yield* QueuedPayments.relayed, 1)
-    yield* Purchase.reconcile(url, purchase)
-    assert.isFalse(yield* isLimited(purchase.payer))
-  })
+  it.live("counts against no wallet where its block came after it expired", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
+      assert.strictEqual(yield* QueuedPayments.relayed, 1)
+      yield* Purchase.reconcile(url, purchase)
+      assert.isFalse(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("counts against no wallet where another submitter was faster and it paid", function* ({ url }) {
-    const purchase = yield* Purchase.prepare(url)
-    yield* buyAnd(purchase, broadcast(purchase))
-    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
-    assert.isFalse(yield* isLimited(purchase.payer))
-  })
+  it.live("counts against no wallet where another submitter was faster and it paid", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const purchase = yield* Purchase.prepare(url)
+      yield* buyAnd(purchase, broadcast(purchase))
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      assert.isFalse(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })
 
 /** The first bytes of a question to the token, by which a call is recognised. */
@@ -134,77 +147,91 @@ const prepare = Effect.fnUntraced(function* (url: string, prices: bigint) {
 const assertOverdrawn = ({ json, status, text }: Answer) =>
   assert.deepStrictEqual([status, json["reason"]], [402, "insufficient_funds"], text)
 
-apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is not overdrawn by a payment that left its balance and is not recorded yet", function* ({ rpc, url }) {
-    const [first, second] = yield* prepare(url, 2n)
-    let hash: string | undefined
-    const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
-    const slow = yield* Effect.forkScoped(first.send)
-    yield* trap.arrived
-    assert.strictEqual((yield* second.send).status, 201)
-    yield* rpc.calm
-    yield* trap.release
-    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-    yield* Purchase.audit(url)
-  })
+describe.concurrent("a wallet with exactly the price", () => {
+  it.live("is not overdrawn by a payment that left its balance and is not recorded yet", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const [first, second] = yield* prepare(url, 2n)
+      let hash: string | undefined
+      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+      const slow = yield* Effect.forkScoped(first.send)
+      yield* trap.arrived
+      assert.strictEqual((yield* second.send).status, 201)
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+      yield* Purchase.audit(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("buys once while one node behind a balancer knows its payment and another does not", function* ({ rpc, url }) {
-    const [first, second] = yield* prepare(url, 1n)
-    const unpaid = yield* Purchase.height
-    let hash: string | undefined
-    const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
-    const slow = yield* Effect.forkScoped(first.send)
-    yield* trap.arrived
-    yield* Purchase.height.pipe(until("the payment is in no block", (height) => height > unpaid))
-    const behind: View = { head: unpaid }
-    // Only the node that has the payment is asked whether its authorization is used.
-    rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
-    assertAnswer(yield* second.send, 503, "facilitator_unavailable")
-    assert.deepStrictEqual(yield* attempts, ["pending"])
-    yield* rpc.calm
-    yield* trap.release
-    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-  })
+  it.live("buys once while one node behind a balancer knows its payment and another does not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const [first, second] = yield* prepare(url, 1n)
+      const unpaid = yield* Purchase.height
+      let hash: string | undefined
+      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+      const slow = yield* Effect.forkScoped(first.send)
+      yield* trap.arrived
+      yield* Purchase.height.pipe(until("the payment is in no block", (height) => height > unpaid))
+      const behind: View = { head: unpaid }
+      // Only the node that has the payment is asked whether its authorization is used.
+      rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
+      assertAnswer(yield* second.send, 503, "facilitator_unavailable")
+      assert.deepStrictEqual(yield* attempts, ["pending"])
+      yield* rpc.calm
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("settles a payment that a stranger broadcasts before the balance is read, though nothing is left", function* ({
-    rpc,
-    url,
-  }) {
-    const purchase = yield* Purchase.prepare(url, Purchase.price)
-    const before: View = { head: yield* Purchase.height }
-    const transaction = yield* broadcast(purchase)
-    // The rehearsal is answered by a node that has not seen it yet.
-    rpc.behave((method, _, params) =>
-      method === "eth_call" && params.includes(rehearsal) && params.includes("latest") ? before : {},
-    )
-    const answer = yield* Purchase.send(url, purchase)
-    yield* rpc.calm
-    assert.strictEqual(answer.status, 201, answer.text)
-    assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-    yield* Purchase.assertSettled(url, purchase)
-  })
+  it.live("settles a payment that a stranger broadcasts before the balance is read, though nothing is left", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const before: View = { head: yield* Purchase.height }
+      const transaction = yield* broadcast(purchase)
+      // The rehearsal is answered by a node that has not seen it yet.
+      rpc.behave((method, _, params) =>
+        method === "eth_call" && params.includes(rehearsal) && params.includes("latest") ? before : {},
+      )
+      const answer = yield* Purchase.send(url, purchase)
+      yield* rpc.calm
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 
-  it("buys nothing with the money of a payment in flight while an older one ages", function* ({ rpc, sql, url }) {
-    // Two prices: the first purchase spends one, and the other one is promised twice.
-    const [older, pending, late] = yield* prepare(url, 2n)
-    assert.strictEqual((yield* older.send).status, 201)
-    const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
-    const slow = yield* Effect.forkScoped(pending.send)
-    yield* sending.arrived
-    const balance = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
-    const refusing = yield* Effect.forkScoped(late.send)
-    yield* balance.arrived
-    // A clock's difference before the first look at the balance, and more than that before the second one.
-    yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
+  it.live("buys nothing with the money of a payment in flight while an older one ages", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      // Two prices: the first purchase spends one, and the other one is promised twice.
+      const [older, pending, late] = yield* prepare(url, 2n)
+      assert.strictEqual((yield* older.send).status, 201)
+      const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const slow = yield* Effect.forkScoped(pending.send)
+      yield* sending.arrived
+      const balance = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
+      const refusing = yield* Effect.forkScoped(late.send)
+      yield* balance.arrived
+      // A clock's difference before the first look at the balance, and more than that before the second one.
+      yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
         WHERE state = 'settled'`
-    yield* sql`SELECT id FROM payment_attempts
+      yield* sql`SELECT id FROM payment_attempts
         WHERE state = 'settled' AND ended_at < clock_timestamp() - interval '60050 milliseconds'`.pipe(
-      until("the older payment never turns a minute old", (rows) => rows.length > 0),
-    )
-    yield* balance.release
-    assertOverdrawn(yield* Fiber.join(refusing))
-    assert.deepStrictEqual(yield* attempts, ["pending", "settled"])
-    yield* sending.release
-    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-  })
+        until("the older payment never turns a minute old", (rows) => rows.length > 0),
+      )
+      yield* balance.release
+      assertOverdrawn(yield* Fiber.join(refusing))
+      assert.deepStrictEqual(yield* attempts, ["pending", "settled"])
+      yield* sending.release
+      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
 })

@@ -1,9 +1,11 @@
 /** Every refusal of the signal room: which condition yields which status, code and headers; and what it accepts. */
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { openConnection } from "../lab/Connection.ts"
-import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const message = { sender: "Wren", text: "hello", mode: "calm" }
 const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
@@ -19,222 +21,263 @@ const create = (url: string, body: unknown) => ask(`${url}/api/rooms`, post(body
 const raw = (url: string, bytes: string) =>
   Effect.scoped(Effect.flatMap(openConnection(Number(new URL(url).port)), ({ ask }) => ask(bytes)))
 
-suite("the room answers", rooms(), (it) => {
-  it("201 to the longest names and words, which it trims", function* ({ url }) {
-    const created = yield* create(url, { name: `  ${"🜁".repeat(60)} ` })
-    assert.strictEqual(created.headers.get("cache-control"), "no-store")
-    const { room, token }: { room: { id: string; name: string }; token: string } = JSON.parse(created.text)
-    assert.strictEqual(room.name, "🜁".repeat(60))
-    // Astral letters, joined emoji, right-to-left words, markup.
-    for (const text of ["🜁".repeat(160), " 👩‍🚀 ok ", "שלום עולם", '<b>"hé"</b>']) {
-      const answer = yield* send(
-        { url, id: room.id, token },
-        { text, sender: ` ${"🜁".repeat(40)} `, senderKind: "agent", clientId: `-_aZ09${text.length}`.padEnd(64, "x") },
+layer(rooms(), realClock)("the room answers", (it) => {
+  it.effect("201 to the longest names and words, which it trims", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const created = yield* create(url, { name: `  ${"🜁".repeat(60)} ` })
+      assert.strictEqual(created.headers.get("cache-control"), "no-store")
+      const { room, token }: { room: { id: string; name: string }; token: string } = JSON.parse(created.text)
+      assert.strictEqual(room.name, "🜁".repeat(60))
+      // Astral letters, joined emoji, right-to-left words, markup.
+      for (const text of ["🜁".repeat(160), " 👩‍🚀 ok ", "שלום עולם", '<b>"hé"</b>']) {
+        const answer = yield* send(
+          { url, id: room.id, token },
+          {
+            text,
+            sender: ` ${"🜁".repeat(40)} `,
+            senderKind: "agent",
+            clientId: `-_aZ09${text.length}`.padEnd(64, "x"),
+          },
+        )
+        assert.strictEqual(answer.status, 201, answer.text)
+        const stored = { sender: "🜁".repeat(40), senderKind: "agent", text: text.trim() }
+        assert.deepInclude(JSON.parse(answer.text).message, stored)
+      }
+    }),
+  )
+
+  it.effect("401 to every token but this room's, and 404 to every id without a room", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const other = yield* newRoom(url)
+      const room = `${url}/api/rooms/${guest.id}`
+      for (const authorization of [
+        undefined,
+        "",
+        "Bearer",
+        `Basic ${guest.token}`,
+        `Bearer ${guest.token}=`,
+        `Bearer ${guest.token.slice(1)}`,
+        `Bearer ${guest.token} x`,
+        `Bearer ${other.token}`,
+      ]) {
+        const headers = { ...from(newAddress()), ...(authorization === undefined ? {} : { authorization }) }
+        for (const answer of [
+          yield* ask(room, { headers }),
+          yield* ask(`${room}/stream`, { headers }),
+          yield* ask(`${room}/messages`, post(message, headers)),
+          yield* ask(room, { method: "DELETE", headers }),
+        ]) {
+          assertRefused(answer, 401, "UNAUTHORIZED", authorization)
+          assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
+        }
+      }
+      assert.strictEqual((yield* ask(room, { headers: { authorization: `bearer ${guest.token}` } })).status, 200)
+      for (const id of [unknown, guest.id.toUpperCase(), `${guest.id}0`, "x", guest.id.replace(/-4/u, "-1")]) {
+        assertRefused(yield* poll({ ...guest, id }), 404, "NOT_FOUND", id)
+        assertRefused(yield* send({ ...guest, id }), 404, "NOT_FOUND", id)
+      }
+    }),
+  )
+
+  it.effect("404 to other paths, also raw ones, and 405 with Allow to other methods", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const guest = yield* newRoom(url)
+      const headers = bearer(guest)
+      for (const path of [
+        "rooms/",
+        "rooms/x/",
+        `rooms/${guest.id}/nothing`,
+        "rooms/x/messages/1",
+        "health/",
+        "health/x",
+      ])
+        assertRefused(yield* ask(`${url}/api/${path}`, { headers }), 404, "NOT_FOUND", path)
+      for (const [method, path, allow] of [
+        ["GET", "rooms", "POST"],
+        ["DELETE", "rooms", "POST"],
+        ["OPTIONS", "rooms", "POST"],
+        ["PUT", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
+        ["OPTIONS", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
+        ["GET", `rooms/${guest.id}/messages`, "POST"],
+        ["POST", `rooms/${guest.id}/stream`, "GET, HEAD"],
+        ["POST", "health", "GET, HEAD"],
+        ["OPTIONS", "health", "GET, HEAD"],
+      ] as const) {
+        const answer = yield* ask(`${url}/api/${path}`, { method, headers })
+        assertRefused(answer, 405, "METHOD_NOT_ALLOWED", `${method} ${path}`)
+        assert.strictEqual(answer.headers.get("allow"), allow)
+      }
+      const head = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "HEAD", headers })
+      assert.deepStrictEqual([head.status, head.text], [200, ""])
+
+      const count = sql`SELECT count(*) FROM rooms`
+      const before = yield* count
+      for (const path of ["rooms;x", "rooms;", "rooms#x", "%72ooms", "rooms;x?y"]) {
+        const lines = [`POST /api/${path} HTTP/1.1`, `host: ${new URL(url).host}`, "origin: https://evil.example"]
+        const answer = yield* raw(url, `${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`)
+        assert.match(answer, /^HTTP\/1\.1 404 .*\r\ncache-control: no-store\r\n.*"code":"NOT_FOUND"/isu, path)
+        assert.notMatch(answer, /access-control-allow-origin/iu, path)
+      }
+      assert.deepStrictEqual(yield* count, before)
+    }),
+  )
+
+  it.effect("403 to every foreign origin, and grants none", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const room = `${url}/api/rooms/${guest.id}`
+      const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
+      for (const origin of [
+        "https://evil.example",
+        "null",
+        `${url}.evil.example`,
+        url.replace("http:", "https:"),
+        `${url}0`,
+        "",
+      ]) {
+        const headers = { ...bearer(guest), origin }
+        for (const answer of [
+          yield* ask(room, { headers }),
+          yield* ask(`${room}/messages`, post(message, headers)),
+          yield* ask(room, { method: "DELETE", headers }),
+          yield* ask(`${url}/api/rooms`, { method: "POST", headers }),
+          yield* ask(room, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } }),
+          yield* ask(`${url}/api/rooms/nothing/at/all`, { headers }),
+          yield* ask(`${url}/api/health`, { headers }),
+        ]) {
+          assertRefused(answer, 403, "FORBIDDEN", origin)
+          assert.deepStrictEqual(grants(answer), [], origin)
+        }
+      }
+      const own = yield* ask(room, { headers: { ...bearer(guest), origin: url } })
+      assert.deepStrictEqual([own.status, grants(own)], [200, []])
+
+      // The room's page is for every caller, without a grant; the altar beside it grants every origin.
+      const origin = "https://evil.example"
+      const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
+      for (const path of ["/signals/", "/signals/index.html", "/signals/nothing"])
+        for (const init of [{}, { headers: { origin } }, { method: "HEAD" }, { method: "POST" }, preflight])
+          assert.deepStrictEqual(grants(yield* ask(`${url}${path}`, init)), [], `${path} ${JSON.stringify(init)}`)
+      assert.strictEqual((yield* ask(`${url}/signals/`)).status, 200)
+      for (const path of ["/v2/", "/api/acts"])
+        assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
+    }),
+  )
+
+  it.effect("400 to every undocumented form, and stores nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const room = `${url}/api/rooms/${guest.id}`
+      const control = ["\u0000", "\n", "\u0007", "\u007f", "\u0085", "\u2028", "\u2029", "\u202e", "\u2066", "\ud800"]
+      const bodies: ReadonlyArray<unknown> = [
+        "",
+        "{",
+        "null",
+        "[]",
+        '"text"',
+        {},
+        { ...message, text: undefined },
+        { ...message, mode: "loud" },
+        { ...message, mode: undefined },
+        { ...message, senderKind: "robot" },
+        { ...message, senderKind: null },
+        { ...message, sender: " \t " },
+        { ...message, sender: "a".repeat(41) },
+        { ...message, text: "🜁".repeat(161) },
+        { ...message, text: 1 },
+        { ...message, clientId: "" },
+        { ...message, clientId: "a".repeat(65) },
+        { ...message, clientId: "a b" },
+        { ...message, clientId: "é" },
+        { ...message, seq: 1 },
+        `{"__proto__": {}, ${JSON.stringify(message).slice(1)}`,
+        ...control.flatMap((char) => [
+          { ...message, text: `a${char}b` },
+          { ...message, sender: `a${char}b` },
+        ]),
+      ]
+      const refused: ReadonlyArray<readonly [string, RequestInit]> = [
+        ...bodies.map((body) => [`${room}/messages`, post(body, bearer(guest))] as const),
+        ...["text/plain", "application/x-www-form-urlencoded", "application/jsonx"].map(
+          (type) => [`${room}/messages`, post(message, { ...bearer(guest), "content-type": type })] as const,
+        ),
+        [
+          `${room}/messages`,
+          { ...post("", bearer(guest)), body: Buffer.from(JSON.stringify({ ...message, text: "é" }), "latin1") },
+        ],
+        [`${room}/messages?token=${guest.token}`, post(message, bearer(guest))],
+        ...["after=-1", "after=1.5", "after=x", "after=", "after=9007199254740992", "after=1&after=2", "token=x"].map(
+          (query) => [`${room}?${query}`, { headers: bearer(guest) }] as const,
+        ),
+        [`${url}/api/health?token=x`, {}],
+        ...[{ name: "🜁".repeat(61) }, { name: " " }, { name: "a\nb" }, { name: 1 }, { nom: "x" }, [], null].map(
+          (body) => [`${url}/api/rooms`, post(body, from(newAddress()))] as const,
+        ),
+      ]
+      for (const [at, init] of refused) assertRefused(yield* ask(at, init), 400, "BAD_REQUEST", `${at} ${init.body}`)
+      assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 0)
+    }),
+  )
+
+  it.effect("413 to a body of more than 4096 bytes, however it is announced", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const path = `/api/rooms/${guest.id}/messages`
+      const exact = (bytes: number) => JSON.stringify(message).padEnd(bytes, " ")
+      const accepted = yield* ask(`${url}${path}`, post(exact(4096), bearer(guest)))
+      assert.strictEqual(accepted.status, 201, accepted.text)
+      assertRefused(yield* ask(`${url}${path}`, post(exact(4097), bearer(guest))), 413, "TOO_LARGE")
+      // 1400 characters, but 4200 bytes.
+      const wide = post({ ...message, text: "€".repeat(1400) }, bearer(guest))
+      assertRefused(yield* ask(`${url}${path}`, wide), 413, "TOO_LARGE")
+      assertRefused(yield* create(url, exact(4097)), 413, "TOO_LARGE")
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${guest.token}\r\nContent-Type: application/json\r\n`
+      // Chunked and never finished: refused as soon as it is too long.
+      const chunks = `400\r\n${" ".repeat(1024)}\r\n`.repeat(5)
+      assert.match(
+        yield* raw(url, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}`),
+        /^HTTP\/1\.1 413 .*TOO_LARGE/su,
       )
-      assert.strictEqual(answer.status, 201, answer.text)
-      const stored = { sender: "🜁".repeat(40), senderKind: "agent", text: text.trim() }
-      assert.deepInclude(JSON.parse(answer.text).message, stored)
-    }
-  })
+      // Announced as endless and not sent: refused without waiting for it.
+      assert.match(yield* raw(url, `${head}Content-Length: 1000000000\r\n\r\n{`), /^HTTP\/1\.1 413 /u)
+      // Announced as short: nothing past the announcement is read as body.
+      assert.match(yield* raw(url, `${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`), /^HTTP\/1\.1 400 /u)
+      assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
+    }),
+  )
 
-  it("401 to every token but this room's, and 404 to every id without a room", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const other = yield* newRoom(url)
-    const room = `${url}/api/rooms/${guest.id}`
-    for (const authorization of [
-      undefined,
-      "",
-      "Bearer",
-      `Basic ${guest.token}`,
-      `Bearer ${guest.token}=`,
-      `Bearer ${guest.token.slice(1)}`,
-      `Bearer ${guest.token} x`,
-      `Bearer ${other.token}`,
-    ]) {
-      const headers = { ...from(newAddress()), ...(authorization === undefined ? {} : { authorization }) }
-      for (const answer of [
-        yield* ask(room, { headers }),
-        yield* ask(`${room}/stream`, { headers }),
-        yield* ask(`${room}/messages`, post(message, headers)),
-        yield* ask(room, { method: "DELETE", headers }),
-      ]) {
-        assertRefused(answer, 401, "UNAUTHORIZED", authorization)
-        assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
+  it.effect("500 without a detail", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const guest = yield* newRoom(url)
+      yield* sql`ALTER TABLE room_messages RENAME TO elsewhere`
+      const answer = yield* poll(guest)
+      yield* sql`ALTER TABLE elsewhere RENAME TO room_messages`
+      assertRefused(answer, 500, "INTERNAL")
+      assert.notInclude(answer.text, "room_messages")
+      assert.strictEqual((yield* poll(guest)).status, 200)
+    }),
+  )
+
+  it.effect("its health without a token, uncached, and without a grant to an origin", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const init of [{}, { headers: { origin: url } }, { method: "HEAD" }]) {
+        const health = yield* ask(`${url}/api/health`, init)
+        assert.strictEqual(health.status, 200, health.text)
+        if (health.text !== "") assert.deepStrictEqual(health.json["modes"], ["calm", "spark", "ping", "celebrate"])
+        assert.strictEqual(health.headers.get("cache-control"), "no-store")
+        assert.isNull(health.headers.get("access-control-allow-origin"))
       }
-    }
-    assert.strictEqual((yield* ask(room, { headers: { authorization: `bearer ${guest.token}` } })).status, 200)
-    for (const id of [unknown, guest.id.toUpperCase(), `${guest.id}0`, "x", guest.id.replace(/-4/u, "-1")]) {
-      assertRefused(yield* poll({ ...guest, id }), 404, "NOT_FOUND", id)
-      assertRefused(yield* send({ ...guest, id }), 404, "NOT_FOUND", id)
-    }
-  })
-
-  it("404 to other paths, also raw ones, and 405 with Allow to other methods", function* ({ sql, url }) {
-    const guest = yield* newRoom(url)
-    const headers = bearer(guest)
-    for (const path of ["rooms/", "rooms/x/", `rooms/${guest.id}/nothing`, "rooms/x/messages/1", "health/", "health/x"])
-      assertRefused(yield* ask(`${url}/api/${path}`, { headers }), 404, "NOT_FOUND", path)
-    for (const [method, path, allow] of [
-      ["GET", "rooms", "POST"],
-      ["DELETE", "rooms", "POST"],
-      ["OPTIONS", "rooms", "POST"],
-      ["PUT", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
-      ["OPTIONS", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
-      ["GET", `rooms/${guest.id}/messages`, "POST"],
-      ["POST", `rooms/${guest.id}/stream`, "GET, HEAD"],
-      ["POST", "health", "GET, HEAD"],
-      ["OPTIONS", "health", "GET, HEAD"],
-    ] as const) {
-      const answer = yield* ask(`${url}/api/${path}`, { method, headers })
-      assertRefused(answer, 405, "METHOD_NOT_ALLOWED", `${method} ${path}`)
-      assert.strictEqual(answer.headers.get("allow"), allow)
-    }
-    const head = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "HEAD", headers })
-    assert.deepStrictEqual([head.status, head.text], [200, ""])
-
-    const count = sql`SELECT count(*) FROM rooms`
-    const before = yield* count
-    for (const path of ["rooms;x", "rooms;", "rooms#x", "%72ooms", "rooms;x?y"]) {
-      const lines = [`POST /api/${path} HTTP/1.1`, `host: ${new URL(url).host}`, "origin: https://evil.example"]
-      const answer = yield* raw(url, `${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`)
-      assert.match(answer, /^HTTP\/1\.1 404 .*\r\ncache-control: no-store\r\n.*"code":"NOT_FOUND"/isu, path)
-      assert.notMatch(answer, /access-control-allow-origin/iu, path)
-    }
-    assert.deepStrictEqual(yield* count, before)
-  })
-
-  it("403 to every foreign origin, and grants none", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const room = `${url}/api/rooms/${guest.id}`
-    const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
-    for (const origin of [
-      "https://evil.example",
-      "null",
-      `${url}.evil.example`,
-      url.replace("http:", "https:"),
-      `${url}0`,
-      "",
-    ]) {
-      const headers = { ...bearer(guest), origin }
-      for (const answer of [
-        yield* ask(room, { headers }),
-        yield* ask(`${room}/messages`, post(message, headers)),
-        yield* ask(room, { method: "DELETE", headers }),
-        yield* ask(`${url}/api/rooms`, { method: "POST", headers }),
-        yield* ask(room, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } }),
-        yield* ask(`${url}/api/rooms/nothing/at/all`, { headers }),
-        yield* ask(`${url}/api/health`, { headers }),
-      ]) {
-        assertRefused(answer, 403, "FORBIDDEN", origin)
-        assert.deepStrictEqual(grants(answer), [], origin)
-      }
-    }
-    const own = yield* ask(room, { headers: { ...bearer(guest), origin: url } })
-    assert.deepStrictEqual([own.status, grants(own)], [200, []])
-
-    // The room's page is for every caller, without a grant; the altar beside it grants every origin.
-    const origin = "https://evil.example"
-    const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
-    for (const path of ["/signals/", "/signals/index.html", "/signals/nothing"])
-      for (const init of [{}, { headers: { origin } }, { method: "HEAD" }, { method: "POST" }, preflight])
-        assert.deepStrictEqual(grants(yield* ask(`${url}${path}`, init)), [], `${path} ${JSON.stringify(init)}`)
-    assert.strictEqual((yield* ask(`${url}/signals/`)).status, 200)
-    for (const path of ["/v2/", "/api/acts"])
-      assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
-  })
-
-  it("400 to every undocumented form, and stores nothing", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const room = `${url}/api/rooms/${guest.id}`
-    const control = ["\u0000", "\n", "\u0007", "\u007f", "\u0085", "\u2028", "\u2029", "\u202e", "\u2066", "\ud800"]
-    const bodies: ReadonlyArray<unknown> = [
-      "",
-      "{",
-      "null",
-      "[]",
-      '"text"',
-      {},
-      { ...message, text: undefined },
-      { ...message, mode: "loud" },
-      { ...message, mode: undefined },
-      { ...message, senderKind: "robot" },
-      { ...message, senderKind: null },
-      { ...message, sender: " \t " },
-      { ...message, sender: "a".repeat(41) },
-      { ...message, text: "🜁".repeat(161) },
-      { ...message, text: 1 },
-      { ...message, clientId: "" },
-      { ...message, clientId: "a".repeat(65) },
-      { ...message, clientId: "a b" },
-      { ...message, clientId: "é" },
-      { ...message, seq: 1 },
-      `{"__proto__": {}, ${JSON.stringify(message).slice(1)}`,
-      ...control.flatMap((char) => [
-        { ...message, text: `a${char}b` },
-        { ...message, sender: `a${char}b` },
-      ]),
-    ]
-    const refused: ReadonlyArray<readonly [string, RequestInit]> = [
-      ...bodies.map((body) => [`${room}/messages`, post(body, bearer(guest))] as const),
-      ...["text/plain", "application/x-www-form-urlencoded", "application/jsonx"].map(
-        (type) => [`${room}/messages`, post(message, { ...bearer(guest), "content-type": type })] as const,
-      ),
-      [
-        `${room}/messages`,
-        { ...post("", bearer(guest)), body: Buffer.from(JSON.stringify({ ...message, text: "é" }), "latin1") },
-      ],
-      [`${room}/messages?token=${guest.token}`, post(message, bearer(guest))],
-      ...["after=-1", "after=1.5", "after=x", "after=", "after=9007199254740992", "after=1&after=2", "token=x"].map(
-        (query) => [`${room}?${query}`, { headers: bearer(guest) }] as const,
-      ),
-      [`${url}/api/health?token=x`, {}],
-      ...[{ name: "🜁".repeat(61) }, { name: " " }, { name: "a\nb" }, { name: 1 }, { nom: "x" }, [], null].map(
-        (body) => [`${url}/api/rooms`, post(body, from(newAddress()))] as const,
-      ),
-    ]
-    for (const [at, init] of refused) assertRefused(yield* ask(at, init), 400, "BAD_REQUEST", `${at} ${init.body}`)
-    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 0)
-  })
-
-  it("413 to a body of more than 4096 bytes, however it is announced", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const path = `/api/rooms/${guest.id}/messages`
-    const exact = (bytes: number) => JSON.stringify(message).padEnd(bytes, " ")
-    const accepted = yield* ask(`${url}${path}`, post(exact(4096), bearer(guest)))
-    assert.strictEqual(accepted.status, 201, accepted.text)
-    assertRefused(yield* ask(`${url}${path}`, post(exact(4097), bearer(guest))), 413, "TOO_LARGE")
-    // 1400 characters, but 4200 bytes.
-    const wide = post({ ...message, text: "€".repeat(1400) }, bearer(guest))
-    assertRefused(yield* ask(`${url}${path}`, wide), 413, "TOO_LARGE")
-    assertRefused(yield* create(url, exact(4097)), 413, "TOO_LARGE")
-    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${guest.token}\r\nContent-Type: application/json\r\n`
-    // Chunked and never finished: refused as soon as it is too long.
-    const chunks = `400\r\n${" ".repeat(1024)}\r\n`.repeat(5)
-    assert.match(yield* raw(url, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}`), /^HTTP\/1\.1 413 .*TOO_LARGE/su)
-    // Announced as endless and not sent: refused without waiting for it.
-    assert.match(yield* raw(url, `${head}Content-Length: 1000000000\r\n\r\n{`), /^HTTP\/1\.1 413 /u)
-    // Announced as short: nothing past the announcement is read as body.
-    assert.match(yield* raw(url, `${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`), /^HTTP\/1\.1 400 /u)
-    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-  })
-
-  it("500 without a detail", function* ({ sql, url }) {
-    const guest = yield* newRoom(url)
-    yield* sql`ALTER TABLE room_messages RENAME TO elsewhere`
-    const answer = yield* poll(guest)
-    yield* sql`ALTER TABLE elsewhere RENAME TO room_messages`
-    assertRefused(answer, 500, "INTERNAL")
-    assert.notInclude(answer.text, "room_messages")
-    assert.strictEqual((yield* poll(guest)).status, 200)
-  })
-
-  it("its health without a token, uncached, and without a grant to an origin", function* ({ url }) {
-    for (const init of [{}, { headers: { origin: url } }, { method: "HEAD" }]) {
-      const health = yield* ask(`${url}/api/health`, init)
-      assert.strictEqual(health.status, 200, health.text)
-      if (health.text !== "") assert.deepStrictEqual(health.json["modes"], ["calm", "spark", "ping", "celebrate"])
-      assert.strictEqual(health.headers.get("cache-control"), "no-store")
-      assert.isNull(health.headers.get("access-control-allow-origin"))
-    }
-  })
+    }),
+  )
 })

@@ -1,11 +1,13 @@
 /** The life of a room as its specification tells it: create, send, replay, conflict, poll, expire, delete; and which calls count. */
 import { createHash } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   bearer,
   codeOf,
   from,
-  layer as rooms,
+  rooms,
   newAddress,
   newRoom,
   poll,
@@ -14,139 +16,167 @@ import {
   send,
 } from "../lab/server/Rooms.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { assert, suite, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
 
-suite("a room", rooms(), (it) => {
-  it("is created with a default name, a token shown once, and exactly seven days", function* ({ sql, url }) {
-    const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
-    assert.strictEqual(answer.status, 201, answer.text)
-    assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-    assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
-    const body = JSON.parse(answer.text)
-    assert.deepStrictEqual(Object.keys(body), ["room", "token"])
-    assert.deepStrictEqual(Object.keys(body.room), ["id", "name", "createdAt", "expiresAt", "latestSequence"])
-    assert.match(body.room.id, uuid4)
-    assert.match(body.token, /^[A-Za-z0-9_-]{43}$/u)
-    assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
-    assert.strictEqual(body.room.name, "Signal room")
-    assert.strictEqual(body.room.latestSequence, 0)
-    assert.match(body.room.createdAt, instant)
-    assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
-    const [row] = yield* sql<{
-      tokenDigest: Uint8Array
-    }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
-    assert.strictEqual(
-      Buffer.from(row?.tokenDigest ?? []).toString("hex"),
-      createHash("sha256").update(body.token).digest("hex"),
-    )
-  })
+layer(rooms(), realClock)("a room", (it) => {
+  it.effect("is created with a default name, a token shown once, and exactly seven days", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+      const body = JSON.parse(answer.text)
+      assert.deepStrictEqual(Object.keys(body), ["room", "token"])
+      assert.deepStrictEqual(Object.keys(body.room), ["id", "name", "createdAt", "expiresAt", "latestSequence"])
+      assert.match(body.room.id, uuid4)
+      assert.match(body.token, /^[A-Za-z0-9_-]{43}$/u)
+      assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
+      assert.strictEqual(body.room.name, "Signal room")
+      assert.strictEqual(body.room.latestSequence, 0)
+      assert.match(body.room.createdAt, instant)
+      assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
+      const [row] = yield* sql<{
+        tokenDigest: Uint8Array
+      }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
+      assert.strictEqual(
+        Buffer.from(row?.tokenDigest ?? []).toString("hex"),
+        createHash("sha256").update(body.token).digest("hex"),
+      )
+    }),
+  )
 
-  it("stores a message and answers it on both send routes and both poll routes", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
-    assert.strictEqual(sent.status, 201, sent.text)
-    const { duplicate, message, room } = JSON.parse(sent.text)
-    assert.strictEqual(duplicate, false)
-    assert.strictEqual(room.latestSequence, 1)
-    assert.match(message.id, uuid4)
-    assert.match(message.createdAt, instant)
-    assert.deepStrictEqual(Object.keys(message), ["id", "seq", "sender", "senderKind", "text", "mode", "createdAt"])
-    assert.deepStrictEqual(
-      { ...message, id: "", createdAt: "" },
-      { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
-    )
-    const alias = yield* ask(
-      `${url}/api/rooms/${guest.id}`,
-      post({ sender: "a", text: "b", mode: "ping" }, { authorization: `Bearer ${guest.token}`, ...from(newAddress()) }),
-    )
-    assert.strictEqual(alias.status, 201)
-    assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")
-    const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
-    for (const answer of polls) {
-      assert.strictEqual(answer.status, 200, answer.text)
-      assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["room", "messages", "truncated", "serverTime"])
-      assert.deepStrictEqual(polled(answer).messages, [message, JSON.parse(alias.text).message])
-      assert.match(polled(answer).serverTime, instant)
-    }
-    assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
-    assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
-    assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
-  })
+  it.effect("stores a message and answers it on both send routes and both poll routes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
+      assert.strictEqual(sent.status, 201, sent.text)
+      const { duplicate, message, room } = JSON.parse(sent.text)
+      assert.strictEqual(duplicate, false)
+      assert.strictEqual(room.latestSequence, 1)
+      assert.match(message.id, uuid4)
+      assert.match(message.createdAt, instant)
+      assert.deepStrictEqual(Object.keys(message), ["id", "seq", "sender", "senderKind", "text", "mode", "createdAt"])
+      assert.deepStrictEqual(
+        { ...message, id: "", createdAt: "" },
+        { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
+      )
+      const alias = yield* ask(
+        `${url}/api/rooms/${guest.id}`,
+        post(
+          { sender: "a", text: "b", mode: "ping" },
+          { authorization: `Bearer ${guest.token}`, ...from(newAddress()) },
+        ),
+      )
+      assert.strictEqual(alias.status, 201)
+      assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")
+      const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
+      for (const answer of polls) {
+        assert.strictEqual(answer.status, 200, answer.text)
+        assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["room", "messages", "truncated", "serverTime"])
+        assert.deepStrictEqual(polled(answer).messages, [message, JSON.parse(alias.text).message])
+        assert.match(polled(answer).serverTime, instant)
+      }
+      assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
+      assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
+      assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
+    }),
+  )
 
-  it("answers a stored clientId with the original, or 409 for other content", function* ({ url }) {
-    const guest = yield* newRoom(url)
-    const first = yield* send(guest, { clientId: "x_1-Z" })
-    assert.strictEqual(first.status, 201)
-    const again = yield* send(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
-    assert.strictEqual(again.status, 200)
-    assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
-    for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
-      const conflict = yield* send(guest, { clientId: "x_1-Z", ...change })
-      assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
-    }
-    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-  })
+  it.effect("answers a stored clientId with the original, or 409 for other content", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const guest = yield* newRoom(url)
+      const first = yield* send(guest, { clientId: "x_1-Z" })
+      assert.strictEqual(first.status, 201)
+      const again = yield* send(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
+      assert.strictEqual(again.status, 200)
+      assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
+      for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
+        const conflict = yield* send(guest, { clientId: "x_1-Z", ...change })
+        assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
+      }
+      assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
+    }),
+  )
 
-  it("ends after seven days, and says so to its token alone", function* ({ sql, url }) {
-    const guest = yield* newRoom(url)
-    yield* send(guest)
-    yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
-    const remove = ask(`${url}/api/rooms/${guest.id}`, {
-      method: "DELETE",
-      headers: { authorization: `Bearer ${guest.token}` },
-    })
-    for (const answer of [yield* poll(guest), yield* poll(guest, "/stream"), yield* send(guest), yield* remove]) {
-      assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
-    }
-    const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
-    assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
-  })
+  it.effect("ends after seven days, and says so to its token alone", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const guest = yield* newRoom(url)
+      yield* send(guest)
+      yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
+      const remove = ask(`${url}/api/rooms/${guest.id}`, {
+        method: "DELETE",
+        headers: { authorization: `Bearer ${guest.token}` },
+      })
+      for (const answer of [yield* poll(guest), yield* poll(guest, "/stream"), yield* send(guest), yield* remove]) {
+        assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
+      }
+      const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
+      assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
+    }),
+  )
 
-  it("is deleted for every member at once, with all its messages", function* ({ sql, url }) {
-    const guest = yield* newRoom(url)
-    yield* send(guest)
-    const remove = ask(`${url}/api/rooms/${guest.id}`, {
-      method: "DELETE",
-      headers: { authorization: `Bearer ${guest.token}` },
-    })
-    const deleted = yield* remove
-    assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
-    for (const answer of [yield* remove, yield* poll(guest), yield* send(guest)]) {
-      assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
-    }
-    const [count] = yield* sql<{ n: number }>`
+  it.effect("is deleted for every member at once, with all its messages", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const guest = yield* newRoom(url)
+      yield* send(guest)
+      const remove = ask(`${url}/api/rooms/${guest.id}`, {
+        method: "DELETE",
+        headers: { authorization: `Bearer ${guest.token}` },
+      })
+      const deleted = yield* remove
+      assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
+      for (const answer of [yield* remove, yield* poll(guest), yield* send(guest)]) {
+        assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
+      }
+      const [count] = yield* sql<{ n: number }>`
         SELECT (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int AS n`
-    assert.strictEqual(count?.n, 0)
-  })
+      assert.strictEqual(count?.n, 0)
+    }),
+  )
 
-  it("counts sends and replays of an address, and no refused one", function* ({ url }) {
-    const [guest, other] = [yield* newRoom(url), yield* newRoom(url)]
-    const address = newAddress()
-    for (const [room, text, status, left] of [
-      [guest, "hello", 201, '"sends";r=19, "room-messages";r=29'],
-      [guest, "hello", 200, '"sends";r=18'],
-      [guest, "another", 409, null],
-      [{ ...guest, token: other.token }, "hello", 401, null],
-      [{ ...guest, id: crypto.randomUUID() }, "hello", 404, null],
-      [other, "hello", 201, '"sends";r=17, "room-messages";r=29'],
-    ] as const) {
-      const answer = yield* send(room, { clientId: "again", text }, address)
-      assert.strictEqual(answer.status, status, answer.text)
-      assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
-    }
-  })
+  it.effect("counts sends and replays of an address, and no refused one", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const [guest, other] = [yield* newRoom(url), yield* newRoom(url)]
+      const address = newAddress()
+      for (const [room, text, status, left] of [
+        [guest, "hello", 201, '"sends";r=19, "room-messages";r=29'],
+        [guest, "hello", 200, '"sends";r=18'],
+        [guest, "another", 409, null],
+        [{ ...guest, token: other.token }, "hello", 401, null],
+        [{ ...guest, id: crypto.randomUUID() }, "hello", 404, null],
+        [other, "hello", 201, '"sends";r=17, "room-messages";r=29'],
+      ] as const) {
+        const answer = yield* send(room, { clientId: "again", text }, address)
+        assert.strictEqual(answer.status, status, answer.text)
+        assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
+      }
+    }),
+  )
 
-  it("counts no deletion where there is no room", function* ({ url }) {
-    const address = newAddress()
-    const remove = (guest: RoomClient) =>
-      ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
-    const guests = yield* Effect.forEach(Array.from({ length: 11 }), () => newRoom(url))
-    const twice = guests.slice(0, 10).flatMap((guest) => [guest, guest])
-    const statuses = valuesOf(yield* Effect.forEach([...twice, ...guests.slice(10)], remove), "status")
-    assert.deepStrictEqual(statuses, [...guests.slice(0, 10).flatMap(() => [200, 404]), 429])
-  })
+  it.effect("counts no deletion where there is no room", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const address = newAddress()
+      const remove = (guest: RoomClient) =>
+        ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
+      const guests = yield* Effect.forEach(Array.from({ length: 11 }), () => newRoom(url))
+      const twice = guests.slice(0, 10).flatMap((guest) => [guest, guest])
+      const statuses = valuesOf(yield* Effect.forEach([...twice, ...guests.slice(10)], remove), "status")
+      assert.deepStrictEqual(statuses, [...guests.slice(0, 10).flatMap(() => [200, 404]), 429])
+    }),
+  )
 })

@@ -1,5 +1,6 @@
 /** Rooms without HTTP: the messages they keep, what counts against a limit, the statements of a call, and the sweeper's work. */
 import { randomUUID } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
@@ -7,7 +8,8 @@ import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../lab/Database.ts"
 import { counting } from "../lab/Statements.ts"
-import { assert, suite, valuesOf } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
+import { realClock } from "../lab/TestServices.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
 
@@ -39,125 +41,137 @@ const world = Layer.orDie(
   ),
 )
 
-suite("a room", world, (it) => {
-  it("costs one statement for each call, beside a count of all rooms", function* () {
-    const rooms = yield* RoomStore
-    const { forCreate: forFirst } = yield* newRoom()
-    assert.strictEqual(forFirst, 2, "one to count the rooms")
-    const { caller, forCreate, id } = yield* newRoom()
-    const [sent, forSend] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
-    const [replay, forReplay] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
-    const [read, forRead] = yield* counted(rooms.read(id, 0, caller))
-    const [gone, forDelete] = yield* counted(rooms.remove(id, caller))
-    assert.isFalse(Result.getOrThrow(sent.outcome).duplicate)
-    assert.isTrue(Result.getOrThrow(replay.outcome).duplicate)
-    assert.strictEqual(Result.getOrThrow(read.outcome).messages, Result.getOrThrow(sent.outcome).message)
-    assert.isTrue(Result.isSuccess(gone.outcome))
-    assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
-  })
+layer(world, realClock)("a room", (it) => {
+  it.effect("costs one statement for each call, beside a count of all rooms", () =>
+    Effect.gen(function* () {
+      const rooms = yield* RoomStore
+      const { forCreate: forFirst } = yield* newRoom()
+      assert.strictEqual(forFirst, 2, "one to count the rooms")
+      const { caller, forCreate, id } = yield* newRoom()
+      const [sent, forSend] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
+      const [replay, forReplay] = yield* counted(rooms.send(id, { ...message, clientId: "a" }, caller))
+      const [read, forRead] = yield* counted(rooms.read(id, 0, caller))
+      const [gone, forDelete] = yield* counted(rooms.remove(id, caller))
+      assert.isFalse(Result.getOrThrow(sent.outcome).duplicate)
+      assert.isTrue(Result.getOrThrow(replay.outcome).duplicate)
+      assert.strictEqual(Result.getOrThrow(read.outcome).messages, Result.getOrThrow(sent.outcome).message)
+      assert.isTrue(Result.isSuccess(gone.outcome))
+      assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
+    }),
+  )
 
-  it("keeps the newest 50 messages and their clientIds, and tells a cursor that it missed some", function* ({
-    sql: db,
-  }) {
-    const rooms = yield* RoomStore
-    const { caller, id } = yield* newRoom()
-    const send = Effect.fnUntraced(function* (clientId: string, text = "hello") {
-      // The limits of address and room are tested elsewhere.
-      yield* db`DELETE FROM rate_limits WHERE key = ${`room-messages:${id}`}`
-      return (yield* rooms.send(id, { ...message, text, clientId }, { ...caller, address: randomUUID() })).outcome
-    })
-    for (let nth = 1; nth <= 53; nth += 1) assert.isFalse(Result.getOrThrow(yield* send(`${nth}`)).duplicate)
-    assert.isTrue(Result.getOrThrow(yield* send("4")).duplicate)
-    const conflict = yield* Effect.flip(Effect.fromResult(yield* send("53", "else")))
-    assert.strictEqual(conflict.error.code, "CONFLICT")
-    const read = (after: number) =>
-      Effect.map(rooms.read(id, after, caller), ({ outcome }) => Result.getOrThrow(outcome))
-    const sequences = valuesOf(JSON.parse(`[${(yield* read(0)).messages}]`) as Array<{ seq: number }>, "seq")
-    assert.deepStrictEqual(
-      sequences,
-      Array.from({ length: 50 }, (_, index) => index + 4),
-    )
-    const truncated = yield* Effect.forEach([0, 1, 2, 3, 53], (after) =>
-      Effect.map(read(after), (one) => one.truncated),
-    )
-    assert.deepStrictEqual(truncated, [false, true, true, false, false])
-    // The original is the 51st newest.
-    assert.isFalse(Result.getOrThrow(yield* send("3", "else")).duplicate)
-    const [stored] = yield* db`SELECT cardinality(client_keys) AS keys,
+  it.effect("keeps the newest 50 messages and their clientIds, and tells a cursor that it missed some", () =>
+    Effect.gen(function* () {
+      const db = yield* SqlClient.SqlClient
+      const rooms = yield* RoomStore
+      const { caller, id } = yield* newRoom()
+      const send = Effect.fnUntraced(function* (clientId: string, text = "hello") {
+        // The limits of address and room are tested elsewhere.
+        yield* db`DELETE FROM rate_limits WHERE key = ${`room-messages:${id}`}`
+        return (yield* rooms.send(id, { ...message, text, clientId }, { ...caller, address: randomUUID() })).outcome
+      })
+      for (let nth = 1; nth <= 53; nth += 1) assert.isFalse(Result.getOrThrow(yield* send(`${nth}`)).duplicate)
+      assert.isTrue(Result.getOrThrow(yield* send("4")).duplicate)
+      const conflict = yield* Effect.flip(Effect.fromResult(yield* send("53", "else")))
+      assert.strictEqual(conflict.error.code, "CONFLICT")
+      const read = (after: number) =>
+        Effect.map(rooms.read(id, after, caller), ({ outcome }) => Result.getOrThrow(outcome))
+      const sequences = valuesOf(JSON.parse(`[${(yield* read(0)).messages}]`) as Array<{ seq: number }>, "seq")
+      assert.deepStrictEqual(
+        sequences,
+        Array.from({ length: 50 }, (_, index) => index + 4),
+      )
+      const truncated = yield* Effect.forEach([0, 1, 2, 3, 53], (after) =>
+        Effect.map(read(after), (one) => one.truncated),
+      )
+      assert.deepStrictEqual(truncated, [false, true, true, false, false])
+      // The original is the 51st newest.
+      assert.isFalse(Result.getOrThrow(yield* send("3", "else")).duplicate)
+      const [stored] = yield* db`SELECT cardinality(client_keys) AS keys,
       (SELECT count(*)::int FROM room_messages WHERE room_id = rooms.id) AS messages FROM rooms WHERE id = ${id}::uuid`
-    assert.deepStrictEqual(stored, { keys: 50, messages: 50 })
-  })
+      assert.deepStrictEqual(stored, { keys: 50, messages: 50 })
+    }),
+  )
 
-  it("counts no call that it refuses, and is closed to its token after seven days", function* ({ sql: db }) {
-    const rooms = yield* RoomStore
-    const { caller, id } = yield* newRoom()
-    yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${id}::uuid`
-    for (const [room, by, code] of [
-      [randomUUID(), caller, "NOT_FOUND"],
-      [id, { ...caller, token: Redacted.make("A".repeat(43)) }, "UNAUTHORIZED"],
-      [id, caller, "EXPIRED"],
-    ] as const)
-      for (const call of [rooms.read(room, 0, by), rooms.send(room, message, by), rooms.remove(room, by)] as const) {
-        const { outcome, remaining } = yield* call
-        assert.deepStrictEqual(remaining, [])
-        assert.strictEqual(
-          (yield* Effect.flip(Effect.fromResult<unknown, { readonly error: { readonly code: string } }>(outcome))).error
-            .code,
-          code,
-        )
-      }
-    const [{ n: hits } = {}] = yield* db`
+  it.effect("counts no call that it refuses, and is closed to its token after seven days", () =>
+    Effect.gen(function* () {
+      const db = yield* SqlClient.SqlClient
+      const rooms = yield* RoomStore
+      const { caller, id } = yield* newRoom()
+      yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${id}::uuid`
+      for (const [room, by, code] of [
+        [randomUUID(), caller, "NOT_FOUND"],
+        [id, { ...caller, token: Redacted.make("A".repeat(43)) }, "UNAUTHORIZED"],
+        [id, caller, "EXPIRED"],
+      ] as const)
+        for (const call of [rooms.read(room, 0, by), rooms.send(room, message, by), rooms.remove(room, by)] as const) {
+          const { outcome, remaining } = yield* call
+          assert.deepStrictEqual(remaining, [])
+          assert.strictEqual(
+            (yield* Effect.flip(Effect.fromResult<unknown, { readonly error: { readonly code: string } }>(outcome)))
+              .error.code,
+            code,
+          )
+        }
+      const [{ n: hits } = {}] = yield* db`
       SELECT coalesce(sum(cardinality(hits)), 0)::int AS n FROM rate_limits WHERE key LIKE ${`%:${caller.address}`}`
-    assert.strictEqual(hits, 0)
-  })
+      assert.strictEqual(hits, 0)
+    }),
+  )
 
-  it("answers polls from distant addresses in one statement, each with its own messages", function* () {
-    const rooms = yield* RoomStore
-    const { caller, id } = yield* newRoom()
-    yield* rooms.send(id, message, caller)
-    const afters = [0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER]
-    const read = yield* Effect.forEach(
-      Array.from({ length: 40 }, (_, index) => afters[index % afters.length] ?? 0),
-      (after) =>
-        Effect.map(rooms.read(id, after, { ...caller, address: randomUUID() }), ({ outcome }) => ({
-          after,
-          isNew: Result.getOrThrow(outcome).messages !== "",
-        })),
-      { concurrency: "unbounded" },
-    )
-    for (const { after, isNew } of read) assert.strictEqual(isNew, after === 0)
-  })
+  it.effect("answers polls from distant addresses in one statement, each with its own messages", () =>
+    Effect.gen(function* () {
+      const rooms = yield* RoomStore
+      const { caller, id } = yield* newRoom()
+      yield* rooms.send(id, message, caller)
+      const afters = [0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER]
+      const read = yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, index) => afters[index % afters.length] ?? 0),
+        (after) =>
+          Effect.map(rooms.read(id, after, { ...caller, address: randomUUID() }), ({ outcome }) => ({
+            after,
+            isNew: Result.getOrThrow(outcome).messages !== "",
+          })),
+        { concurrency: "unbounded" },
+      )
+      for (const { after, isNew } of read) assert.strictEqual(isNew, after === 0)
+    }),
+  )
 
-  it("counts polls of one address one by one, though they share statements", function* () {
-    const rooms = yield* RoomStore
-    const { caller, id } = yield* newRoom()
-    const poll = Effect.result(rooms.read(id, 0, caller))
-    const atOnce = <A, E, R>(count: number, one: Effect.Effect<A, E, R>) =>
-      Effect.forEach(Array.from({ length: count }), () => one, { concurrency: "unbounded" })
-    const [first, statements] = yield* counted(atOnce(30, poll))
-    assert.isBelow(statements, 5)
-    const left = first.map((one) => Result.getOrThrow(one).remaining[0]?.remaining ?? 0)
-    assert.deepStrictEqual(
-      left.toSorted((one, other) => other - one),
-      Array.from({ length: 30 }, (_, index) => reads - 1 - index),
-    )
-    assert.strictEqual((yield* atOnce(200, poll)).filter(Result.isSuccess).length, reads - 30)
-  })
+  it.effect("counts polls of one address one by one, though they share statements", () =>
+    Effect.gen(function* () {
+      const rooms = yield* RoomStore
+      const { caller, id } = yield* newRoom()
+      const poll = Effect.result(rooms.read(id, 0, caller))
+      const atOnce = <A, E, R>(count: number, one: Effect.Effect<A, E, R>) =>
+        Effect.forEach(Array.from({ length: count }), () => one, { concurrency: "unbounded" })
+      const [first, statements] = yield* counted(atOnce(30, poll))
+      assert.isBelow(statements, 5)
+      const left = first.map((one) => Result.getOrThrow(one).remaining[0]?.remaining ?? 0)
+      assert.deepStrictEqual(
+        left.toSorted((one, other) => other - one),
+        Array.from({ length: 30 }, (_, index) => reads - 1 - index),
+      )
+      assert.strictEqual((yield* atOnce(200, poll)).filter(Result.isSuccess).length, reads - 30)
+    }),
+  )
 
-  it("is swept with its messages once it has expired, in batches, and no other is", function* () {
-    const rooms = yield* RoomStore
-    const db = yield* SqlClient.SqlClient
-    yield* db`DELETE FROM rooms`
-    const [ended, open] = [yield* newRoom(), yield* newRoom()]
-    for (const room of [ended, open]) yield* rooms.send(room.id, message, room.caller)
-    yield* db`
+  it.effect("is swept with its messages once it has expired, in batches, and no other is", () =>
+    Effect.gen(function* () {
+      const rooms = yield* RoomStore
+      const db = yield* SqlClient.SqlClient
+      yield* db`DELETE FROM rooms`
+      const [ended, open] = [yield* newRoom(), yield* newRoom()]
+      for (const room of [ended, open]) yield* rooms.send(room.id, message, room.caller)
+      yield* db`
           INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
           SELECT gen_random_uuid(), 'old', sha256('old'), now() - interval '8 days', now() - interval '1 day'
           FROM generate_series(1, 450)`
-    yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
-    assert.strictEqual(yield* rooms.sweep, 451)
-    const left = yield* db<{ id: string }>`
+      yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
+      assert.strictEqual(yield* rooms.sweep, 451)
+      const left = yield* db<{ id: string }>`
           SELECT id::text FROM rooms UNION SELECT room_id::text FROM room_messages`
-    assert.deepStrictEqual(valuesOf(left, "id"), [open.id])
-  })
+      assert.deepStrictEqual(valuesOf(left, "id"), [open.id])
+    }),
+  )
 })

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
-import { apart, assert } from "../lab/Suites.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { newFolder } from "../lab/Folders.ts"
 import { run, type Running } from "../lab/Process.ts"
 
@@ -38,50 +38,56 @@ const end = (child: Running, signal: NodeJS.Signals) =>
     return child.exited
   })
 
-apart("DataFolder", Layer.empty, (it) => {
-  it("is held by exactly one of many concurrent starts, also after its holder was killed or stopped", function* () {
-    const dataDir = join(newFolder(), "data")
-    for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
-      const all = yield* Effect.all(
-        Array.from({ length: 3 }, () => contend(dataDir)),
-        { concurrency: "unbounded" },
+describe.concurrent("DataFolder", () => {
+  it.live("is held by exactly one of many concurrent starts, also after its holder was killed or stopped", () =>
+    Effect.gen(function* () {
+      const dataDir = join(newFolder(), "data")
+      for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
+        const all = yield* Effect.all(
+          Array.from({ length: 3 }, () => contend(dataDir)),
+          { concurrency: "unbounded" },
+        )
+        const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
+        assert.isDefined(winner)
+        assert.isEmpty(more)
+        assert.strictEqual(winner.said.folder, dataDir)
+        for (const { said } of all.filter((one) => one !== winner))
+          assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
+        yield* end(winner.child, signal)
+      }
+    }),
+  )
+
+  it.live("is not considered held when it names this very process without a lock", () =>
+    Effect.gen(function* () {
+      const dataDir = join(newFolder(), "data")
+      mkdirSync(dataDir)
+      writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
+      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+    }),
+  )
+
+  it.live("is new for each fresh start, removed when it stops, and swept after a kill", () =>
+    Effect.gen(function* () {
+      const dataDir = join(newFolder(), "data")
+      const holder = yield* contend(dataDir)
+      const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
+        concurrency: "unbounded",
+      })
+      const folders = [one, two].map(({ said }) => said.folder ?? "")
+      assert.strictEqual(new Set([...folders, dataDir]).size, 3)
+      yield* end(one.child, "SIGINT")
+      assert.deepStrictEqual(folders.map(existsSync), [false, true])
+      yield* end(two.child, "SIGKILL")
+      assert.isTrue(existsSync(folders[1] ?? ""))
+      const three = yield* contend(dataDir, "fresh")
+      assert.deepStrictEqual(
+        readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
+        [three.said.folder?.slice(dataDir.length + 1)],
       )
-      const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
-      assert.isDefined(winner)
-      assert.isEmpty(more)
-      assert.strictEqual(winner.said.folder, dataDir)
-      for (const { said } of all.filter((one) => one !== winner))
-        assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
-      yield* end(winner.child, signal)
-    }
-  })
-
-  it("is not considered held when it names this very process without a lock", function* () {
-    const dataDir = join(newFolder(), "data")
-    mkdirSync(dataDir)
-    writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
-    assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
-  })
-
-  it("is new for each fresh start, removed when it stops, and swept after a kill", function* () {
-    const dataDir = join(newFolder(), "data")
-    const holder = yield* contend(dataDir)
-    const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
-      concurrency: "unbounded",
-    })
-    const folders = [one, two].map(({ said }) => said.folder ?? "")
-    assert.strictEqual(new Set([...folders, dataDir]).size, 3)
-    yield* end(one.child, "SIGINT")
-    assert.deepStrictEqual(folders.map(existsSync), [false, true])
-    yield* end(two.child, "SIGKILL")
-    assert.isTrue(existsSync(folders[1] ?? ""))
-    const three = yield* contend(dataDir, "fresh")
-    assert.deepStrictEqual(
-      readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
-      [three.said.folder?.slice(dataDir.length + 1)],
-    )
-    yield* contend(dataDir, "fresh")
-    assert.isTrue(existsSync(three.said.folder ?? ""), "a living one is not swept")
-    assert.strictEqual(holder.said.folder, dataDir)
-  })
+      yield* contend(dataDir, "fresh")
+      assert.isTrue(existsSync(three.said.folder ?? ""), "a living one is not swept")
+      assert.strictEqual(holder.said.folder, dataDir)
+    }),
+  )
 })

@@ -1,7 +1,9 @@
 /** The exports of a real server: metrics on a port of their own, with few labels, and one trace of each payment without a secret. */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { listening } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
@@ -12,7 +14,8 @@ import { ask, post } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { patientSeconds } from "../lab/Patience.ts"
-import { apart, assert, assertNone, assertSome } from "../lab/Suites.ts"
+import { assertNone, assertSome } from "../lab/Assertions.ts"
+import { Proxies } from "../lab/TestServices.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
@@ -43,94 +46,101 @@ const samplesOf = (text: string): ReadonlyArray<Sample> =>
       return { name, labels: Object.fromEntries(pairs), value: Number(value) }
     })
 
-apart("metrics", stage, (it) => {
-  it("provide the true values of all dashboards and alerts, in few series", function* ({ rpc, sql }) {
-    const metricsPort = yield* freePort
-    const server = yield* listening({
-      LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
-      LOG_ORIGIN: "altar.example/log",
-      METRICS_PORT: String(metricsPort),
-    })
-    const { url } = server
-    const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
-      assert.strictEqual(answer.status, 200)
-      assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
-      return samplesOf(answer.text)
-    })
-    const bought = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-    for (const one of bought) assert.strictEqual((yield* Purchase.send(url, one)).status, 201)
-    const guest = yield* newRoom(url)
-    for (let n = 0; n < 3; n += 1) assert.strictEqual((yield* poll(guest)).status, 200)
-    for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/nowhere/${n}`)
-    for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/witness/00000000-0000-4000-8000-0000000000${10 + n}`)
-    let limited = 0
-    while (limited !== 429) limited = (yield* ask(`${url}/api/rooms`, { method: "POST" })).status
-    const open = yield* Purchase.prepare(url)
-    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-    yield* Effect.forkScoped(Purchase.send(url, open))
-    yield* trap.arrived
-    yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+describe.concurrent("metrics", () => {
+  it.live("provide the true values of all dashboards and alerts, in few series", () =>
+    Effect.gen(function* () {
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const metricsPort = yield* freePort
+      const server = yield* listening({
+        LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
+        LOG_ORIGIN: "altar.example/log",
+        METRICS_PORT: String(metricsPort),
+      })
+      const { url } = server
+      const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+        return samplesOf(answer.text)
+      })
+      const bought = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+      for (const one of bought) assert.strictEqual((yield* Purchase.send(url, one)).status, 201)
+      const guest = yield* newRoom(url)
+      for (let n = 0; n < 3; n += 1) assert.strictEqual((yield* poll(guest)).status, 200)
+      for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/nowhere/${n}`)
+      for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/witness/00000000-0000-4000-8000-0000000000${10 + n}`)
+      let limited = 0
+      while (limited !== 429) limited = (yield* ask(`${url}/api/rooms`, { method: "POST" })).status
+      const open = yield* Purchase.prepare(url)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      yield* Effect.forkScoped(Purchase.send(url, open))
+      yield* trap.arrived
+      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
 
-    // The gauges are asked for every ten seconds.
-    const isTold = (found: ReadonlyArray<Sample>) =>
-      ["pending", "settled"].every((state, index) =>
-        found.some(
-          ({ labels, name, value }) =>
-            name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
-        ),
-      ) &&
-      found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
-      found.some(({ name, value }) => name === "altar_sales_paused" && value === 1) &&
-      found.some(({ name }) => name === "altar_relayer_spent_ether_total")
-    const samples = yield* until("the gauges never tell what was bought", isTold, 60, 250)(scrape)
-    const names = new Set(samples.map(({ name }) => name))
-    assert.isAbove(shown.length, 20)
-    assert.isAbove(alarmed.length, 12)
-    assertNone([...new Set([...shown, ...alarmed])], (name) => !names.has(name))
-    const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
-      samples.find(
-        (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
-      )?.value
-    const count = "http_server_request_duration_seconds_count"
-    const poller = { http_route: "/api/rooms/:roomId", http_request_method: "GET", http_response_status_code: "200" }
-    assert.strictEqual(valueOf(count, poller), 3)
-    assert.strictEqual(valueOf(count, { http_route: "other", http_response_status_code: "404" }), 20)
-    assert.strictEqual(valueOf(count, { http_route: "/api/witness/:witnessId", http_response_status_code: "404" }), 20)
-    assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "none", to: "pending" }), 3)
-    assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "pending", to: "settled" }), 2)
-    assert.strictEqual(valueOf("altar_payment_settlement_duration_seconds_count", { outcome: "submitted" }), 2)
-    assert.strictEqual(valueOf("altar_payment_duration_seconds_count", { state: "settled" }), 2)
-    assert.strictEqual(valueOf("altar_chain_head", {}), 2)
-    assert.strictEqual(valueOf("altar_database_up", {}), 1)
-    assert.strictEqual(valueOf("altar_log_running", {}), 1)
-    assert.strictEqual(valueOf("altar_rpc_up", {}), 1)
-    assert.strictEqual(valueOf("altar_payments_taken", {}), 1, "a pause is no fault")
-    assert.isBelow(Math.abs(valueOf("altar_clock_ahead_seconds", {}) ?? Number.NaN), 30)
-    assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
-    assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
-    assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
-    assert.isAtLeast(valueOf("http_server_active_requests", {}) ?? 0, 1)
-    const routes = new Set(samples.flatMap(({ labels }) => labels["http_route"] ?? []))
-    assert.isBelow(routes.size, 12, [...routes].join(" "))
+      // The gauges are asked for every ten seconds.
+      const isTold = (found: ReadonlyArray<Sample>) =>
+        ["pending", "settled"].every((state, index) =>
+          found.some(
+            ({ labels, name, value }) =>
+              name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
+          ),
+        ) &&
+        found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
+        found.some(({ name, value }) => name === "altar_sales_paused" && value === 1) &&
+        found.some(({ name }) => name === "altar_relayer_spent_ether_total")
+      const samples = yield* until("the gauges never tell what was bought", isTold, 60, 250)(scrape)
+      const names = new Set(samples.map(({ name }) => name))
+      assert.isAbove(shown.length, 20)
+      assert.isAbove(alarmed.length, 12)
+      assertNone([...new Set([...shown, ...alarmed])], (name) => !names.has(name))
+      const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
+        samples.find(
+          (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+        )?.value
+      const count = "http_server_request_duration_seconds_count"
+      const poller = { http_route: "/api/rooms/:roomId", http_request_method: "GET", http_response_status_code: "200" }
+      assert.strictEqual(valueOf(count, poller), 3)
+      assert.strictEqual(valueOf(count, { http_route: "other", http_response_status_code: "404" }), 20)
+      assert.strictEqual(
+        valueOf(count, { http_route: "/api/witness/:witnessId", http_response_status_code: "404" }),
+        20,
+      )
+      assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "none", to: "pending" }), 3)
+      assert.strictEqual(valueOf("altar_payment_transitions_total", { from: "pending", to: "settled" }), 2)
+      assert.strictEqual(valueOf("altar_payment_settlement_duration_seconds_count", { outcome: "submitted" }), 2)
+      assert.strictEqual(valueOf("altar_payment_duration_seconds_count", { state: "settled" }), 2)
+      assert.strictEqual(valueOf("altar_chain_head", {}), 2)
+      assert.strictEqual(valueOf("altar_database_up", {}), 1)
+      assert.strictEqual(valueOf("altar_log_running", {}), 1)
+      assert.strictEqual(valueOf("altar_rpc_up", {}), 1)
+      assert.strictEqual(valueOf("altar_payments_taken", {}), 1, "a pause is no fault")
+      assert.isBelow(Math.abs(valueOf("altar_clock_ahead_seconds", {}) ?? Number.NaN), 30)
+      assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
+      assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
+      assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
+      assert.isAtLeast(valueOf("http_server_active_requests", {}) ?? 0, 1)
+      const routes = new Set(samples.flatMap(({ labels }) => labels["http_route"] ?? []))
+      assert.isBelow(routes.size, 12, [...routes].join(" "))
 
-    assert.strictEqual((yield* ask(`${url}/metrics`)).status, 404, "who may buy may not ask")
-    assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
-    yield* rpc.calm
-    yield* trap.release
-    yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
-    rpc.arm("*", "status500")
-    const troubled = { altar_sales_paused: 0, altar_payments_taken: 0, altar_rpc_up: 0 }
-    const isTroubled = (found: ReadonlyArray<Sample>) =>
-      Object.entries(troubled).every(([name, value]) => found.some((one) => one.name === name && one.value === value))
-    yield* until("the gauges never tell of the node", isTroubled, 60, 250)(scrape)
-    yield* server.says("payments unavailable")
-    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
-    yield* rpc.calm
-    yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
-    yield* server.says("payments available")
-    yield* server.signal("SIGTERM")
-    assert.strictEqual(yield* server.ended, 0, server.output())
-  })
+      assert.strictEqual((yield* ask(`${url}/metrics`)).status, 404, "who may buy may not ask")
+      assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
+      yield* rpc.calm
+      yield* trap.release
+      yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
+      rpc.arm("*", "status500")
+      const troubled = { altar_sales_paused: 0, altar_payments_taken: 0, altar_rpc_up: 0 }
+      const isTroubled = (found: ReadonlyArray<Sample>) =>
+        Object.entries(troubled).every(([name, value]) => found.some((one) => one.name === name && one.value === value))
+      yield* until("the gauges never tell of the node", isTroubled, 60, 250)(scrape)
+      yield* server.says("payments unavailable")
+      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
+      yield* rpc.calm
+      yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
+      yield* server.says("payments available")
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.provide(stage)),
+  )
 })
 
 interface Span {
@@ -181,83 +191,86 @@ const started = (env: Readonly<Record<string, string>>) =>
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-apart("a trace", stage, (it) => {
-  it("covers the request, the chain link and the sweeper of another server", function* ({ rpc }) {
-    const otlp = yield* collector
-    const node = yield* overheard(rpc.url)
-    const telemetry = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
-      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20key",
-      OTEL_SERVICE_NAME: "altar-under-test",
-      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
-      OTEL_METRIC_EXPORT_INTERVAL: "1000",
-      RPC_URL: node.url,
-      TEST_SETTLE_SECONDS: patientSeconds(2),
-    }
-    const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
-    const paid = yield* Purchase.prepare(first.url)
-    const traced = { ...paid, headers: { ...paid.headers, traceparent } }
-    assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
-    // Another one loses the node in the middle, and its server is killed.
-    const lost = yield* Purchase.prepare(first.url)
-    rpc.arm("eth_sendRawTransaction", "dropAfter")
-    rpc.arm("eth_getTransactionReceipt", "status500")
-    rpc.arm("eth_getLogs", "status500")
-    const other = "0af7651916cd43dd8448eb211c80319c"
-    const answer = yield* ask(
-      `${first.url}/api/witness`,
-      post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
-    )
-    assert.strictEqual(answer.status, 202, answer.text)
-    yield* first.signal("SIGTERM")
-    yield* first.ended
-    yield* rpc.calm
-    const second = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "1" })
-    yield* Purchase.ended(lost)
-    yield* Effect.sync(otlp.countsAttempts).pipe(until("attempts are not counted", (isCounted) => isCounted))
-    yield* second.signal("SIGTERM")
-    assert.strictEqual(yield* second.ended, 0)
-
-    const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
-    const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
-    const whole = spansOf(traceId)
-    const request = whole.find(({ name }) => name === "POST /api/witness")
-    assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
-    for (const name of [
-      "PaymentPipeline.run",
-      "Claim.claim",
-      "Sender.send",
-      "Reconciler.conclude",
-      "eth_getTransactionReceipt",
-      "Settle.settleTogether",
-    ]) {
-      assert.isTrue(names(traceId).has(name), `${name} of ${[...names(traceId)].join(", ")}`)
-    }
-    const known = new Set(whole.map(({ spanId }) => spanId))
-    assert.isTrue(
-      whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
-      "it is one tree",
-    )
-    for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
-      assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
-    }
-    assertSome(node.traceparents, (parent) => parent.startsWith(`00-${traceId}-`), "the node is told")
-    assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
-    const resource = Object.fromEntries(otlp.resource().map(({ key, value }) => [key, value.stringValue]))
-    assert.deepInclude(resource, {
-      "service.name": "altar-under-test",
-      "deployment.environment": "test",
-      team: "a,b",
-    })
-    const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
-    assert.strictEqual(route, "/api/witness")
-
-    const text = otlp.text().toLowerCase()
-    for (const { headers, key, payer, signature } of [paid, lost]) {
-      for (const secret of [headers["payment-signature"] ?? "", key, payer.address, signature.slice(2)]) {
-        assert.isFalse(text.includes(secret.toLowerCase()), secret)
+describe.concurrent("a trace", () => {
+  it.live("covers the request, the chain link and the sweeper of another server", () =>
+    Effect.gen(function* () {
+      const { rpc } = yield* Proxies
+      const otlp = yield* collector
+      const node = yield* overheard(rpc.url)
+      const telemetry = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+        OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20key",
+        OTEL_SERVICE_NAME: "altar-under-test",
+        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
+        OTEL_METRIC_EXPORT_INTERVAL: "1000",
+        RPC_URL: node.url,
+        TEST_SETTLE_SECONDS: patientSeconds(2),
       }
-    }
-    assert.notInclude(text, "client.address")
-  })
+      const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
+      const paid = yield* Purchase.prepare(first.url)
+      const traced = { ...paid, headers: { ...paid.headers, traceparent } }
+      assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
+      // Another one loses the node in the middle, and its server is killed.
+      const lost = yield* Purchase.prepare(first.url)
+      rpc.arm("eth_sendRawTransaction", "dropAfter")
+      rpc.arm("eth_getTransactionReceipt", "status500")
+      rpc.arm("eth_getLogs", "status500")
+      const other = "0af7651916cd43dd8448eb211c80319c"
+      const answer = yield* ask(
+        `${first.url}/api/witness`,
+        post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
+      )
+      assert.strictEqual(answer.status, 202, answer.text)
+      yield* first.signal("SIGTERM")
+      yield* first.ended
+      yield* rpc.calm
+      const second = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "1" })
+      yield* Purchase.ended(lost)
+      yield* Effect.sync(otlp.countsAttempts).pipe(until("attempts are not counted", (isCounted) => isCounted))
+      yield* second.signal("SIGTERM")
+      assert.strictEqual(yield* second.ended, 0)
+
+      const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
+      const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
+      const whole = spansOf(traceId)
+      const request = whole.find(({ name }) => name === "POST /api/witness")
+      assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
+      for (const name of [
+        "PaymentPipeline.run",
+        "Claim.claim",
+        "Sender.send",
+        "Reconciler.conclude",
+        "eth_getTransactionReceipt",
+        "Settle.settleTogether",
+      ]) {
+        assert.isTrue(names(traceId).has(name), `${name} of ${[...names(traceId)].join(", ")}`)
+      }
+      const known = new Set(whole.map(({ spanId }) => spanId))
+      assert.isTrue(
+        whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
+        "it is one tree",
+      )
+      for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
+        assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
+      }
+      assertSome(node.traceparents, (parent) => parent.startsWith(`00-${traceId}-`), "the node is told")
+      assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
+      const resource = Object.fromEntries(otlp.resource().map(({ key, value }) => [key, value.stringValue]))
+      assert.deepInclude(resource, {
+        "service.name": "altar-under-test",
+        "deployment.environment": "test",
+        team: "a,b",
+      })
+      const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
+      assert.strictEqual(route, "/api/witness")
+
+      const text = otlp.text().toLowerCase()
+      for (const { headers, key, payer, signature } of [paid, lost]) {
+        for (const secret of [headers["payment-signature"] ?? "", key, payer.address, signature.slice(2)]) {
+          assert.isFalse(text.includes(secret.toLowerCase()), secret)
+        }
+      }
+      assert.notInclude(text, "client.address")
+    }).pipe(Effect.provide(stage)),
+  )
 })

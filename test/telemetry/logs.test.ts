@@ -1,5 +1,7 @@
 /** The log of a real server at its most talkative: its lines about requests and attempts, and the secrets that it omits. */
-import { Layer, Redacted, Result } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -12,7 +14,7 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { Proxies } from "../lab/TestServices.ts"
 
 const clientAddress = "203.0.113.77"
 const collectorKey = "collector-key-4711"
@@ -22,10 +24,11 @@ const started = (env: Readonly<Record<string, string>>) =>
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
-apart("the log", stage, (it) => {
-  it.on(Layer.merge(processor, stage))(
-    "records every request and every change of an attempt, and none of their secrets",
-    function* ({ database, rpc, sql }) {
+describe.concurrent("the log", () => {
+  it.live("records every request and every change of an attempt, and none of their secrets", () =>
+    Effect.gen(function* () {
+      const { database, rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
       const chain = yield* LocalChain
       const bank = yield* Processor
       const logKey = Result.getOrThrow(generate("altar.example/log"))
@@ -161,40 +164,44 @@ apart("the log", stage, (it) => {
       assert.isNumber(settled?.["ageMs"])
       const intent = changes.find((line) => line["attempt"] === settled?.["attempt"] && line["to"] === "pending")
       assert.match(String(intent?.["request"]), uuid, "whose request it was")
-    },
+    }).pipe(Effect.provide(Layer.merge(processor, stage))),
   )
 
-  it("shows one of a hundred successful reads, and every write and failure", function* () {
-    const server = yield* started({})
-    const { url } = server
-    for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
-    for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
-    const paid = yield* Purchase.prepare(url)
-    assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
-    yield* server.signal("SIGTERM")
-    yield* server.ended
-    const requests = requestsIn(server.output())
-    const count = (status: number) => requests.filter((line) => line["status"] === status).length
-    assert.deepStrictEqual([count(200), count(404), count(201)], [2, 5, 1])
-    assert.deepStrictEqual([...new Set(requests.map(({ level }) => level))], ["info"])
-    const missing = requests.filter(({ status }) => status === 404)
-    assert.deepStrictEqual([...new Set(missing.map(({ route }) => route))], ["other"])
-  })
+  it.live("shows one of a hundred successful reads, and every write and failure", () =>
+    Effect.gen(function* () {
+      const server = yield* started({})
+      const { url } = server
+      for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
+      for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
+      const paid = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
+      yield* server.signal("SIGTERM")
+      yield* server.ended
+      const requests = requestsIn(server.output())
+      const count = (status: number) => requests.filter((line) => line["status"] === status).length
+      assert.deepStrictEqual([count(200), count(404), count(201)], [2, 5, 1])
+      assert.deepStrictEqual([...new Set(requests.map(({ level }) => level))], ["info"])
+      const missing = requests.filter(({ status }) => status === 404)
+      assert.deepStrictEqual([...new Set(missing.map(({ route }) => route))], ["other"])
+    }).pipe(Effect.provide(stage)),
+  )
 
-  it("delays no purchase while its output is not read, and none after it was closed", function* () {
-    const server = yield* started({ LOG_LEVEL: "Trace" })
-    const paid = yield* Purchase.prepare(server.url)
-    server.deafen()
-    // More than a pipe holds.
-    for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
-    assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
-    yield* Purchase.assertSettled(server.url, paid)
-    const later = yield* Purchase.prepare(server.url)
-    server.hangUp()
-    for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
-    assert.strictEqual((yield* Purchase.send(server.url, later)).status, 201)
-    yield* Purchase.assertSettled(server.url, later)
-    yield* server.signal("SIGTERM")
-    assert.strictEqual(yield* server.ended, 0, server.output())
-  })
+  it.live("delays no purchase while its output is not read, and none after it was closed", () =>
+    Effect.gen(function* () {
+      const server = yield* started({ LOG_LEVEL: "Trace" })
+      const paid = yield* Purchase.prepare(server.url)
+      server.deafen()
+      // More than a pipe holds.
+      for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
+      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
+      yield* Purchase.assertSettled(server.url, paid)
+      const later = yield* Purchase.prepare(server.url)
+      server.hangUp()
+      for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
+      assert.strictEqual((yield* Purchase.send(server.url, later)).status, 201)
+      yield* Purchase.assertSettled(server.url, later)
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0, server.output())
+    }).pipe(Effect.provide(stage)),
+  )
 })

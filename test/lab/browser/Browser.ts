@@ -14,7 +14,7 @@ import {
 import { isDocumented } from "../run/Contract.ts"
 import { fileOf } from "../run/FailureArtifacts.ts"
 import { patience } from "../Patience.ts"
-import { from, layer as rooms, newAddress } from "../server/Rooms.ts"
+import { from, rooms, newAddress } from "../server/Rooms.ts"
 import { judgeLater } from "../run/AnswerValidation.ts"
 import { TestServer } from "../Fixture.ts"
 

@@ -6,7 +6,7 @@ import type { CardConfig } from "../../../src/payments/card/Cards.ts"
 import * as CardProcessor from "../proxy/CardProcessor.ts"
 import { slowness } from "../Patience.ts"
 import { credentialFor } from "./Payment.ts"
-import { ask, layer as world, newKey, post } from "../Fixture.ts"
+import { ask, world, newKey, post } from "../Fixture.ts"
 
 export { credentialFor } from "./Payment.ts"
 

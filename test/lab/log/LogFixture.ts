@@ -40,7 +40,7 @@ const unpaid = Layer.effectDiscard(
 )
 
 /** The tests' own hands on the database, and the chain they lay stones on. */
-export const layer = Entries.layer.pipe(
+export const logWorld = Entries.layer.pipe(
   Layer.provideMerge(WitnessChain.layer),
   Layer.provideMerge(unpaid),
   Layer.provideMerge(sql),

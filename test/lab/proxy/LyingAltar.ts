@@ -56,7 +56,7 @@ const passing =
   }
 
 /** A sandbox whose every answer passes the liar; it tells the truth until it is told a lie. */
-export const layer = Layer.unwrap(
+export const lyingAltar = Layer.unwrap(
   Effect.gen(function* () {
     const [at, port] = [yield* freePort, yield* freePort]
     let current: Lie | undefined

@@ -10,7 +10,7 @@ import { type Answer, ask, post, served, serverConfig, type TestServer } from ".
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
 
-export const layer = (
+export const rooms = (
   change: Partial<ServerConfig> = {},
 ): Layer.Layer<TestServer | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(

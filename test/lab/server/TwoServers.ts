@@ -20,7 +20,7 @@ const twoServers = Effect.gen(function* () {
   return [servers[0].url, servers[1].url] as const
 })
 
-export const layer = Layer.effect(Servers, twoServers).pipe(Layer.provideMerge(sql), Layer.provideMerge(database))
+export const processes = Layer.effect(Servers, twoServers).pipe(Layer.provideMerge(sql), Layer.provideMerge(database))
 
 /** `count` requests at once, every other one to the second server. */
 export const atOnce = <A, E, R>(
