@@ -57,7 +57,6 @@ export type Configured = PaymentsConfig | ReadonlyArray<string>
 const isMissing = (payments: Configured): payments is ReadonlyArray<string> => Array.isArray(payments)
 
 const settlementLayer = ({
-  finalTag,
   patience,
   settlement,
   terms,
@@ -66,7 +65,6 @@ const settlementLayer = ({
     ? Relayer.layer({
         privateKey: settlement.privateKey,
         previousKey: settlement.previousKey,
-        finalTag,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
         ...relayerLimits,
@@ -114,7 +112,7 @@ const unconfigured = Layer.mergeAll(
     Settlement.of({
       submit: () => unreachable,
       resubmit: () => unreachable,
-      standing: () => unreachable,
+      isSpent: () => unreachable,
       obstacle: Effect.undefined,
       funds: Effect.succeed("ok"),
     }),

@@ -79,20 +79,23 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const known = { reference, payment: { ...payment, transaction: reference } }
       // A node of another network knows nothing about it.
       if (network !== config.network) return { ...known, found: { is: "silence" } }
-      const found = yield* evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
+      const conclusion = yield* evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
-        Effect.map(findingOf),
         Effect.tapError((error) => log("chain inquiry failed", {}, error)),
-        Effect.orElseSucceed(() => ({ is: "silence" }) as const),
+        Effect.option,
       )
+      if (Option.isNone(conclusion)) return { ...known, found: { is: "silence" } }
+      const found = findingOf(conclusion.value)
       if (found.is === "paid") {
         const { block, transaction } = found.proof
         const proof: Proof = { rail: "x402", payment, transaction, block: block.number }
         const isFinal = Effect.orElseSucceed(isFinalBy(node, block), () => false)
         return { ...known, found: { is: "paid", proof }, isFinal }
       }
-      if (found.is === "silence") return { ...known, found }
-      const isSpent = (yield* settlement.standing(attempt.id, payment)) === "spent"
+      // Answers that contradict each other say nothing about the wallet: it may have paid.
+      const isCanceled = conclusion.value._tag === "Open" && conclusion.value.isCanceled === true
+      if (found.is === "nothing" && !isCanceled) return { ...known, found }
+      const isSpent = yield* settlement.isSpent(attempt.id, payment)
       // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
       const isOpen = found.is === "unused" || found.is === "reverts"
       return { ...known, found: isOpen && isSpent ? { is: "spent" } : found }

@@ -57,7 +57,7 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
     {
       "the named transaction is not there": {},
       "the named transaction's receipt has reverted": namedIs(receipt(transfer, { succeeded: false })),
-      "the named transaction's receipt shows a transfer of another value": namedIs(receipt(elsewhere)),
+      "the named transaction's receipt shows a transfer to another recipient": namedIs(receipt(elsewhere)),
       "the named transaction's receipt shows the transfer of another token": namedIs(receipt(otherToken)),
       "the scan has its transfer in a block that was replaced": { row: rowIn(false), there: word("9") },
       "the scan has another transfer of it in a block that is not final": { row: rowIn(false, { amount: 1n }) },
@@ -93,6 +93,10 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       ),
       "it is used and the receipt of its log has reverted": usedAnd(foundIs(receipt(elsewhere, { succeeded: false }))),
       "it is used and the receipt of its log does not hold that log": usedAnd(foundIs(receipt([]))),
+      "it is used for another amount that reached us, and the scan has no row of it": usedAnd({
+        transfers: [moveAt(5, 1n)],
+        ...foundIs(receipt([logsOf().used, logsOf({ value: 1n }).moved])),
+      }),
       "it is used for another recipient in a block that is not final": usedAnd({
         ends: [useAt(blockAt(9n))],
         ...foundIs(receipt(elsewhere, { block: blockAt(9n) })),

@@ -5,12 +5,12 @@ import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/chain/E
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
 import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Questions.ts"
 import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
-import { authorization, logsOf, word } from "./TransferLogs.ts"
+import { address, authorization, logsOf, word } from "./TransferLogs.ts"
 
 const { canceled, moved, used } = logsOf()
-/** Logs that pay the authorization, and logs that use it otherwise. */
+/** Logs that pay the authorization, and logs that use it for another recipient. */
 export const transfer = [used, moved]
-export const elsewhere = [used, logsOf({ value: 1n }).moved]
+export const elsewhere = [used, logsOf({ to: address("9") }).moved]
 
 export const named = word("1")
 export const found = word("2")

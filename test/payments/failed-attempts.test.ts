@@ -68,6 +68,46 @@ describe.concurrent("an attempt that was never paid", () => {
   )
 })
 
+describe.concurrent("a final transaction that paid", () => {
+  it.live("fails no attempt while one node counts it and another is behind it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* Purchase.prepare(url)
+      yield* Purchase.mine(3)
+      const before = yield* Purchase.height
+      yield* Purchase.automine(false)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* Purchase.mineAll
+      yield* Purchase.mine(4)
+      rpc.behave((method) => (method === "eth_getTransactionCount" ? {} : { head: before }))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '2 hours'`
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.settlesNow(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  )
+})
+
+describe.concurrent("an attempt to pay with an earlier token", () => {
+  it.live("fails once its authorization has expired unused, although no scan reads that token", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { purchase, url } = yield* unsent
+      const earlier = "0x0000000000000000000000000000000000000e0e"
+      yield* Purchase.onChain(async (client, { asset }) => {
+        await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
+      })
+      yield* sql`
+        UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
+      yield* Purchase.passExpiry
+      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  )
+})
+
 describe.concurrent("an attempt whose transaction a facilitator reported", () => {
   it.live("does not fail by a node that calls it unpaid for less than ten sweeps", () =>
     Effect.gen(function* () {

@@ -113,6 +113,23 @@ describe.concurrent("more gas at risk than the limit", () => {
     }).pipe(Effect.provide(cautious)),
   )
 
+  it.live("is the sum of all servers with one key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const servers = [url, ...(yield* neighbours(1, "relayer", { gasAtRisk: 300_000 }))]
+      const unknown = yield* prepareMany(url, 8)
+      yield* Purchase.automine(false)
+      yield* Effect.forEach(unknown, (one, index) => Purchase.send(servers[index % 2] ?? url, one), {
+        concurrency: "unbounded",
+      })
+      const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
+      assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
+      yield* mine
+      yield* settledInTheEnd(url, unknown)
+    }).pipe(Effect.provide(cautious)),
+  )
+
   it.live("counts a wallet with code although it has paid here", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

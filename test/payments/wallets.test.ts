@@ -122,8 +122,11 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
   it.live("counts against no wallet where another submitter was faster and it paid", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
       const purchase = yield* Purchase.prepare(url)
-      yield* buyAnd(purchase, broadcast(purchase))
+      const forgotten = Effect.sync(() => rpc.behave(() => ({ forgets: ["logs"] })))
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), forgotten)))
+      yield* rpc.calm
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),

@@ -58,12 +58,19 @@ const readTokenLogs = reader("eth_getLogs", TokenLogs)
 const readReceiptLogs = reader("eth_getTransactionReceipt", Schema.NullOr(Schema.Struct({ logs: TokenLogs })))
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
 const readWord = reader("eth_call", Word)
+const readCount = reader("eth_getTransactionCount", Quantity)
 const readOutput = reader("eth_call", HexText)
 
 /** A dry run of the transfer on the newest block. `block` is the final one, where a search for its logs begins. */
 export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
+
+/** A transaction by its sender and nonce. */
+interface Sent {
+  readonly sender: Address
+  readonly nonce: number
+}
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
@@ -148,6 +155,28 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
         Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
       )
 
+    const isSpentUnusedIn = Effect.fnUntraced(function* (
+      { nonce, sender }: Sent,
+      { asset, from, nonce: signed }: SignedAuthorization,
+      block: Hex | { readonly blockHash: Hex },
+    ) {
+      const [count, state] = yield* askPair(
+        ["eth_getTransactionCount", [sender, block]],
+        ["eth_call", [{ to: asset, data: authorizationStateData(from, signed) }, block]],
+      )
+      const spent = Number(yield* Effect.flatMap(Effect.fromResult(count), readCount))
+      const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord))
+      return spent > nonce && used === 0n
+    })
+
+    /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
+    const isSpentUnused = Effect.fnUntraced(function* (sent: Sent, authorization: SignedAuthorization) {
+      const { hash, number } = yield* final
+      return yield* isSpentUnusedIn(sent, authorization, { blockHash: hash }).pipe(
+        Effect.catchIf(isNotUnderstood, () => isSpentUnusedIn(sent, authorization, numberToHex(number))),
+      )
+    })
+
     /** The token's logs with these topics. Third parties choose the length of the answer. */
     const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
       receipts
@@ -208,7 +237,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     /** Whether a block is final. */
     const isFinal = (block: BlockId) => isFinalBy(questions, block)
 
-    return { simulate, questions: Effect.succeed(questions), isFinal, final, ask, once, scanOf }
+    return { simulate, questions: Effect.succeed(questions), isFinal, final, isSpentUnused, ask, once, scanOf }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))

@@ -91,25 +91,27 @@ const hasTopics = (log: Log, topics: Topics) =>
   log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
 
 /**
- * Whether these logs of one transaction pay the authorization: the asset's `AuthorizationUsed`, followed by its
- * `Transfer` of the exact value. A payer may spend a nonce on another transfer.
+ * What the authorization moved to its recipient in these logs of one transaction: the asset's `AuthorizationUsed`,
+ * directly followed by its `Transfer`. A payer may spend a nonce on another amount, or on another recipient.
  */
-export const pays = (
+export const amountPaid = (
   logs: ReadonlyArray<Log>,
-  authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "value" | "nonce">,
-): boolean => {
-  const { asset, from, to, value } = authorization
+  authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "nonce">,
+): bigint | undefined => {
+  const { asset, from, to } = authorization
   const own = ofToken(logs, asset)
   const topics = endTopicsBy(usedTopic, authorization)
   const used = own.findIndex((log) => hasTopics(log, topics))
   const next = used < 0 ? undefined : own[used + 1]
-  return (
-    next !== undefined &&
-    hasTopics(next, [transferTopic, wordTopic(from), wordTopic(to)]) &&
-    next.data.length === 66 &&
-    BigInt(next.data) === value
-  )
+  const isMove = next !== undefined && hasTopics(next, [transferTopic, wordTopic(from), wordTopic(to)])
+  return isMove && next.data.length === 66 ? BigInt(next.data) : undefined
 }
+
+/** Whether these logs of one transaction pay the authorization exactly. */
+export const pays = (
+  logs: ReadonlyArray<Log>,
+  authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "value" | "nonce">,
+): boolean => amountPaid(logs, authorization) === authorization.value
 
 /** How these logs of one transaction ended the authorization, independent of the recipient. */
 export const endIn = (

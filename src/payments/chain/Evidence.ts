@@ -6,7 +6,17 @@ import * as Trace from "../../platform/Trace.ts"
 import type { Found } from "../decision.ts"
 import { inLowerCase } from "../Hex.ts"
 import { Chain } from "./Chain.ts"
-import { alreadyUsed, endIn, isPayment, pays, type SignedAuthorization, type TokenLog, usedTopic } from "./Eip3009.ts"
+import {
+  alreadyUsed,
+  amountPaid,
+  canceledTopic,
+  endIn,
+  isPayment,
+  pays,
+  type SignedAuthorization,
+  type TokenLog,
+  usedTopic,
+} from "./Eip3009.ts"
 import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Questions.ts"
 import type { ScannedTransfer } from "./TransferRows.ts"
 import { Transfers } from "./Transfers.ts"
@@ -16,8 +26,11 @@ export type Conclusion =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
   /** It can never be paid. The transaction used or cancelled it in a final block; an expired one has none. */
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
-  /** `unused`: at the newest block. `reverts`: its transfer would revert there, for another reason than use or expiry. */
-  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean }
+  /**
+   * `unused`: at the newest block. `reverts`: its transfer would revert there, for another reason than use or expiry.
+   * `isCanceled`: cancelled, in a block that is not final.
+   */
+  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean; readonly isCanceled?: true }
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
@@ -98,10 +111,13 @@ export const make = <E>(node: EvidenceNode<E>, table: Table) => {
         return paidBy(end.transaction, block)
     }
     // Only the whole receipt, in a final block, excludes a payment.
-    if (!(yield* isFinalBy(node, block))) return nothing
+    if (!(yield* isFinalBy(node, block)))
+      return end.topics[0] === canceledTopic ? ({ ...nothing, isCanceled: true } satisfies Conclusion) : nothing
     const receipt = Option.getOrUndefined(yield* node.receiptOf(end.transaction, authorization.asset))
     if (receipt?.succeeded !== true || receipt.block.hash !== block.hash) return nothing
-    if (pays(receipt.logs, authorization)) return paidBy(end.transaction, block)
+    const amount = amountPaid(receipt.logs, authorization)
+    // Another amount that reached us ends the attempt by its row, which the operator sees.
+    if (amount !== undefined) return amount === authorization.value ? paidBy(end.transaction, block) : nothing
     const by = endIn(receipt.logs, authorization)
     if (by === undefined) return nothing
     const reason = by === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"

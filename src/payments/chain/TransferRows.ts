@@ -102,11 +102,11 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     cursors(sql`
       SELECT recipients, ${columns}, ${doubtAge(apartMillis)} AS is_doubt_old FROM chain_scans WHERE ${here}`)
 
-  /** The transfer of an authorization. */
-  const find = (authorization: Pick<Transfer, "payer" | "nonce">) =>
+  /** The transfer of an authorization, which may be of an earlier token. */
+  const find = (asset: Address, authorization: Pick<Transfer, "payer" | "nonce">) =>
     transferRows(
       sql`SELECT pay_to, amount_atomic::text AS amount_atomic, transaction, block, block_hash, is_final
-        FROM chain_transfers WHERE name = ${nameOf(token, authorization)}`,
+        FROM chain_transfers WHERE name = ${nameOf({ ...token, asset }, authorization)}`,
     ).pipe(
       Effect.orDie,
       Effect.map(([row]) =>

@@ -228,19 +228,19 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
     const turn = yield* Semaphore.make(1)
     let scans = 0
 
-    const find = ({ asset, from, nonce }: SignedAuthorization) =>
-      asset.toLowerCase() === terms.asset.toLowerCase() ? rows.find({ payer: from, nonce }) : Effect.succeedNone
+    const find = ({ asset, from, nonce }: SignedAuthorization) => rows.find(asset, { payer: from, nonce })
 
     const isCovered = ({ asset, to, validBefore }: SignedAuthorization) =>
-      asset.toLowerCase() === terms.asset.toLowerCase()
-        ? Effect.map(
+      // No scan reads an earlier token. Its authorizations are explained by their state and their own logs.
+      asset.toLowerCase() !== terms.asset.toLowerCase()
+        ? Effect.succeed(true)
+        : Effect.map(
             rows.cursor(everyMillis),
             Option.exists(
               ({ final, recipients }) =>
                 final.timestamp >= validBefore && recipients.some((one) => one === to.toLowerCase()),
             ),
           )
-        : Effect.succeed(false)
 
     /** Scans unless a scan has begun since this was asked. An error leaves everything as it was. */
     const readOn = Effect.suspend(() => {

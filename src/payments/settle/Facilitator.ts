@@ -181,7 +181,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
             Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
         // A facilitator does not report what it may still send.
-        standing: () => Effect.succeed("unknown"),
+        isSpent: () => Effect.succeed(false),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
         funds,
       })

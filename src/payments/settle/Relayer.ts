@@ -16,7 +16,6 @@ import {
   type Limits,
   Settlement,
   type SettlementRequest,
-  type Standing,
   type Submission,
   type Unpaid,
 } from "./Settlement.ts"
@@ -26,8 +25,6 @@ export interface RelayerConfig extends Limits {
   readonly privateKey: Redacted.Redacted<Hex>
   /** The previous key. It sends nothing new, but only it can replace its own transactions. */
   readonly previousKey?: Redacted.Redacted<Hex> | undefined
-  /** The block tag that counts as final. */
-  readonly finalTag: string
   /** How long a request waits in line, and how long a query may take. */
   readonly timeout: Duration.Duration
   /** Age at which a transaction that waits in the node counts as stuck. */
@@ -109,15 +106,13 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         yield* log("payment not made", { attempt, transaction: hash })
       })
 
-      const standing = Effect.fn("Relayer.standing")(function* (attempt: string, payment: ChainPayment) {
+      const isSpent = Effect.fn("Relayer.isSpent")(function* (attempt: string, payment: ChainPayment) {
         const sent = yield* broadcasts.find(attempt)
-        if (Option.isNone(sent)) return "open"
+        if (Option.isNone(sent)) return false
         const { nonce, sender } = sent.value
-        const [mined, final] = yield* Effect.all([node.count(sender, "latest"), node.count(sender, config.finalTag)], {
-          concurrency: "unbounded",
-        })
-        if (mined > nonce) yield* judge(attempt, sent.value, payment)
-        return final > nonce ? "spent" : "open"
+        if ((yield* node.count(sender, "latest")) <= nonce) return false
+        yield* judge(attempt, sent.value, payment)
+        return yield* chain.isSpentUnused({ sender, nonce }, payment.authorization)
       })
 
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
@@ -140,9 +135,9 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.catch(resubmit(unpaid, payment), (error) =>
             Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
-        standing: (attempt, payment) =>
-          Effect.catch(standing(attempt, payment), (error) =>
-            Effect.as(log("standing check failed", { attempt }, error), "open" satisfies Standing),
+        isSpent: (attempt, payment) =>
+          Effect.catch(isSpent(attempt, payment), (error) =>
+            Effect.as(log("standing check failed", { attempt }, error), false),
           ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,

@@ -88,7 +88,7 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
       ),
     )
 
-  const count = (address: Hex, block: string) => Effect.map(inTime(getTransactionCount(ask, address, block)), Number)
+  const count = (address: Hex, block: At) => Effect.map(inTime(getTransactionCount(ask, address, block)), Number)
 
   return {
     send,
@@ -96,7 +96,7 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
     receipt: (hash: Hex) => inTime(getReceipt(ask, hash)),
     newest: inTime(getBlock(ask, "latest", false)),
     timeOf: (block: Hex) => Effect.map(inTime(getBlock(ask, block, false)), ({ timestamp }) => hexToBigInt(timestamp)),
-    /** The number of transactions in blocks, with those that wait (`pending`), or at a final block. */
+    /** The number of transactions in blocks, or with those that wait (`pending`). */
     count,
     hasCode: (address: Hex) => Effect.map(inTime(getCode(ask, address, "latest")), (code) => code !== "0x"),
     balance: (address: Hex) => Effect.map(inTime(getBalance(ask, address, "latest")), hexToBigInt),

@@ -39,12 +39,6 @@ export const relayerLimits: Limits = { inFlight: 16, gasAtRisk: 3_000_000 }
 /** Whether another settlement is possible: the relayer has gas for it, or the facilitator reports that it settles. */
 export type Funds = "ok" | "failing" | "unknown"
 
-/**
- * Whether a transaction of ours may still pay an attempt. `spent`: the relayer sent one, and its nonce is spent in a
- * final block. `open`: it waits in line or in flight. `unknown`: a facilitator does not say what it may still send.
- */
-export type Standing = "open" | "spent" | "unknown"
-
 /** A payment whose transfer is in no block: it is pending, or it is settled and its block was orphaned. */
 export interface Unpaid {
   readonly id: string
@@ -67,10 +61,10 @@ export class Settlement extends Context.Service<
     /** Submits a payment that nothing of ours may pay otherwise. None if it may be in flight. Never fails. */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
-     * Says whether an unpaid payment can still be paid by us, and limits its wallet if a rehearsed transfer failed in its
-     * block. Never fails: without an answer it is `open`.
+     * Whether our transaction for an unpaid payment is final and did not pay, so that no other one of ours can. Limits the
+     * wallet of a rehearsed transfer that failed in its block. Never fails: without an answer it is false.
      */
-    standing(attempt: string, payment: ChainPayment): Effect.Effect<Standing>
+    isSpent(attempt: string, payment: ChainPayment): Effect.Effect<boolean>
     /** Why no settlement is possible now, as far as known: a sentence for the caller, without its full stop. */
     readonly obstacle: Effect.Effect<string | undefined>
     /** The same for monitoring: `unknown` when the node does not answer or the facilitator limits our requests. */

@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import { alreadyUsed, decide, submissionStateOf } from "../../../src/payments/decision.ts"
 import type { Submission } from "../../../src/payments/settle/Settlement.ts"
-import { revertOf } from "./Chain.ts"
+import { execute, revertOf } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import type { Look } from "./Inquiry.ts"
 import { idle, type Row, type Said, type Server, type State, type Work, type World } from "./State.ts"
@@ -200,12 +200,13 @@ const notes = (state: State, server: Server, world: World, to: (says: string, ne
   go("gets no answer to its rehearsal", toLook(row.isNoted ? "submitted" : "unclear"))
 }
 
-/** Whether a node says that our relayer's transaction is final and has not paid: an answer of each node. */
-const standingsOf = ({ lag, row, truth }: State, { fault, settles }: World): ReadonlyArray<boolean> => {
+/** Whether a node says that our relayer's transaction is in its final blocks and the authorization unused there. */
+const standingsOf = ({ lag, row, truth }: State, { adversary, fault, settles }: World): ReadonlyArray<boolean> => {
   if (settles === "facilitator" || !row.isNoted) return [false]
-  const answers = [truth, lag].map(({ blocks, final }) =>
-    (fault === "spent before it is final" ? blocks : blocks.slice(0, final)).includes("r"),
-  )
+  const answers = [truth, lag].map(({ blocks, final }) => {
+    const read = fault === "spent before it is final" ? blocks : blocks.slice(0, final)
+    return read.includes("r") && execute(read, adversary.expiry).end === undefined
+  })
   return [...new Set(answers)]
 }
 

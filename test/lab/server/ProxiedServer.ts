@@ -80,7 +80,8 @@ export const proxiedServer = (
 }
 
 /** The URLs of so many further servers behind the same name, proxies and database. */
-export const neighbours = Effect.fnUntraced(function* (count: number, settledBy: SettledBy) {
-  const another = anotherServer(yield* selling(settledBy), { databaseUrl: yield* databaseUrl })
+export const neighbours = Effect.fnUntraced(function* (count: number, settledBy: SettledBy, limits?: Partial<Limits>) {
+  const config = yield* selling(settledBy, undefined, undefined, limits)
+  const another = anotherServer(config, { databaseUrl: yield* databaseUrl })
   return yield* Effect.forEach(Array.from({ length: count }), () => Effect.orDie(another))
 })
