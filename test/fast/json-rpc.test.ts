@@ -295,18 +295,18 @@ layer(undici, realClock)(
   },
 )
 
-layer(undici, realClock)("a pair of calls", (it) => {
-  it.effect("reports each refusal, and repeats as a pair when one answer takes all the bytes", () =>
+layer(undici, realClock)("calls that are asked together", (it) => {
+  it.effect("reports each refusal, and repeats together when one answer takes all the bytes", () =>
     Effect.gen(function* () {
-      const { ask, askPair, heard } = yield* nodeThat(behave, patient)
-      const [both] = yield* Effect.all(
-        [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
-        { concurrency: "unbounded" },
+      const { ask, askTogether, heard } = yield* nodeThat(behave, patient)
+      const calls = { first: ["eth_call", ["first"]], other: ["eth_call", ["reverts"]] } as const
+      const [both] = yield* Effect.all([askTogether(calls), Effect.flip(ask("eth_call", ["endless"]))], {
+        concurrency: "unbounded",
+      })
+      const told = [both.first, both.other].map(
+        Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) }),
       )
-      assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
-        fine[0],
-        "3",
-      ])
+      assert.deepStrictEqual(told, [fine[0], "3"])
       assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
     }),
   )

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
 import { canceledTopic, type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
-import type { Header, ScanNode } from "../../src/payments/chain/Questions.ts"
+import type { Header, RangeLogs, ScanNode } from "../../src/payments/chain/Questions.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
@@ -23,6 +23,10 @@ interface Content {
 export interface Lies {
   readonly final?: number
   readonly head?: number
+  /** The head of the node behind the same address that answers questions for logs. */
+  readonly logsHead?: number
+  /** A block that it does not have, although it has later ones. */
+  readonly lacks?: number
   /** Whether it has no logs. */
   readonly forgets?: boolean
   /** The most blocks in one question for logs. */
@@ -78,7 +82,7 @@ export const make = (branch = "a") => {
     parentHash: hashAt(Math.max(0, number - 1)),
     timestamp: BigInt(1_000 + 2 * number),
   })
-  const head = () => Math.min(lies.head ?? Infinity, blocks.length - 1)
+  const head = (most = lies.head) => Math.min(most ?? Infinity, blocks.length - 1)
   const ask = <A>(what: string, answer: () => A) =>
     Effect.sync(() => {
       heard.push(what)
@@ -93,29 +97,30 @@ export const make = (branch = "a") => {
     }))
   const isLike = (log: TokenLog, topics: ReadonlyArray<unknown>) =>
     topics.every((topic, index) => topic === null || [topic].flat().includes(log.topics[index]))
-  const blockIfAny = (number: bigint) =>
-    Number(number) > head() ? Option.none<Header>() : Option.some(header(Number(number)))
+  const blockIfAny = (number: bigint, most = head()) =>
+    Number(number) > most || Number(number) === lies.lacks ? Option.none<Header>() : Option.some(header(Number(number)))
 
   const node: ScanNode<Refused> = {
     heads: ask("heads", () => ({ newest: header(head()), final: header(Math.max(0, lies.final ?? head() - 4)) })),
     blockAt: (number) => ask("block", () => blockIfAny(number)),
-    blockAndNewest: (number) => ask("block and newest", () => ({ there: blockIfAny(number), newest: header(head()) })),
     logs: (topics, { from, to }) =>
-      Effect.suspend((): Effect.Effect<ReadonlyArray<TokenLog>, Refused> => {
+      Effect.suspend((): Effect.Effect<RangeLogs, Refused> => {
         const width = Number(to - from) + 1
         heard.push(topics[0] === transferTopic ? `transfers ${width}` : `uses ${[topics[1]].flat().length}`)
         if (lies.isBusy === true) return Effect.fail({ isTooWide: false, isTooLarge: false })
         if (width > (lies.logRange ?? Infinity))
           return Effect.fail({ isTooWide: true, isTooLarge: lies.isLarge === true })
-        const last = Math.min(Number(to), head())
+        const last = Math.min(Number(to), head(lies.logsHead ?? lies.head))
         const numbers = Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, index) => Number(from) + index)
         const found = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
         lies.afterLogs?.()
-        return Effect.succeed(found)
+        const most = head(lies.logsHead ?? lies.head)
+        const [before, end] = [blockIfAny(from - 1n, most), blockIfAny(to, most)]
+        return Effect.succeed({ logs: found, before, end, newest: header(most) })
       }),
     logsIn: (transaction) =>
       ask("receipt", () =>
-        blocks.flatMap((_, number) => logsAt(number)).filter((log) => log.transaction === transaction),
+        Option.some(blocks.flatMap((_, number) => logsAt(number)).filter((log) => log.transaction === transaction)),
       ),
     isTooWide: ({ isTooWide }) => isTooWide,
     isTooLarge: ({ isTooLarge }) => isTooLarge,

@@ -9,6 +9,7 @@ import {
   endTopics,
   reasonOf,
   settlementCall,
+  type Log,
   type SignedAuthorization,
   type TokenLog,
   topicOf,
@@ -16,29 +17,11 @@ import {
 } from "./Eip3009.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import * as LogSearch from "./LogSearch.ts"
-import {
-  type Block,
-  type BlockId,
-  type BlockRange,
-  type EvidenceNode,
-  isFinalBy,
-  type Receipt,
-  type ScanNode,
-} from "./Questions.ts"
+import { type Block, type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
 import { type ChainUnavailable, isNotUnderstood, isRevert, reader } from "./Rpc.ts"
 
 const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-export const LogAnswer = Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })
-const ReceiptAnswer = Schema.NullOr(
-  Schema.Struct({
-    transactionHash: Word,
-    blockNumber: Quantity,
-    blockHash: Word,
-    status: HexText,
-    logs: Schema.Array(LogAnswer),
-  }),
-)
-const TokenLogs = Schema.Array(
+const LogAnswers = Schema.Array(
   Schema.Struct({
     address: AddressText,
     topics: Schema.Array(Word),
@@ -50,12 +33,20 @@ const TokenLogs = Schema.Array(
     removed: Schema.optionalKey(Schema.Boolean),
   }),
 )
+const ReceiptAnswer = Schema.NullOr(
+  Schema.Struct({
+    transactionHash: Word,
+    blockNumber: Quantity,
+    blockHash: Word,
+    status: HexText,
+    logs: LogAnswers,
+  }),
+)
 
 const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
 const readHeader = reader("eth_getBlockByNumber", Schema.Struct({ ...BlockAnswer.fields, parentHash: Word }))
 const readBlockIfAny = reader("eth_getBlockByNumber", Schema.NullOr(BlockAnswer))
-const readTokenLogs = reader("eth_getLogs", TokenLogs)
-const readReceiptLogs = reader("eth_getTransactionReceipt", Schema.NullOr(Schema.Struct({ logs: TokenLogs })))
+const readLogs = reader("eth_getLogs", LogAnswers)
 const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
 const readWord = reader("eth_call", Word)
 const readCount = reader("eth_getTransactionCount", Quantity)
@@ -66,11 +57,8 @@ export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
 
-/** A transaction by its sender and nonce. */
-interface Sent {
-  readonly sender: Address
-  readonly nonce: number
-}
+/** A block of a state: its hash, or its number. */
+type BlockParameter = Hex | { readonly blockHash: Hex }
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
@@ -86,22 +74,27 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
   make: Effect.fnUntraced(function* (config: ChainConfig) {
     const { rpcUrl: url, timeout } = config
     const node = yield* JsonRpc.make({ url, timeout })
-    const { ask, askPair, once } = node
+    const { ask, askTogether, once } = node
     // The sender of a transaction chooses the length of its receipt. A separate client keeps long ones from delaying
     // other queries.
     const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-    const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.RpcCall => [
+    const blockAt = (block: "latest" | "finalized" | "safe" | bigint): JsonRpc.RpcCall => [
       "eth_getBlockByNumber",
-      [block, false],
+      [typeof block === "bigint" ? numberToHex(block) : block, false],
     ]
 
     /** The newest final block. */
-    const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
+    const final = Effect.map(Effect.flatMap(ask(...blockAt(config.finalTag)), readBlock), blockOf)
 
-    const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.RpcCall, other: JsonRpc.RpcCall) {
-      const [first, second] = yield* askPair(one, other)
-      return [yield* blockOf(first), yield* blockOf(second)] as const
+    /** The newest block and the newest final one, of one node. */
+    const heads = Effect.gen(function* () {
+      const answers = yield* askTogether({ newest: blockAt("latest"), final: blockAt(config.finalTag) })
+      const newest = yield* Effect.flatMap(Effect.fromResult(answers.newest), readHeader)
+      return {
+        newest: { ...blockOf(newest), parentHash: newest.parentHash },
+        final: blockOf(yield* Effect.flatMap(Effect.fromResult(answers.final), readBlock)),
+      }
     })
 
     const settling = (authorization: SignedAuthorization) => {
@@ -110,125 +103,128 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     }
 
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-      const transfer = settling(authorization)
-      // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
-      const [head, run] = yield* askPair(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
-      const { number: block } = yield* blockOf(head)
-      const revert = yield* revertIn(Effect.fromResult(run))
+      const answers = yield* askTogether({
+        // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
+        final: blockAt(config.finalTag),
+        run: ["eth_call", [settling(authorization), "latest"]],
+      })
+      const { number } = yield* Effect.flatMap(Effect.fromResult(answers.final), readBlock)
+      const revert = yield* revertIn(Effect.fromResult(answers.run))
       return Option.match(revert, {
-        onNone: (): Simulation => ({ _tag: "Accepted", block }),
+        onNone: (): Simulation => ({ _tag: "Accepted", block: hexToBigInt(number) }),
         onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
       })
     })
 
-    const receiptIn = (transaction: Hex, asset: Address) =>
-      Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
-
     const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
-      const answer = yield* Effect.flatMap(receiptIn(transaction, asset), readReceipt)
+      const asked = receipts.ask("eth_getTransactionReceipt", [transaction])
+      const answer = yield* Effect.flatMap(Effect.map(asked, ownLogs(asset)), readReceipt)
       // An answer about another transaction is no answer.
-      if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
-      return Option.some<Receipt>({
+      if (answer === null || inLowerCase(answer.transactionHash) !== inLowerCase(transaction)) return Option.none()
+      return Option.some({
         block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
         succeeded: answer.status === "0x1",
-        logs: answer.logs,
+        logs: tokenLogsOf(answer.logs, asset),
       })
     })
 
-    const stateIn = Effect.fnUntraced(function* (
-      authorization: SignedAuthorization,
-      block: Hex | { readonly blockHash: Hex },
-    ) {
-      const { asset, from, nonce } = authorization
-      const [state, run] = yield* askPair(
-        ["eth_call", [{ to: asset, data: authorizationStateData(from, nonce) }, block]],
-        ["eth_call", [settling(authorization), block]],
-      )
-      const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord)) === 1n
+    /** Asks about a block by its hash, which a node on another branch cannot answer; by number if it must be. */
+    const atBlock = <A>(
+      { hash, number }: BlockId,
+      ask: (block: BlockParameter) => Effect.Effect<A, ChainUnavailable>,
+    ) => Effect.catchIf(ask({ blockHash: hash }), isNotUnderstood, () => ask(numberToHex(number)))
+
+    const stateCall = ({ asset, from, nonce }: SignedAuthorization, block: BlockParameter): JsonRpc.RpcCall => [
+      "eth_call",
+      [{ to: asset, data: authorizationStateData(from, nonce) }, block],
+    ]
+
+    const isUsedIn = (state: JsonRpc.RpcResult) =>
+      Effect.map(Effect.flatMap(Effect.fromResult(state), readWord), (word) => BigInt(word) === 1n)
+
+    const stateIn = Effect.fnUntraced(function* (authorization: SignedAuthorization, block: BlockParameter) {
+      const { run, state } = yield* askTogether({
+        state: stateCall(authorization, block),
+        run: ["eth_call", [settling(authorization), block]],
+      })
+      const used = yield* isUsedIn(state)
       const revert = yield* revertIn(Effect.flatMap(Effect.fromResult(run), readOutput))
       return { used, revert: Option.map(revert, reasonOf) }
     })
 
-    /** Queries by hash, which a node on another branch cannot answer; by number if the node does not support hashes. */
-    const stateAt = (authorization: SignedAuthorization, { hash, number }: BlockId) =>
-      stateIn(authorization, { blockHash: hash }).pipe(
-        Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
-      )
-
-    const isSpentUnusedIn = Effect.fnUntraced(function* (
-      { nonce, sender }: Sent,
-      { asset, from, nonce: signed }: SignedAuthorization,
-      block: Hex | { readonly blockHash: Hex },
-    ) {
-      const [count, state] = yield* askPair(
-        ["eth_getTransactionCount", [sender, block]],
-        ["eth_call", [{ to: asset, data: authorizationStateData(from, signed) }, block]],
-      )
-      const spent = Number(yield* Effect.flatMap(Effect.fromResult(count), readCount))
-      const used = BigInt(yield* Effect.flatMap(Effect.fromResult(state), readWord))
-      return spent > nonce && used === 0n
-    })
-
     /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
-    const isSpentUnused = Effect.fnUntraced(function* (sent: Sent, authorization: SignedAuthorization) {
-      const { hash, number } = yield* final
-      return yield* isSpentUnusedIn(sent, authorization, { blockHash: hash }).pipe(
-        Effect.catchIf(isNotUnderstood, () => isSpentUnusedIn(sent, authorization, numberToHex(number))),
+    const isSpentUnused = Effect.fnUntraced(function* (
+      sent: { readonly sender: Address; readonly nonce: number },
+      authorization: SignedAuthorization,
+    ) {
+      const { count, state } = yield* atBlock(yield* final, (block) =>
+        Effect.flatMap(
+          askTogether({
+            count: ["eth_getTransactionCount", [sent.sender, block]],
+            state: stateCall(authorization, block),
+          }),
+          ({ count, state }) =>
+            Effect.all({ count: Effect.flatMap(Effect.fromResult(count), readCount), state: isUsedIn(state) }),
+        ),
       )
+      return Number(count) > sent.nonce && !state
     })
+
+    const logsCall = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange): JsonRpc.RpcCall => [
+      "eth_getLogs",
+      [{ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics }],
+    ]
 
     /** The token's logs with these topics. Third parties choose the length of the answer. */
-    const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
-      receipts
-        .ask("eth_getLogs", [{ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics }])
-        .pipe(Effect.flatMap(readTokenLogs), Effect.map(tokenLogsOf(asset)))
+    const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, range: BlockRange) =>
+      Effect.map(Effect.flatMap(receipts.ask(...logsCall(asset, topics, range)), readLogs), (logs) =>
+        tokenLogsOf(logs, asset),
+      )
 
     const search = LogSearch.make<ChainUnavailable>(isTooManyBlocks)
 
     const questions: EvidenceNode<ChainUnavailable> = {
-      heads: Effect.map(blocksAt(blockAt("latest"), blockAt(config.finalTag)), ([newest, final]) => ({
-        newest,
-        final,
-      })),
+      heads,
       finalAnd: Effect.fnUntraced(function* (number: bigint) {
         const newest = yield* final
-        const [there, again] = yield* blocksAt(blockAt(numberToHex(number)), blockAt(numberToHex(newest.number)))
-        return { final: newest, there, again }
+        const { again, there } = yield* askTogether({ there: blockAt(number), again: blockAt(newest.number) })
+        return {
+          final: newest,
+          there: blockOf(yield* Effect.flatMap(Effect.fromResult(there), readBlock)),
+          again: blockOf(yield* Effect.flatMap(Effect.fromResult(again), readBlock)),
+        }
       }),
       receiptOf,
-      stateAt,
+      stateAt: (authorization, block) => atBlock(block, (at) => stateIn(authorization, at)),
       endsOf: (authorization, within, newestFirst) =>
         search((range) => logsIn(authorization.asset, endTopics(authorization), range), within, newestFirst),
       transfersOf: ({ asset, from, to }, block) =>
         logsIn(asset, [transferTopic, topicOf(from), topicOf(to)], { from: block, to: block }),
     }
 
-    const blockIfAny = (asked: JsonRpc.RpcResult) =>
-      Effect.map(Effect.flatMap(Effect.fromResult(asked), readBlockIfAny), (answer) =>
-        Option.map(Option.fromNullOr(answer), blockOfAnswer),
-      )
-
     /** The questions of a scan for transfers of this token. */
     const scanOf = (asset: Address) =>
       Effect.succeed<ScanNode<ChainUnavailable>>({
-        heads: Effect.flatMap(askPair(blockAt("latest"), blockAt(config.finalTag)), ([head, last]) =>
-          Effect.all({
-            newest: Effect.map(Effect.flatMap(Effect.fromResult(head), readHeader), (answer) => ({
-              ...blockOfAnswer(answer),
-              parentHash: answer.parentHash,
-            })),
-            final: blockOf(last),
-          }),
-        ),
-        blockAt: (number) => Effect.flatMap(Effect.result(ask(...blockAt(numberToHex(number)))), blockIfAny),
-        blockAndNewest: (number) =>
-          Effect.flatMap(askPair(blockAt(numberToHex(number)), blockAt("latest")), ([one, head]) =>
-            Effect.all({ there: blockIfAny(one), newest: blockOf(head) }),
-          ),
-        logs: (topics, range) => logsIn(asset, topics, range),
+        heads,
+        blockAt: (number) => Effect.flatMap(Effect.result(ask(...blockAt(number))), blockIfAny),
+        logs: Effect.fnUntraced(function* (topics, range) {
+          const { before, end, logs, newest } = yield* receipts.askTogether({
+            logs: logsCall(asset, topics, range),
+            before: blockAt(range.from - 1n),
+            end: blockAt(range.to),
+            newest: blockAt("latest"),
+          })
+          return {
+            logs: tokenLogsOf(yield* Effect.flatMap(Effect.fromResult(logs), readLogs), asset),
+            before: yield* blockIfAny(before),
+            end: yield* blockIfAny(end),
+            newest: blockOf(yield* Effect.flatMap(Effect.fromResult(newest), readBlock)),
+          }
+        }),
         logsIn: (transaction) =>
-          Effect.map(Effect.flatMap(receiptIn(transaction, asset), readReceiptLogs), (answer) =>
-            tokenLogsOf(asset)(answer?.logs ?? []),
+          Effect.map(
+            receiptOf(transaction, asset),
+            Option.map(({ logs }) => logs),
           ),
         isTooWide: isTooManyBlocks,
         isTooLarge,
@@ -243,13 +239,16 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
 }
 
-const blockOfAnswer = ({ hash, number, timestamp }: typeof BlockAnswer.Type): Block => ({
+const blockOf = ({ hash, number, timestamp }: typeof BlockAnswer.Type): Block => ({
   number: hexToBigInt(number),
   hash,
   timestamp: hexToBigInt(timestamp),
 })
 
-const blockIn = (answer: unknown) => Effect.map(readBlock(answer), blockOfAnswer)
+const blockIfAny = (asked: JsonRpc.RpcResult) =>
+  Effect.map(Effect.flatMap(Effect.fromResult(asked), readBlockIfAny), (answer) =>
+    Option.map(Option.fromNullOr(answer), blockOf),
+  )
 
 /** A receipt without logs of other contracts, whose number its sender chooses: they are not decoded. */
 const ownLogs =
@@ -262,21 +261,18 @@ const ownLogs =
     return { ...answer, logs: all.filter(isOwn) }
   }
 
-const tokenLogsOf =
-  (asset: Address) =>
-  (logs: typeof TokenLogs.Type): ReadonlyArray<TokenLog> =>
-    logs
-      .filter((log) => log.removed !== true && inLowerCase(log.address) === inLowerCase(asset))
-      .map(({ blockHash, blockNumber, data, logIndex, topics, transactionHash }) => ({
-        topics,
-        data,
-        transaction: inLowerCase(transactionHash),
-        block: hexToBigInt(blockNumber),
-        blockHash,
-        index: Number(logIndex),
-      }))
-
-const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(asked), blockIn)
+const tokenLogsOf = (logs: typeof LogAnswers.Type, asset: Address): ReadonlyArray<TokenLog & Log> =>
+  logs
+    .filter((log) => log.removed !== true && inLowerCase(log.address) === inLowerCase(asset))
+    .map(({ address, blockHash, blockNumber, data, logIndex, topics, transactionHash }) => ({
+      address,
+      topics,
+      data,
+      transaction: inLowerCase(transactionHash),
+      block: hexToBigInt(blockNumber),
+      blockHash,
+      index: Number(logIndex),
+    }))
 
 /**
  * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a

@@ -91,8 +91,8 @@ const hasTopics = (log: Log, topics: Topics) =>
   log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
 
 /**
- * What the authorization moved to its recipient in these logs of one transaction: the asset's `AuthorizationUsed`,
- * directly followed by its `Transfer`. A payer may spend a nonce on another amount, or on another recipient.
+ * The amount that the authorization moved to its recipient in these logs of one transaction: the asset's
+ * `AuthorizationUsed`, directly followed by its `Transfer`. A payer may spend a nonce on another amount, or on another recipient.
  */
 export const amountPaid = (
   logs: ReadonlyArray<Log>,

@@ -1,5 +1,5 @@
 /** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
-import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
+import { Clock, type Duration, Effect, Option, Record, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Batcher from "../../platform/Batcher.ts"
 import * as JsonClient from "../../http/JsonClient.ts"
@@ -13,16 +13,10 @@ export interface JsonRpcConfig {
   readonly limit?: number
 }
 
-export type RpcCall = Parameters<Ask>
+export type RpcCall = Readonly<Parameters<Ask>>
 
-/** The node's answer to one query of two. */
+/** The node's answer to one query of several. */
 export type RpcResult = Result.Result<unknown, ChainUnavailable>
-
-/**
- * Sends two queries whose answers are compared in one request, and repeats them only together. A node that rejects
- * batches gets them separately.
- */
-export type AskPair = (one: RpcCall, other: RpcCall) => Effect.Effect<readonly [RpcResult, RpcResult]>
 
 /** Maximum number of queries in one request. Common providers accept as many. */
 const batchSize = 50
@@ -132,8 +126,9 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       }),
     )
 
-  const together = Effect.fnUntraced(function* (batch: ReadonlyArray<Worded>) {
-    const sent = yield* Effect.result(exchange(`[${batch.map(({ text }, index) => body(text, index)).join(",")}]`))
+  const together = Effect.fnUntraced(function* (batch: ReadonlyArray<Worded>, most?: number) {
+    const text = `[${batch.map((one, index) => body(one.text, index)).join(",")}]`
+    const sent = yield* Effect.result(exchange(text, most))
     const everyone = (one: (question: Worded, index: number) => Effect.Effect<unknown, Failed>) =>
       Effect.forEach(batch, (question, index) => Effect.result(one(question, index)))
     if (sent._tag === "Failure") {
@@ -141,11 +136,11 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       const next = isOfOne(sent.failure) ? "alone" : "again"
       return yield* everyone(({ method }) => failed(method, next, silence(sent.failure)))
     }
-    const { status, text } = sent.success
+    const { status } = sent.success
     if (isPassing(status)) {
       return yield* everyone(({ method }) => failed(method, "again", { reason: "refused the request", status }))
     }
-    const answers = Option.getOrUndefined(decodeJson(text))
+    const answers = Option.getOrUndefined(decodeJson(sent.success.text))
     if (!Array.isArray(answers)) {
       const refusal = decodeAnswer(answers)
       if (Option.isSome(refusal) && limited.has(refusal.value.error?.code ?? 0))
@@ -196,9 +191,11 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const enqueue = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
     Effect.flatMap(isAlone, (alone) => (alone ? eachAlone(list) : sendSoon(list)))
 
-  /** Sends the list in a request without other callers' queries. */
+  /** Sends the list in a request without other callers' queries, which may be as long as a single one. */
   const apart = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
-    Effect.flatMap(isAlone, (alone) => (alone || list.length === 1 ? eachAlone(list) : together(list)))
+    Effect.flatMap(isAlone, (alone) =>
+      alone || list.length === 1 ? eachAlone(list) : long.withPermit(together(list, limit)),
+    )
 
   /** Repeats a list at most once and as a whole: its answers are compared, so they must come from one node. */
   const asked = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {
@@ -222,17 +219,37 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const ask: Ask = (method, params) =>
     Effect.flatMap(asked([worded(method, params)]), (answers) => oneOf(answers, 0)).pipe(timed(method))
 
-  const askPair: AskPair = (one, other) =>
-    Effect.flatMap(Effect.cached(asked([worded(...one), worded(...other)])), (both) => {
-      const at = (index: number, [method]: RpcCall) =>
-        Effect.result(Effect.flatMap(both, (answers) => oneOf(answers, index)).pipe(timed(method)))
-      return Effect.all([at(0, one), at(1, other)], { concurrency: "unbounded" })
-    })
+  /**
+   * Sends queries whose answers are compared in one request, and repeats them only together. A node that rejects batches
+   * gets them separately.
+   */
+  const askTogether = <Name extends string>(
+    calls: Readonly<Record<Name, RpcCall>>,
+  ): Effect.Effect<Record<Name, RpcResult>> => {
+    const names = Object.keys(calls)
+    const list = Object.values<RpcCall>(calls)
+    return Effect.cached(asked(list.map((call) => worded(...call)))).pipe(
+      Effect.flatMap((answered) =>
+        Effect.forEach(
+          list,
+          ([method], index) =>
+            Effect.flatMap(answered, (answers) => oneOf(answers, index)).pipe(timed(method), Effect.result),
+          { concurrency: "unbounded" },
+        ),
+      ),
+      Effect.map((results) =>
+        Record.map(
+          calls,
+          ([method], name): RpcResult => results[names.indexOf(name)] ?? Result.fail(malformedAnswer(method)),
+        ),
+      ),
+    )
+  }
 
   const once: Ask = (method, params) =>
     Effect.mapError(single(worded(method, params)), ({ error }) => error).pipe(timed(method))
 
-  return { ask, askPair, once }
+  return { ask, askTogether, once }
 })
 
 export type JsonRpc = Effect.Success<ReturnType<typeof make>>

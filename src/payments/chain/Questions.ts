@@ -30,21 +30,27 @@ export interface Receipt {
 }
 
 /** Values of a topic that are asked for; null for any. */
-type Topic = Hex | ReadonlyArray<Hex> | null
+export type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
+
+/** The newest block and the newest final one, in one request. */
+type Heads<E> = Effect.Effect<{ readonly newest: Header; readonly final: Block }, E>
+
+/** The answer to a question for logs, with what the same node knows of the range: the blocks before and at its end. */
+export interface RangeLogs {
+  readonly logs: ReadonlyArray<TokenLog>
+  readonly before: Option.Option<Block>
+  readonly end: Option.Option<Block>
+  readonly newest: Block
+}
 
 /** The questions of a scan. */
 export interface ScanNode<E> {
-  /** The newest block and the newest final one, in one request. */
-  readonly heads: Effect.Effect<{ readonly newest: Header; readonly final: Block }, E>
+  readonly heads: Heads<E>
   readonly blockAt: (number: bigint) => Effect.Effect<Option.Option<Block>, E>
-  /** The block of this number and then the newest one, in one request. */
-  readonly blockAndNewest: (
-    number: bigint,
-  ) => Effect.Effect<{ readonly there: Option.Option<Block>; readonly newest: Block }, E>
-  /** The token's logs with these topics. */
-  readonly logs: (topics: ReadonlyArray<Topic>, range: BlockRange) => Effect.Effect<ReadonlyArray<TokenLog>, E>
-  /** All logs of the token in one transaction. */
-  readonly logsIn: (transaction: Hex) => Effect.Effect<ReadonlyArray<TokenLog>, E>
+  /** The token's logs with these topics and the blocks around them, in one request. */
+  readonly logs: (topics: Topics, range: BlockRange) => Effect.Effect<RangeLogs, E>
+  /** All logs of the token in one transaction; none if the node does not know it. */
+  readonly logsIn: (transaction: Hex) => Effect.Effect<Option.Option<ReadonlyArray<TokenLog>>, E>
   /** Whether the node refused the question for the number of its blocks or results. */
   readonly isTooWide: (error: E) => boolean
   /** Whether the answer itself was too large, so that even one block can have it. */
@@ -53,7 +59,6 @@ export interface ScanNode<E> {
 
 /** The questions about one authorization. */
 export interface EvidenceNode<E> {
-  /** The newest block and the newest final one, in one request. */
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
   /** The newest final block. Then, in one request, the block of this number and the block `again` at the final number. */
   readonly finalAnd: (

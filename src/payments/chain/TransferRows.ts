@@ -1,7 +1,7 @@
 /** The table of transfers to us that the scan has read, and how far it has read the chain. */
 import type { Transfer } from "./Eip3009.ts"
 import { Effect, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -163,12 +163,13 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     log_index: transfer.index,
   })
 
-  /** The provisional transfers in these blocks that this reading lacks. */
-  const missing = ({ end, from, transfers }: ReadRange) =>
+  /** The provisional transfers in these blocks that this reading lacks, but for those of replaced blocks. */
+  const missing = ({ end, from, transfers }: ReadRange, replaced: ReadonlyArray<Hex> = []) =>
     missingRows(
       sql`SELECT DISTINCT block, block_hash FROM chain_transfers
         WHERE ${here} AND NOT is_final AND block BETWEEN ${from}::bigint AND ${end.number}::bigint
-          AND name <> ALL(${transfers.map((one) => nameOf(token, one))}::text[]) ORDER BY block`,
+          AND name <> ALL(${transfers.map((one) => nameOf(token, one))}::text[])
+          AND block_hash <> ALL(${replaced}::text[]) ORDER BY block`,
     ).pipe(
       Effect.orDie,
       Effect.map((all) => all.map(({ block, blockHash }): BlockId => ({ number: block, hash: blockHash }))),
@@ -194,39 +195,58 @@ export const make = Effect.fnUntraced(function* (token: Token) {
         WHERE excluded.is_final OR NOT t.is_final`,
     )
 
-  /** Changes the cursor if no other server has moved it, and then the rows. False if another server was faster. */
-  const move = (change: Effect.Effect<ReadonlyArray<unknown>, unknown>, rows: Effect.Effect<unknown, unknown>) =>
+  /** Changes the table while no other server moves the cursor. False if one has moved it. */
+  const whileAt = (place: Statement.Fragment, change: Effect.Effect<boolean, unknown>) =>
     inTransaction(
-      Effect.flatMap(change, (moved) => (moved.length === 0 ? Effect.succeed(false) : Effect.as(rows, true))),
+      Effect.flatMap(sql`SELECT network FROM chain_scans WHERE ${here} AND ${place} FOR UPDATE`, ({ length }) =>
+        length === 0 ? Effect.succeed(false) : change,
+      ),
     ).pipe(Effect.orDie)
 
-  /** Records a range that was read while its blocks were final. */
-  const commitFinal = (range: ReadRange) => {
+  const atHead = ({ hash, number }: BlockId) => part`head_block = ${number}::bigint AND head_hash = ${hash}`
+
+  /**
+   * Records a range that was read while its blocks were final. False if it lacks a transfer that was seen before, unless
+   * that one's block was replaced.
+   */
+  const commitFinal = (range: ReadRange, replaced: ReadonlyArray<Hex>) => {
     const { hash, number, timestamp } = range.end
-    return move(
+    const commit = Effect.andThen(
       sql`UPDATE chain_scans SET final_block = ${number}::bigint, final_hash = ${hash}, final_time = ${timestamp}::bigint,
           head_block = greatest(head_block, ${number}::bigint),
           head_hash = CASE WHEN head_block > ${number}::bigint THEN head_hash ELSE ${hash} END, doubted_at = NULL
-        WHERE ${here} AND final_block = ${range.from - 1n}::bigint RETURNING network`,
+        WHERE ${here}`,
       replace(range, true),
+    )
+    return whileAt(
+      part`final_block = ${range.from - 1n}::bigint`,
+      Effect.flatMap(missing(range, replaced), ({ length }) =>
+        length > 0 ? Effect.succeed(false) : Effect.as(commit, true),
+      ),
     )
   }
 
+  const moveHead = ({ hash, number }: BlockId) =>
+    sql`UPDATE chain_scans SET head_block = ${number}::bigint, head_hash = ${hash} WHERE ${here}`
+
   /** Records a range above the final block, read after the block `before`. */
   const commitHead = (range: ReadRange, before: BlockId) =>
-    move(
-      sql`UPDATE chain_scans SET head_block = ${range.end.number}::bigint, head_hash = ${range.end.hash}
-        WHERE ${here} AND head_block = ${before.number}::bigint AND head_hash = ${before.hash}
-          AND final_block < ${range.end.number}::bigint RETURNING network`,
-      replace(range, false),
+    whileAt(
+      part`${atHead(before)} AND final_block < ${range.end.number}::bigint`,
+      Effect.as(Effect.andThen(moveHead(range.end), replace(range, false)), true),
     )
 
-  /** Drops what was read above this final block: the blocks were replaced, or the head had not come so far. */
-  const resetHead = (final: BlockId, before: BlockId) =>
-    move(
-      sql`UPDATE chain_scans SET head_block = ${final.number}::bigint, head_hash = ${final.hash}
-        WHERE ${here} AND head_block = ${before.number}::bigint AND head_hash = ${before.hash} RETURNING network`,
-      sql`DELETE FROM chain_transfers WHERE ${here} AND NOT is_final AND block > ${final.number}::bigint`,
+  /** Drops the rows above this block, since the blocks above it were replaced. */
+  const resetHead = (to: BlockId, before: BlockId) =>
+    whileAt(
+      atHead(before),
+      Effect.as(
+        Effect.andThen(
+          moveHead(to),
+          sql`DELETE FROM chain_transfers WHERE ${here} AND NOT is_final AND block > ${to.number}::bigint`,
+        ),
+        true,
+      ),
     )
 
   /** Records that a node has another block where a final one was read. A later scan starts again if it agrees. */

@@ -1,9 +1,9 @@
 /** Scans the chain once, in order, for EIP-3009 transfers to us. Its table answers every question about them. */
-import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Context, Effect, Layer, Metric, Option, Semaphore } from "effect"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Block, BlockId, BlockRange, ScanNode } from "./Questions.ts"
+import type { Block, BlockId, ScanNode, Topics } from "./Questions.ts"
 import { Chain } from "./Chain.ts"
 import {
   addressIn,
@@ -11,8 +11,8 @@ import {
   pairsInReceipt,
   pairsOf,
   type SignedAuthorization,
-  type TokenLog,
   topicOf,
+  type Transfer,
   transferTopic,
   usedTopic,
 } from "./Eip3009.ts"
@@ -50,6 +50,10 @@ export const questionsAtMost = 150
 /** Blocks of the first question. Most providers accept as many. */
 const firstSpan = 1_000n
 
+const behind = Metric.gauge("altar.scan.behind", {
+  description: "Blocks between the newest one and the last one read, when this server last began a scan.",
+})
+
 const chunksOf = <A>(all: ReadonlyArray<A>, size: number) =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
 
@@ -60,56 +64,60 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
   let span = firstSpan
   const payTo = config.payTo.toLowerCase() as Address
 
-  /** The transfers to us in a range, and how many questions they took. */
-  const transfersIn = Effect.fnUntraced(function* (range: BlockRange, recipients: ReadonlyArray<Address>) {
-    const ours = new Set<string>(recipients)
+  /** The logs of the blocks after `before` up to `end`; none unless the node that answers knows both, and later ones. */
+  const logsOf = Effect.fnUntraced(function* (topics: Topics, before: BlockId, end: BlockId) {
+    const answer = yield* node.logs(topics, { from: before.number + 1n, to: end.number })
     // A node that ignores a filter answers logs that were not asked for.
-    const isInside = ({ block }: TokenLog) => block >= range.from && block <= range.to
-    const moved = (yield* node.logs([transferTopic, null, recipients.map(topicOf)], range)).filter(
-      (one) => isInside(one) && isPayment(one, ours),
-    )
-    const payers = chunksOf([...new Set(moved.map(({ topics }) => addressIn(topics[1])))], payersAtMost)
-    const uses = yield* Effect.forEach(payers, (some) => node.logs([usedTopic, some.map(topicOf)], range))
-    const logs = [...moved, ...uses.flat().filter(isInside)]
-    const { pairs, unclear } = pairsOf(logs, ours)
-    const receipts = yield* Effect.forEach([...unclear].slice(0, receiptsAtMost), node.logsIn)
-    const named = receipts.map((all) => all.filter(isInside))
-    return {
-      logs: [...logs, ...named.flat()],
-      transfers: [...pairs, ...named.flatMap((all) => pairsInReceipt(all, ours))],
-      asked: 1 + payers.length + receipts.length,
-    }
+    const logs = answer.logs.filter(({ block }) => block > before.number && block <= end.number)
+    const isKnown =
+      answer.newest.number > end.number &&
+      Option.exists(answer.before, ({ hash }) => hash === before.hash) &&
+      Option.exists(answer.end, ({ hash }) => hash === end.hash) &&
+      logs.every(({ block, blockHash }) => block !== end.number || blockHash === end.hash)
+    return isKnown ? Option.some(logs) : Option.none()
   })
 
-  /** The transfers of a range that ends with this block. None if the node may not have known all of its blocks. */
-  const read = Effect.fnUntraced(function* (from: bigint, end: Block, recipients: ReadonlyArray<Address>) {
-    const found = yield* transfersIn({ from, to: end.number }, recipients)
-    const { newest, there } = yield* node.blockAndNewest(end.number)
-    const isSame = Option.exists(there, ({ hash }) => hash === end.hash)
-    const isOfIt = found.logs.every(({ block, blockHash }) => block !== end.number || blockHash === end.hash)
-    return isSame && isOfIt && newest.number > end.number ? Option.some(found) : Option.none()
+  /** The transfers to us in these blocks, and how many questions they took; none if an answer is not certain. */
+  const read = Effect.fnUntraced(function* (before: BlockId, end: BlockId, recipients: ReadonlyArray<Address>) {
+    const ours = new Set<string>(recipients)
+    const moves = yield* logsOf([transferTopic, null, recipients.map(topicOf)], before, end)
+    if (Option.isNone(moves)) return Option.none()
+    const moved = moves.value.filter((one) => isPayment(one, ours))
+    const payers = chunksOf([...new Set(moved.map(({ topics }) => addressIn(topics[1])))], payersAtMost)
+    const uses = Option.all(
+      yield* Effect.forEach(payers, (some) => logsOf([usedTopic, some.map(topicOf)], before, end)),
+    )
+    if (Option.isNone(uses)) return Option.none()
+    const { pairs, unclear } = pairsOf([...moved, ...uses.value.flat()], ours)
+    const receipts = Option.all(yield* Effect.forEach([...unclear].slice(0, receiptsAtMost), node.logsIn))
+    return Option.map(receipts, (all) => ({
+      transfers: [...pairs, ...all.flatMap((logs) => pairsInReceipt(logs, ours))],
+      asked: 1 + payers.length + all.length,
+    }))
   })
 
   /**
-   * Reads the blocks up to `target` in ranges that the provider accepts, and commits each of them. Ends early at the
-   * bound on questions, at a range that is not certain, or when another server was faster.
+   * Reads the blocks after `first` up to `target` in ranges that the provider accepts, and commits each of them. Ends
+   * early at the bound on questions. False at a range that is not certain, or when another server was faster.
    */
   const pass = Effect.fnUntraced(function* (
-    first: bigint,
+    first: BlockId,
     target: Block,
     recipients: ReadonlyArray<Address>,
-    commit: (range: ReadRange) => Effect.Effect<boolean, E>,
+    commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, E>,
   ) {
-    let from = first
+    let before = first
     let asked = 0
     /** Blocks that are too many in this pass. */
     let refused: bigint | undefined
-    while (from <= target.number && asked < questionsAtMost) {
+    while (before.number < target.number && asked < questionsAtMost) {
+      const from = before.number + 1n
       const isWhole = target.number - from < span
       const to = isWhole ? target.number : from + span - 1n
       const end = isWhole ? Option.some(target) : yield* node.blockAt(to)
-      if (Option.isNone(end)) return
-      const answer = yield* Effect.result(read(from, end.value, recipients))
+      if (Option.isNone(end)) return false
+      const answer = yield* Effect.result(read(before, end.value, recipients))
+      let transfers: ReadonlyArray<Transfer> = []
       if (answer._tag === "Failure") {
         if (!node.isTooWide(answer.failure)) return yield* Effect.fail(answer.failure)
         asked += 2
@@ -119,21 +127,21 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
           continue
         }
         span = firstSpan
-        const seen = yield* rows.missing({ from, end: end.value, transfers: [] })
+        const seen = yield* rows.missing({ from, end: end.value, transfers })
         if (!node.isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
         // One block of a stranger's transfers must not stop the scan. Attempts are still searched one by one.
         yield* log("block not scanned", { block: String(from) })
-      } else if (Option.isNone(answer.success)) return
-      else asked += answer.success.value.asked + 3
-      const transfers =
-        answer._tag === "Success"
-          ? Option.match(answer.success, { onNone: () => [], onSome: (found) => found.transfers })
-          : []
-      if (!(yield* commit({ from, end: end.value, transfers }))) return
+      } else {
+        if (Option.isNone(answer.success)) return false
+        asked += answer.success.value.asked + 2
+        transfers = answer.success.value.transfers
+      }
+      if (!(yield* commit({ from, end: end.value, transfers }, before))) return false
       const wider = span + span / 8n + 1n
       if (!isWhole) span = refused !== undefined && wider >= refused ? refused - 1n : wider
-      from = to + 1n
+      before = end.value
     }
+    return true
   })
 
   /** Starts below the final block by the longest life of an authorization, or where the last scan ended if lower. */
@@ -157,36 +165,35 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return yield* rows.cursor(config.everyMillis)
   })
 
-  /** Whether a final reading lacks no transfer that was seen before, unless that one's block was replaced. */
-  const isComplete = Effect.fnUntraced(function* (range: ReadRange) {
-    for (const { hash, number } of yield* rows.missing(range)) {
-      const there = yield* node.blockAt(number)
-      if (Option.isNone(there) || there.value.hash === hash) return false
-    }
-    return true
+  /** Commits a final reading that lacks no transfer that was seen before, unless that one's block was replaced. */
+  const commitFinal = Effect.fnUntraced(function* (range: ReadRange) {
+    const seen = yield* rows.missing(range)
+    const there = yield* Effect.forEach(seen, ({ number }) => node.blockAt(number))
+    const replaced = seen.filter(({ hash }, index) => {
+      const now = there[index] ?? Option.none()
+      return Option.isSome(now) && now.value.hash !== hash
+    })
+    return yield* rows.commitFinal(
+      range,
+      replaced.map(({ hash }) => hash),
+    )
   })
 
   /** Reads what is new: first the blocks that have become final, then those above them. */
   const scanFrom = Effect.fnUntraced(function* (known: Cursor | undefined) {
-    const noBlock = Effect.succeedNone
-    const [{ final, newest }, finalNow, headNow] = yield* Effect.all(
-      [
-        node.heads,
-        known === undefined ? noBlock : node.blockAt(known.final.number),
-        known === undefined ? noBlock : node.blockAt(known.head.number),
-      ],
+    const [{ final, newest }, finalNow] = yield* Effect.all(
+      [node.heads, known === undefined ? Effect.succeedNone : node.blockAt(known.final.number)],
       { concurrency: "unbounded" },
     )
     if (newest.number < 1n || newest.number < final.number) return
+    if (known !== undefined) yield* Metric.update(behind, Number(newest.number - known.head.number))
     const cursor = yield* begin(known, final, finalNow)
     if (Option.isNone(cursor)) return
     const { recipients } = cursor.value
     // The head may still be filled with logs, so a range ends below it. No block that is unread is older than this.
     const parent: Block = { number: newest.number - 1n, hash: newest.parentHash, timestamp: newest.timestamp }
     const target = final.number < newest.number ? final : parent
-    yield* pass(cursor.value.final.number + 1n, target, recipients, (range) =>
-      Effect.flatMap(isComplete(range), (complete) => (complete ? rows.commitFinal(range) : Effect.succeed(false))),
-    )
+    yield* pass(cursor.value.final, target, recipients, commitFinal)
 
     const now = yield* rows.cursor(config.everyMillis)
     if (Option.isNone(now)) return
@@ -194,14 +201,13 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     const floor: BlockId = target.number > read.number ? target : read
     // Behind what was read before: the next scan may meet a node that is not.
     if (newest.number <= head.number && head.number > floor.number) return
-    const isChecked = known?.head.number === head.number && known.head.hash === head.hash
-    const holds = !isChecked || Option.exists(headNow, ({ hash }) => hash === head.hash)
-    const isKept = holds && head.number >= floor.number
-    if (!isKept && !(yield* rows.resetHead(floor, head))) return
-    let before = isKept ? head : floor
-    yield* pass(before.number + 1n, parent, recipients, (range) =>
-      Effect.tap(rows.commitHead(range, before), () => Effect.sync(() => (before = range.end))),
-    )
+    if (head.number >= floor.number) {
+      if (head.number < parent.number && (yield* pass(head, parent, recipients, rows.commitHead))) return
+      // A node that lacks the block may only be behind.
+      const there = yield* node.blockAt(head.number)
+      if (Option.isNone(there) || there.value.hash === head.hash) return
+    }
+    if (yield* rows.resetHead(floor, head)) yield* pass(floor, parent, recipients, rows.commitHead)
   })
 
   const cursor = Effect.map(rows.cursor(config.everyMillis), Option.getOrUndefined)
