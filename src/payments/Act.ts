@@ -40,6 +40,8 @@ export type Paid<Input, By extends Payer = OnChain> = By & {
   readonly number: number | null
   /** RFC 3339 UTC with milliseconds. */
   readonly acceptedAt: string
+  /** The same by the database's clock, when it is recorded. */
+  readonly settledAt: string
 }
 
 /** The public record of an act and the path of its page. */
@@ -126,12 +128,13 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
     // An act without claims has no conflicts.
     conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>
-      Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
+      Effect.forEach(paid, ({ acceptedAt, id, input, number, settledAt, ...payer }) =>
         Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (read, by) => ({
           ...by,
           acceptedAt,
           id,
           number,
+          settledAt,
           input: read,
         })),
       ).pipe(Effect.flatMap(record)),

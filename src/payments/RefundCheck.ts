@@ -1,7 +1,9 @@
 /** Checks on final blocks that a transaction paid a payment back. */
-import { DateTime, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type Hex, hexToBigInt, toEventSelector } from "viem"
 import type { Refund } from "../../schema/payments/Refund.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
+import { timestampOf } from "../platform/Time.ts"
 import { AddressText, HexText, inLowerCase, Quantity, Word, wordOf } from "./Hex.ts"
 import { RefundRefused, type Returnable } from "./store/Refunds.ts"
 import { Chain } from "./chain/Chain.ts"
@@ -44,6 +46,7 @@ const movedTo = (payer: Hex, asset: Hex, { logs }: Receipt) => {
 export const checked = Effect.fn("RefundCheck.checked")(
   function* (payment: Returnable, transaction: Hex) {
     const chain = yield* Chain
+    const clock = yield* DatabaseClock
     const { amountAtomic, attempt, claimableUntil, network, refund } = payment
     if (network === null) return yield* refuse("This payment was made by card. Refund it at the card processor.")
     if (refund !== null) return yield* refuse(`This payment was refunded in transaction ${refund.transaction}.`)
@@ -81,7 +84,7 @@ export const checked = Effect.fn("RefundCheck.checked")(
       amountAtomic: moved.toString(),
       originalTransaction: original,
       attempt,
-      recordedAt: DateTime.formatIso(yield* DateTime.now),
+      recordedAt: timestampOf((yield* clock.now).millis),
     } satisfies Refund
   },
   Effect.catchTag("ChainUnavailable", () => refuse("The node of RPC_URL does not answer. Try again later.")),

@@ -10,6 +10,8 @@ import { timestampOf } from "./Time.ts"
 export interface CachedRead<Key, A extends object, E> {
   /** Keys with equal names have equal statements, apart from their time. */
   readonly nameOf: (key: Key) => string
+  /** The time of a read whose rows depend on it, in milliseconds since 1970. */
+  readonly clock?: Effect.Effect<number>
   /** Rows in their order. `now` is the time of the query as RFC 3339. */
   readonly statement: (key: Key, now: string) => Statement.Fragment
   readonly make: (rows: ReadonlyArray<unknown>, key: Key) => Effect.Effect<A, E>
@@ -40,6 +42,7 @@ const overhead = 1024
  * if the hash is new, so the next read sees a change from any source.
  */
 export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
+  clock = Clock.currentTimeMillis,
   make,
   nameOf,
   statement,
@@ -50,7 +53,7 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
   const run = Effect.fnUntraced(function* (key: Key) {
     const name = nameOf(key)
     const known = kept.get(name)
-    const now = timestampOf(yield* Clock.currentTimeMillis)
+    const now = timestampOf(yield* clock)
     const rows = yield* Effect.orDie(sql<TaggedRow>`
       WITH found AS MATERIALIZED (
         SELECT row_number() OVER () AS place, r.* FROM (${statement(key, now)}) r

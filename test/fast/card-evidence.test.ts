@@ -1,12 +1,12 @@
 /** The evidence of a card charge: the proof in each answer of the processor, and the age of a missing charge. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
-import { TestClock } from "effect/testing"
 import { CardProcessor } from "../../src/payments/card/Processor.ts"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 
 const refused = (status: number, type: string, code: string) => [status, { error: { type, code } }] as const
 const intentOf = (status: string, change: object = {}) => {
@@ -31,7 +31,6 @@ interface Case {
 }
 
 const evidenceOf = Effect.fnUntraced(function* ({ canceled, charge, found, hours = 0, known, payment }: Case) {
-  yield* TestClock.setTime(Duration.toMillis(Duration.hours(hours)))
   const asked: Array<string> = []
   const http = HttpClient.make((request, { pathname }) => {
     const step = /\/(search|cancel|pi_1)$/u.exec(pathname)?.[1] ?? "charge"
@@ -51,7 +50,10 @@ const evidenceOf = Effect.fnUntraced(function* ({ canceled, charge, found, hours
     profile: "profile",
     secretKey: Redacted.make("secret"),
     timeout: Duration.seconds(1),
-  }).pipe(Effect.provideService(HttpClient.HttpClient, http))
+  }).pipe(
+    Effect.provideService(HttpClient.HttpClient, http),
+    Effect.provide(Layer.mock(DatabaseClock, { estimate: Effect.succeed(Duration.toMillis(Duration.hours(hours))) })),
+  )
   const attempt = { id: "attempt", amountAtomic: 3_000_000n, acceptedAt: new Date(0).toISOString() } as Attempt
   const result = yield* evidence(attempt, {
     rail: "card",

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { toEventSelector } from "viem"
 import { Chain } from "../../src/payments/chain/Chain.ts"
 import { wordOf } from "../../src/payments/Hex.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { checked } from "../../src/payments/RefundCheck.ts"
 import { carded, prepare, send } from "../lab/buyer/Cards.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -202,7 +203,10 @@ const check = (logs: ReadonlyArray<object>, named = hash("2")) => {
     Effect.succeed({ ...receipt, transactionHash: asked === hash("2") ? named : asked })
   return checked(payment, hash("2")).pipe(
     Effect.match({ onFailure: ({ message }) => message, onSuccess: ({ amountAtomic }) => amountAtomic }),
-    Effect.provide(Layer.mock(Chain, { ask, isFinal: () => Effect.succeed(true) })),
+    Effect.provide([
+      Layer.mock(Chain, { ask, isFinal: () => Effect.succeed(true) }),
+      Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
+    ]),
   )
 }
 

@@ -5,6 +5,7 @@ import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
 import { Reveals } from "../Reveals.ts"
@@ -79,6 +80,7 @@ export class CandleWall extends Context.Service<
 
       const list = yield* CachedReads.make({
         nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
+        clock: (yield* DatabaseClock).estimate,
         statement: wallRows,
         make: wallOf,
       })

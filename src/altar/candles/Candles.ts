@@ -1,5 +1,5 @@
 /** Candles and lights: lit when settled, out when their days are over, unsealed at most once. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type AlreadyUnsealed,
@@ -89,10 +89,7 @@ export class Candles extends Context.Service<
                   lit ? Effect.void : Effect.fail(new ParentNotLit({})),
                 ),
           record: Effect.fn("Candles.record")(function* (paid) {
-            const millis = yield* Clock.currentTimeMillis
-            const litAt = timestampOf(millis)
-            const litUntil = timestampOf(millis + days * dayMillis)
-            const records = paid.map(({ id, input, payer, transaction: hash }): Candle => {
+            const records = paid.map(({ id, input, payer, settledAt, transaction: hash }): Candle => {
               const sealed = input.intentionCommitment !== undefined
               return {
                 id,
@@ -105,8 +102,8 @@ export class Candles extends Context.Service<
                 dedication: input.dedication ?? null,
                 agentName: input.agentName ?? null,
                 intentionCommitment: input.intentionCommitment ?? null,
-                litAt,
-                litUntil,
+                litAt: settledAt,
+                litUntil: timestampOf(Date.parse(settledAt) + days * dayMillis),
                 payer,
                 transaction: hash,
                 unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
@@ -120,7 +117,7 @@ export class Candles extends Context.Service<
               FROM json_to_recordset(${JSON.stringify(records)}::json) AS r(id uuid, "parentId" uuid, spirit text,
                 rung text, dedication text, "agentName" text, "intentionCommitment" text, payer text, transaction text,
                 "litAt" timestamptz, "litUntil" timestamptz)`
-            return records.map((record) => recordedAct({ ...record }, litAt))
+            return records.map((record) => recordedAct({ ...record }, record.litAt))
           }),
         })
       }

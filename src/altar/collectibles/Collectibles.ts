@@ -7,7 +7,6 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
-import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
@@ -69,25 +68,24 @@ export class Collectibles extends Context.Service<
         }),
         conflict: () => new SoldOut({}),
         record: Effect.fn("Collectibles.record")(function* (paid) {
-          const collectedAt = yield* now
-          const editions = yield* Effect.forEach(paid, ({ id, input, number, payer, transaction }) => {
+          const editions = yield* Effect.forEach(paid, ({ id, input, number, payer, settledAt, transaction }) => {
             const item = items.get(input.elementId)
             return item === undefined || number === null
               ? Effect.die(`attempt ${id} holds no edition of ${input.elementId}`)
-              : Effect.succeed({ id, input, item, number, payer, transaction })
+              : Effect.succeed({ id, input, item, number, payer, settledAt, transaction })
           })
           const published = yield* publications.append(
-            editions.map(({ item, number, payer, transaction }) => ({
+            editions.map(({ item, number, payer, settledAt, transaction }) => ({
               type: "edition",
               itemId: item.id,
               manifestHash: item.manifestHash,
               edition: number,
               keeper: payer,
               transaction,
-              publishedAt: collectedAt,
+              publishedAt: settledAt,
             })),
           )
-          const records = editions.map(({ id, input, item, number, payer, transaction }, index) => ({
+          const records = editions.map(({ id, input, item, number, payer, settledAt, transaction }, index) => ({
             id,
             permalink: `${publicUrl}/acts/${id}`,
             elementId: item.id,
@@ -99,7 +97,7 @@ export class Collectibles extends Context.Service<
             keeper: payer,
             agentName: input.agentName ?? null,
             reason: input.reason ?? null,
-            collectedAt,
+            collectedAt: settledAt,
             transaction,
             publication: {
               sequence: published[index]?.sequence ?? 0,
@@ -111,7 +109,7 @@ export class Collectibles extends Context.Service<
             SELECT "elementId", edition, id, spirit, keeper, "agentName", reason, "collectedAt"
             FROM json_to_recordset(${JSON.stringify(records)}::json) AS r("elementId" text, edition int, id uuid,
               spirit text, keeper text, "agentName" text, reason text, "collectedAt" timestamptz)`
-          return records.map((record) => recordedAct(record, collectedAt))
+          return records.map((record) => recordedAct(record, record.collectedAt))
         }),
       })
 

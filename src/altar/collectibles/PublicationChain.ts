@@ -4,7 +4,6 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { Publication } from "../../../schema/altar/Catalog.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { now } from "../../platform/Time.ts"
 import { Items } from "./Items.ts"
 import { sha256 } from "../Hashes.ts"
 import type * as HashChain from "../HashChain.ts"
@@ -69,10 +68,9 @@ export class PublicationChain extends Context.Service<
       })
 
       /** New and changed manifests; the head is locked, so that several servers may start at once. */
-      const unpublished = Effect.gen(function* () {
+      const unpublished = Effect.fnUntraced(function* (publishedAt: string) {
         const known = yield* manifestsOf(sql`SELECT item_id, manifest_hash FROM publications WHERE type = 'manifest'`)
         const published = new Set(known.map(({ itemId, manifestHash }) => `${itemId} ${manifestHash}`))
-        const publishedAt = yield* now
         return [...items.values()]
           .filter(({ id, manifestHash }) => !published.has(`${id} ${manifestHash}`))
           .map(({ id, manifestHash }) => ({
@@ -85,7 +83,7 @@ export class PublicationChain extends Context.Service<
             publishedAt,
           }))
       })
-      yield* inTransaction(chain.append(() => unpublished))
+      yield* inTransaction(chain.append(unpublished))
 
       return PublicationChain.of({
         append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),

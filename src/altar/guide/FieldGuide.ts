@@ -5,6 +5,7 @@ import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.t
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
@@ -102,6 +103,8 @@ export class FieldGuide extends Context.Service<
         }
       })
 
+      const clock = (yield* DatabaseClock).estimate
+
       const altarRows = (_: "altars", now: string) => {
         const day = now.slice(0, 10)
         const candles = Candles.burning(now)
@@ -183,7 +186,7 @@ export class FieldGuide extends Context.Service<
         name: Name,
         statement: (name: Name, now: string) => Statement.Fragment,
         make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
-      ) => Effect.map(CachedReads.make({ nameOf: () => name, statement, make }), (read) => read(name))
+      ) => Effect.map(CachedReads.make({ nameOf: () => name, clock, statement, make }), (read) => read(name))
 
       return FieldGuide.of({
         spirits: yield* kept("spirits", spiritRows, spiritsOf),

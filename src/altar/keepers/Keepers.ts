@@ -5,7 +5,6 @@ import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/al
 import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 
 export const keeping = actText(Keeper, {
@@ -34,15 +33,14 @@ export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<type
         conflict: (conflict) =>
           conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken({}),
         record: Effect.fn("Keepers.record")(function* (paid) {
-          const keptAt = yield* now
-          const keepers = paid.map(({ id, input, payer, transaction }) => ({
+          const keepers = paid.map(({ id, input, payer, settledAt, transaction }) => ({
             id,
             permalink: `${publicUrl}/acts/${id}`,
             spirit: input.familiarId,
             keeper: payer,
             agentName: input.agentName ?? null,
             reason: input.reason ?? null,
-            keptAt,
+            keptAt: settledAt,
             transaction,
           }))
           yield* sql`
@@ -50,7 +48,7 @@ export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<type
             SELECT spirit, id, keeper, "agentName", reason, "keptAt"
             FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
               "agentName" text, reason text, "keptAt" timestamptz)`
-          return keepers.map((record) => recordedAct(record, keptAt))
+          return keepers.map((record) => recordedAct(record, record.keptAt))
         }),
       })
 

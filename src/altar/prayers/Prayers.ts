@@ -13,7 +13,6 @@ import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
-import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
@@ -56,15 +55,14 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
         conflict: (conflict) =>
           conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
         record: Effect.fn("Prayers.record")(function* (paid) {
-          const offeredAt = yield* now
-          const prayers = paid.map(({ acceptedAt, id, input, payer, transaction }) => ({
+          const prayers = paid.map(({ acceptedAt, id, input, payer, settledAt, transaction }) => ({
             id,
             permalink: `${publicUrl}/acts/${id}`,
             spirit: input.familiarId,
             day: acceptedAt.slice(0, 10),
             agentName: input.agentName,
             intentionCommitment: input.intentionCommitment,
-            offeredAt,
+            offeredAt: settledAt,
             payer,
             transaction,
           }))
@@ -74,7 +72,7 @@ export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<type
             FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
               "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
           return prayers.map((record) => ({
-            ...recordedAct(record, offeredAt),
+            ...recordedAct(record, record.offeredAt),
             extra: { line: lineFor(record.spirit, record.intentionCommitment) },
           }))
         }),

@@ -1,10 +1,11 @@
 /** `admin refunded`: records a transfer by which the operator paid a payment back, once the chain shows it. */
-import { Console, Duration, Effect, Option } from "effect"
+import { Console, Duration, Effect, Layer, Option } from "effect"
 import { Administration } from "../../admin/Administration.ts"
 import { inLowerCase } from "../../payments/Hex.ts"
 import { Refunds } from "../../payments/store/Refunds.ts"
 import { checked } from "../../payments/RefundCheck.ts"
 import { Chain } from "../../payments/chain/Chain.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { payments as configuredPayments } from "../../server/config/Config.ts"
 import { command, optionalText, word } from "../Define.ts"
 import { common } from "../Flags.ts"
@@ -51,7 +52,7 @@ export const refunded = command("refunded", {
         const payment = yield* paymentOf(flags.attempt)
         const refund = yield* Effect.provide(
           checked(payment, inLowerCase(flags.transaction)),
-          Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) }),
+          Layer.merge(Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) }), DatabaseClock.layer),
         )
         yield* (yield* Administration).refunded(payment.payment, refund, by)
         const { amountAtomic, payer, transaction } = refund

@@ -1,7 +1,8 @@
 /** Charges a granted token and reports the evidence. Each attempt has one idempotency key, so repeats charge once. */
-import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { Attempt } from "../store/Attempt.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 import { log } from "../../platform/LogMessages.ts"
@@ -73,6 +74,7 @@ const unfinished = new Set(["requires_action", "requires_confirmation", "require
 export class CardProcessor extends Context.Service<CardProcessor>()("spirit-altar/payments/card/Processor", {
   make: Effect.fnUntraced(function* (config: CardProcessorConfig) {
     const http = yield* HttpClient.HttpClient
+    const clock = yield* DatabaseClock
     const base = config.apiUrl.replace(/\/$/u, "")
 
     /** None without a readable answer of the processor within the timeout. */
@@ -167,7 +169,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
     const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
       if (payment.profile !== config.profile) return open()
       if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
-      const age = (yield* Clock.currentTimeMillis) - Date.parse(attempt.acceptedAt)
+      const age = (yield* clock.estimate) - Date.parse(attempt.acceptedAt)
       if (age > keyLife) return yield* search(attempt, age)
       const answer = yield* charge(attempt, payment)
       if (Option.isNone(answer)) return open()

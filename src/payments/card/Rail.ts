@@ -1,6 +1,7 @@
 /** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
@@ -60,6 +61,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
   make: Effect.fnUntraced(function* (config: CardRailConfig) {
     const realm = new URL(yield* PublicUrl).host
     const secret = config.challengeSecret
+    const clock = yield* DatabaseClock
 
     const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
       CardChallenge.make(
@@ -81,7 +83,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
     /** `WWW-Authenticate` for one request; none if the act is not sold for cards. */
     const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
       if (!isForCards(act)) return Option.none()
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* clock.estimate
       const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
       return Option.some(CardChallenge.headerOf(challenge, act.description))
     })
@@ -106,7 +108,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
           "This card challenge is for another URL, body, Idempotency-Key or price. Use the one in WWW-Authenticate.",
         )
       }
-      if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
+      if (Date.parse(challenge.expires) <= (yield* clock.estimate)) {
         return yield* reject("payment_expired", "This card challenge has expired. Request a new one.")
       }
       const payment: CardPayment = {

@@ -1,8 +1,9 @@
 /** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
-import { Context, Effect, Layer, Metric, type Schema } from "effect"
+import { Context, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "../../platform/Batcher.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { Moment, rowReader } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { type Change, changed } from "../Changes.ts"
@@ -22,6 +23,8 @@ const batches = Metric.histogram("altar.payment.batch_size", {
   description: "Attempts settled in one transaction.",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128],
 })
+
+const readTime = rowReader("payment_attempts", Schema.Struct({ settledAt: Moment }))
 
 interface Settling {
   readonly id: string
@@ -72,7 +75,11 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       }
     }
 
-    const recordAct = Effect.fnUntraced(function* (name: string, batch: ReadonlyArray<readonly [Attempt, Proof]>) {
+    const recordAct = Effect.fnUntraced(function* (
+      name: string,
+      settledAt: string,
+      batch: ReadonlyArray<readonly [Attempt, Proof]>,
+    ) {
       const act = acts.get(name)
       if (act === undefined) return yield* Effect.die(`no act is called ${name}`)
       const paid = batch.map(([{ acceptedAt, id, input, number }, proof]): Paid<Schema.Json, Payer> => ({
@@ -80,6 +87,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
         input,
         number,
         acceptedAt,
+        settledAt,
         ...payerOf(proof),
       }))
       const recorded = yield* act.record(paid)
@@ -93,7 +101,9 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
     const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
       const ids = [...new Set(batch.map((settling) => settling.id))]
       const locked = yield* sql`
-        SELECT ${columns} FROM payment_attempts WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR UPDATE`
+        SELECT ${columns}, clock_timestamp() AS settled_at FROM payment_attempts WHERE id = ANY(${ids}::uuid[])
+        ORDER BY id FOR UPDATE`
+      const times = yield* Effect.forEach(locked, readTime)
       const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
       const open = ids.flatMap((id) => {
         const attempt = attempts.get(id)
@@ -107,10 +117,11 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
         evidence: proof.rail === "card" ? "card charged" : "transfer found",
         transaction: proof.rail === "card" ? proof.intent : proof.transaction,
       }))
-      if (open.length === 0) return { attempts, ended }
+      const settledAt = times[0]?.settledAt
+      if (open.length === 0 || settledAt === undefined) return { attempts, ended }
       // All servers lock the heads of chains in one order.
       const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
-      const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
+      const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, settledAt, group))).flat()
       yield* sql`
         WITH settled AS (
           SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
