@@ -47,6 +47,9 @@ export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid
       "Sign the offer in challenge and send that.",
     ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
+    member: Schema.optionalKey(sentence("payload.authorization.validBefore", 200)).annotateKey({
+      description: "The member of the payment at fault, or its header; absent if no single member is.",
+    }),
     ...challenged,
   },
   at(

@@ -86,10 +86,10 @@ export const make = Effect.gen(function* () {
   const invalid = Effect.fnUntraced(function* (
     act: SoldAct,
     request: PaidRequest,
-    { message, reason }: PaymentRejected,
+    { member, message, reason }: PaymentRejected,
   ) {
     const challenge = challengeOf(yield* terms, saleOf(act, request.url, request.parameters), errorOf(reason, message))
-    return yield* new PaymentInvalid({ reason, message, challenge })
+    return yield* new PaymentInvalid({ reason, message, ...(member === undefined ? {} : { member }), challenge })
   })
 
   const failed = Effect.fnUntraced(function* (attempt: FailedAttempt) {

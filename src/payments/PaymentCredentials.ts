@@ -17,7 +17,7 @@ import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
-import { refuse } from "./verify/Offer.ts"
+import { refuseMember } from "./verify/Offer.ts"
 import { PaymentVerifier, type RefusedPayment } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 
@@ -45,7 +45,7 @@ export interface DuplicateRequest {
 
 const noHeader = readHeader("")
 
-const usedByNow = refuse(alreadyUsed, "payload.authorization.nonce is used.")
+const usedByNow = refuseMember(alreadyUsed, "payload.authorization.nonce", "is used.")
 
 const unproven = new FacilitatorUnavailable({
   message:

@@ -120,6 +120,7 @@ layer(world(), realClock)("a payment with", (it) => {
       assertAnswer(answer, 402, "payment_invalid")
       const message = String(answer.json["message"])
       assert.match(message, says)
+      assert.strictEqual(answer.json["member"], message.split(" ")[0])
       assert.include(Object(challengeOf(answer)).error, message.slice(0, 60))
     }),
   )

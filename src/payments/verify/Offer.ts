@@ -20,46 +20,35 @@ export const reject = (reason: string, message: string) =>
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
+/** The same refusal, of one member of the payment. */
+export const refuseMember = (reason: string, member: string, fault: string) =>
+  new PaymentRejected({ reason, member, message: `${member} ${fault} This request charged nothing.` })
+
 const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && inLowerCase(a) === inLowerCase(b)
+
+const unlike = (reason: string, member: string, offered: string) =>
+  refuseMember(reason, member, `must be ${offered}. Sign the offer in challenge.`)
 
 /** The first mismatch between a payload and the offer, if any. */
 export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
   const { accepted, payload: signed, resource } = payload
-  const price = sale.amountAtomic.toString()
-  if (accepted.scheme !== "exact")
-    return refuse("unsupported_scheme", "accepted.scheme must be `exact`. Sign the offer in challenge.")
-  if (accepted.network !== terms.network)
-    return refuse("invalid_network", `accepted.network must be ${terms.network}. Sign the offer in challenge.`)
-  if (!sameAddress(accepted.asset, terms.asset))
-    return refuse("invalid_payment_requirements", `accepted.asset must be ${terms.asset}. Sign the offer in challenge.`)
-  if (!sameAddress(accepted.payTo, terms.payTo))
-    return refuse("invalid_payment_requirements", `accepted.payTo must be ${terms.payTo}. Sign the offer in challenge.`)
-  if (accepted.amount !== price)
-    return refuse(
-      "invalid_payment_requirements",
-      `accepted.amount must be ${price}, in atomic USDC. Sign the offer in challenge.`,
-    )
-  if (resource.url !== sale.url)
-    return refuse("resource_url_mismatch", `resource.url must be ${sale.url}. Sign the offer in challenge.`)
-  if (!sameAddress(signed.authorization.to, terms.payTo)) {
-    return refuse(
-      "invalid_exact_evm_recipient_mismatch",
-      `payload.authorization.to must be ${terms.payTo}. Sign the offer in challenge.`,
-    )
-  }
-  if (BigInt(signed.authorization.value) !== sale.amountAtomic) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_value_mismatch",
-      `payload.authorization.value must be ${price}, in atomic USDC. Sign the offer in challenge.`,
-    )
-  }
-  if (BigInt(signed.authorization.validAfter) > maxUint256 || BigInt(signed.authorization.validBefore) > maxUint256) {
-    return refuse(
-      "invalid_payload",
-      "payload.authorization.validAfter and validBefore must be Unix seconds. Sign it with such times.",
-    )
-  }
-  return undefined
+  const { authorization } = signed
+  const price = `${sale.amountAtomic}, in atomic USDC`
+  const requirements = "invalid_payment_requirements"
+  if (accepted.scheme !== "exact") return unlike("unsupported_scheme", "accepted.scheme", "`exact`")
+  if (accepted.network !== terms.network) return unlike("invalid_network", "accepted.network", terms.network)
+  if (!sameAddress(accepted.asset, terms.asset)) return unlike(requirements, "accepted.asset", terms.asset)
+  if (!sameAddress(accepted.payTo, terms.payTo)) return unlike(requirements, "accepted.payTo", terms.payTo)
+  if (accepted.amount !== sale.amountAtomic.toString()) return unlike(requirements, "accepted.amount", price)
+  if (resource.url !== sale.url) return unlike("resource_url_mismatch", "resource.url", sale.url)
+  if (!sameAddress(authorization.to, terms.payTo))
+    return unlike("invalid_exact_evm_recipient_mismatch", "payload.authorization.to", terms.payTo)
+  if (BigInt(authorization.value) !== sale.amountAtomic)
+    return unlike("invalid_exact_evm_payload_authorization_value_mismatch", "payload.authorization.value", price)
+  const time = (["validAfter", "validBefore"] as const).find((one) => BigInt(authorization[one]) > maxUint256)
+  return time === undefined
+    ? undefined
+    : refuseMember("invalid_payload", `payload.authorization.${time}`, "must be Unix seconds. Sign such a time.")
 }
 
 /** Maximum seconds an authorization may live. Its attempt may hold claims for as long. */
@@ -73,21 +62,24 @@ export const untimely = (
 ): PaymentRejected | undefined => {
   const clock = `Check your clock: the server's says ${timestampOf(Number(now) * 1000)} (${now}).`
   if (authorization.validAfter > now) {
-    return refuse(
+    return refuseMember(
       "invalid_exact_evm_payload_authorization_valid_after",
-      `payload.authorization.validAfter is in the future. ${clock} Send it again after its validAfter, or sign a new one.`,
+      "payload.authorization.validAfter",
+      `is in the future. ${clock} Send it again after its validAfter, or sign a new one.`,
     )
   }
   if (authorization.validBefore < now + leastLife) {
-    return refuse(
+    return refuseMember(
       "invalid_exact_evm_payload_authorization_valid_before",
-      `payload.authorization.validBefore is past, or within ${leastLife} seconds. ${clock} Sign a new one.`,
+      "payload.authorization.validBefore",
+      `is past, or within ${leastLife} seconds. ${clock} Sign a new one.`,
     )
   }
   if (authorization.validBefore > now + longestLife(terms)) {
-    return refuse(
+    return refuseMember(
       "invalid_exact_evm_payload_authorization_valid_before",
-      `payload.authorization.validBefore is later than the ${terms.maxTimeoutSeconds} seconds of the offer allow. ${clock} Sign a shorter one.`,
+      "payload.authorization.validBefore",
+      `is later than the ${terms.maxTimeoutSeconds} seconds of the offer allow. ${clock} Sign a shorter one.`,
     )
   }
   return undefined

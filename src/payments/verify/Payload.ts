@@ -55,15 +55,19 @@ const spelled = (json: unknown, by: Spelling): unknown =>
 
 const decode = Schema.decodeUnknownResult(PaymentPayload)
 
-/** Names the member at fault in a sentence without its full stop: `payload.signature must be …`. */
-const faultOf = (error: Schema.SchemaError): string => {
-  const [{ message, path } = { message: "Must be a JSON object", path: "" }] = issuesOf(error)
-  const member = path.replaceAll("/", ".")
-  return `${member === "" ? "PAYMENT-SIGNATURE" : member === "resource" ? "resource.url" : member} ${message.replace(/^Must/u, "must")}`
+/** The member at fault, and what it must be without the full stop. */
+export interface Fault {
+  readonly member: string
+  readonly fault: string
 }
 
-/** Fails with a sentence without its full stop. */
-export const payloadIn = (json: unknown, sent: string): Result.Result<ReadPayload, string> => {
+const faultOf = (error: Schema.SchemaError): Fault => {
+  const [{ message, path } = { message: "Must be a JSON object", path: "" }] = issuesOf(error)
+  const member = path === "" ? "PAYMENT-SIGNATURE" : path === "resource" ? "resource.url" : path.replaceAll("/", ".")
+  return { member, fault: message.replace(/^Must/u, "must") }
+}
+
+export const payloadIn = (json: unknown, sent: string): Result.Result<ReadPayload, Fault> => {
   const one = spelled(json, spellings)
   return Result.mapBoth(decode(one), {
     onFailure: faultOf,

@@ -9,10 +9,10 @@ import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { PaymentRejected } from "../PaymentRejected.ts"
-import { mismatch, refuse, reject, untimely } from "./Offer.ts"
+import { mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
 import { PayerBalances } from "./PayerBalances.ts"
 import type { PaymentHeader } from "./Header.ts"
-import { payloadIn, withSignature } from "./Payload.ts"
+import { type Fault, payloadIn, withSignature } from "./Payload.ts"
 import { Signatures } from "./Signature.ts"
 
 export interface VerifiedPayment {
@@ -53,7 +53,7 @@ const simulationMessages: Readonly<Record<string, string>> = {
 const badSignature = "invalid_exact_evm_signature"
 
 const highS =
-  "payload.signature has its s above half of the curve's order, which the token refuses (EIP-2). Sign again with a wallet that makes the lower one."
+  "has its s above half of the curve's order, which the token refuses (EIP-2). Sign again with a wallet that makes the lower one."
 
 const unproven = refuse(
   badSignature,
@@ -77,14 +77,16 @@ const refusedAs = (
   isTraceable: boolean,
 ): RefusedPayment => ({ _tag: "Refused", authorization, payload, refusal, isTraceable })
 
-const invalid = (fault: string) => Result.fail(refuse("invalid_payload", `${fault}.`))
+const invalid = ({ fault, member }: Fault) => Result.fail(refuseMember("invalid_payload", member, `${fault}.`))
+
+const invalidHeader = (fault: string) => invalid({ member: "PAYMENT-SIGNATURE", fault })
 
 const read = ({ isTwice, json, text }: PaymentHeader) => {
-  if (isTwice) return invalid("PAYMENT-SIGNATURE was sent in two header lines. Send one")
-  if (Option.isNone(text) || Option.isNone(json)) return invalid("PAYMENT-SIGNATURE must be base64 of a JSON object")
+  if (isTwice) return invalidHeader("was sent in two header lines. Send one")
+  if (Option.isNone(text) || Option.isNone(json)) return invalidHeader("must be base64 of a JSON object")
   const version = decodeVersion(json.value)
   if (Option.isSome(version) && version.value.x402Version !== 2) {
-    return Result.fail(refuse("invalid_x402_version", "x402Version must be 2. Sign the offer in challenge."))
+    return Result.fail(refuseMember("invalid_x402_version", "x402Version", "must be 2. Sign the offer in challenge."))
   }
   return Result.orElse(payloadIn(json.value, text.value), invalid)
 }
@@ -123,7 +125,7 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
         })
         if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
-        if (signatures.isHigh(signed, terms)) return yield* refuse(badSignature, highS)
+        if (signatures.isHigh(signed, terms)) return yield* refuseMember(badSignature, "payload.signature", highS)
 
         const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
         const late = untimely(authorization, terms, now)
