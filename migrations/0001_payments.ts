@@ -153,12 +153,13 @@ const chain = Effect.gen(function* () {
       nonce bigint NOT NULL,
       attempt_id uuid UNIQUE REFERENCES payment_attempts (id),
       hash text NOT NULL,
-      raw text NOT NULL,
+      raw text,
       gas_at_risk bigint NOT NULL DEFAULT 0,
       sent_at timestamptz(3) NOT NULL,
       PRIMARY KEY (sender, nonce)
     )`
   yield* sql`CREATE INDEX relayer_broadcasts_hash ON relayer_broadcasts (hash)`
+  yield* sql`CREATE INDEX relayer_broadcasts_raw ON relayer_broadcasts (sender, nonce) WHERE raw IS NOT NULL`
 })
 
 /** `attempt` of an unmatched payment holds its authorization; a card's has no network, asset, payer, nonce and end. A refund's `payment` is the claim of the returned payment. `attempt` bought with it, or failed. `shown` is public. */

@@ -145,12 +145,13 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       const paidByNow = ({ authorization }: ChainPayment, payload: string, terms: Terms) =>
         traced({ _tag: "Refused", authorization, payload, refusal: usedByNow, isTraceable: true }, terms)
 
-      /** Whether the wallet's own key signed this payment for this offer and the wallet has paid here before. */
+      /** Whether a wallet that has paid here before signed this payment for this offer. */
       const isKnown = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         if (request.payment === undefined) return false
         const sale = saleOf(act, request.url, request.parameters)
-        const signer = verifier.signerOf(request.payment, terms, sale)
-        return Option.isSome(signer) && (yield* lookup.hasPaid(signer.value))
+        const signed = verifier.authorizationIn(request.payment, terms, sale)
+        if (Option.isNone(signed) || !(yield* lookup.hasPaid(signed.value.from))) return false
+        return yield* Effect.orElseSucceed(verifier.isSigner(signed.value, terms), () => false)
       })
 
       return { read, paidByNow, isKnown }

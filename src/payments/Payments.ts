@@ -103,7 +103,10 @@ const unreachable = Effect.die("payments are not configured")
 
 /** Attempts of an earlier configuration stay as they are. */
 const unconfigured = Layer.mergeAll(
-  Layer.succeed(PaymentVerifier, PaymentVerifier.of({ verify: () => unreachable, signerOf: Option.none })),
+  Layer.succeed(
+    PaymentVerifier,
+    PaymentVerifier.of({ verify: () => unreachable, authorizationIn: Option.none, isSigner: () => unreachable }),
+  ),
   CardRail.off,
   Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
   Layer.succeed(UsedAuthorization, UsedAuthorization.of({ trace: () => unreachable })),

@@ -3,6 +3,7 @@ import { type Duration, Effect, Layer } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { Transfers } from "./chain/Transfers.ts"
 import { changed } from "./Changes.ts"
+import { forgetFinal } from "./settle/Broadcasts.ts"
 import { Settled } from "./store/Settled.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 
@@ -17,6 +18,7 @@ export const layer = ({ longestLife, sweepEvery }: TransferSweepConfig) =>
     Effect.gen(function* () {
       const { scan } = yield* Transfers
       const { confirmAll } = yield* Settled
+      const forget = yield* forgetFinal
       const { judge, prune } = yield* UnmatchedPayments
 
       const sweep = Effect.gen(function* () {
@@ -26,6 +28,7 @@ export const layer = ({ longestLife, sweepEvery }: TransferSweepConfig) =>
         yield* Effect.forEach(final, (act) => changed({ ...act, from: "settled", to, evidence: "transfer found" }), {
           discard: true,
         })
+        yield* forget
         yield* judge(longestLife)
         yield* prune
         return 0

@@ -57,7 +57,11 @@ export interface Ledger {
   readonly pools: ReadonlyArray<{ readonly name: string; readonly highest: number; readonly released: number[] }>
   readonly totals: ReadonlyArray<{ readonly settled: string; readonly atomic: string }>
   readonly broadcasts: ReadonlyArray<{ readonly hash: string }>
-  readonly strays: ReadonlyArray<{ readonly name: string }>
+  /** Payments that bought nothing. */
+  readonly strays: ReadonlyArray<{ readonly name: string; readonly amount: string; readonly transaction: string }>
+  /** The last final block that the server has read, and the transfers up to it that it has not judged yet. */
+  readonly scans: ReadonlyArray<{ readonly asset: string; readonly block: string }>
+  readonly unjudged: ReadonlyArray<{ readonly name: string }>
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
@@ -100,7 +104,12 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         totals: await tx<Ledger["totals"][number][]>`
           SELECT settled, settled_atomic::text AS atomic FROM payment_totals`,
         broadcasts: await tx<Ledger["broadcasts"][number][]>`SELECT lower(hash) AS hash FROM relayer_broadcasts`,
-        strays: await tx<Ledger["strays"][number][]>`SELECT lower(name) AS name FROM payment_strays`,
+        strays: await tx<Ledger["strays"][number][]>`
+          SELECT lower(name) AS name, amount_atomic::text AS amount, lower(transaction) AS transaction FROM payment_strays`,
+        scans: await tx<Ledger["scans"][number][]>`
+          SELECT lower(asset) AS asset, final_block::text AS block FROM chain_scans`,
+        unjudged: await tx<Ledger["unjudged"][number][]>`
+          SELECT lower(name) AS name FROM chain_transfers WHERE NOT is_judged`,
         heads: await tx<Ledger["heads"][number][]>`
           SELECT 'witness' AS chain, sequence, chain_hash AS hash FROM witness_head
           UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`,

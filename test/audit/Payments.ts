@@ -56,24 +56,40 @@ const auditTransfers = async (
     ledger.attempts.filter(({ rail }) => rail === "x402"),
     authorizationOf,
   )
-  const strays = new Set(ledger.strays.map(({ name }) => name))
+  const strays = new Map(ledger.strays.map((one) => [one.name, one]))
+  const nameOf = (transfer: Transfer) =>
+    `authorization:eip155:${chain.chainId}:${token.toLowerCase()}:${authorizationOf(transfer)}`
+  const unjudged = new Set(ledger.unjudged.map(({ name }) => name))
+  const scanned = ledger.scans.find(({ asset }) => asset === token.toLowerCase())
   // The sender of a recorded broadcast is one of our relayers.
   const noted = new Set(ledger.broadcasts.map(({ hash }) => hash))
   const ours = new Set(settlers)
   const sample = chain.transfers.find(({ transaction }) => noted.has(transaction))
   if (sample !== undefined) ours.add(await chain.senderOf(sample.transaction))
   const check = "a transfer buys one act"
+  const once = "a final transfer is one act or one unmatched payment"
+  const made = new Set(chain.transfers.map(nameOf))
+  for (const { name } of ledger.strays) found.hold(once, !name.startsWith("authorization:") || made.has(name), { name })
   await each(chain.transfers, async (transfer) => {
     const attempts = paid.get(authorizationOf(transfer)) ?? []
     const [settled, more] = attempts.filter(({ state }) => state === "settled")
     const facts = { transfer, attempts: attempts.map(({ amount, id, state }) => ({ id, state, amount })) }
-    if (settled !== undefined)
+    const stray = strays.get(nameOf(transfer))
+    if (settled !== undefined) {
+      found.hold(once, stray === undefined, { ...facts, stray })
       return found.hold(check, more === undefined && BigInt(settled.amount) === transfer.amount, facts)
+    }
     found.examine(check)
     // The check of pending attempts says whether one may be open still.
     if (attempts.some(({ state }) => state === "pending")) return undefined
-    if (strays.has(`authorization:eip155:${chain.chainId}:${token.toLowerCase()}:${authorizationOf(transfer)}`))
+    if (stray !== undefined) {
+      const isSame = BigInt(stray.amount) === transfer.amount && stray.transaction === transfer.transaction
+      found.hold(once, isSame && transfer.block <= chain.final.number, { ...facts, stray })
       return found.examine("a payment of no purchase is noted for the operator")
+    }
+    const isRead = scanned !== undefined && transfer.block <= BigInt(scanned.block) && !unjudged.has(nameOf(transfer))
+    // Cheaper ones have a ceiling.
+    if (isRead && transfer.amount >= 10_000n) found.violate(once, facts)
     if (attempts.length > 0 || ours.has(await chain.senderOf(transfer.transaction))) return found.violate(check, facts)
     return found.examine("an outsider brought an authorization that nobody ever showed here")
   })

@@ -6,6 +6,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
+import { until } from "../lab/Eventually.ts"
+import { Settled as SettledStore } from "../../src/payments/store/Settled.ts"
 import * as Settled from "./Settled.ts"
 import { Proxies, TestServer } from "../lab/TestServices.ts"
 
@@ -14,6 +16,19 @@ const { assertKept, becomes, buy, hasten, health, readAct, replaced } = Settled
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
 describe.concurrent("a settled transfer", () => {
+  it.live("is inquired about once the scan of its network reads another token", () =>
+    Effect.gen(function* () {
+      yield* buy
+      const sql = yield* SqlClient.SqlClient
+      const hash = `0x${"0".repeat(64)}`
+      yield* sql`
+        INSERT INTO chain_scans (network, asset, recipients, final_block, final_hash, final_time, head_block, head_hash)
+        SELECT payment ->> 'network', 'another token', '[]', 1000000, ${hash}, 0, 1000000, ${hash} FROM payment_attempts`
+      const { leaseUnexplained } = yield* SettledStore.make
+      assert.strictEqual((yield* leaseUnexplained(1, 0)).taken, 1)
+    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
   it.live("is pending until its block is final, and final from then on, in every read", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
@@ -22,6 +37,10 @@ describe.concurrent("a settled transfer", () => {
       yield* Purchase.mine(2)
       const receipt = yield* becomes(bought, "final")
       assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`SELECT nonce FROM relayer_broadcasts WHERE raw IS NOT NULL`.pipe(
+        until("the bytes of its transaction are kept", (rows) => rows.length === 0),
+      )
       const newest = yield* read("/api/acts?limit=1")
       assert.deepStrictEqual(newest.acts[0].receipt, receipt)
       assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)

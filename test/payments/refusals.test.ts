@@ -7,6 +7,7 @@ import { type Authorization, challengeOf, encode, type Offer, type Payment, sign
 import { written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
+import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { Proxies, realClock } from "../lab/TestServices.ts"
@@ -249,6 +250,41 @@ describe.concurrent("refused payments from one address", () => {
       assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
       assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
     }).pipe(Effect.provide(server)),
+  )
+
+  it.live("never count a wallet whose contract signs and that has paid here", () =>
+    Effect.gen(function* () {
+      const address = "198.51.100.10"
+      const sell = yield* seller
+      const [owner, contract] = [yield* newPayer(), yield* newPayer()]
+      yield* giveCode(contract.address, agreeing)
+      const buy = sell(owner, { from: contract.address }, from(address))
+      assert.strictEqual((yield* buy).status, 201)
+      yield* refusedBy(address, 64, 8)
+      assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
+      assert.strictEqual((yield* buy).status, 201)
+    }).pipe(Effect.provide(server)),
+  )
+
+  it.live("do not include payments beyond a wallet's limit in flight", () =>
+    Effect.gen(function* () {
+      const address = "198.51.100.11"
+      const sell = yield* seller
+      const [regular, stranger] = [yield* newPayer(100n * Purchase.price), yield* newPayer()]
+      assert.strictEqual((yield* sell(regular, {}, from(address))).status, 201)
+      yield* Purchase.automine(false)
+      const answers = yield* Effect.forEach(Array.from({ length: 60 }), () => sell(regular, {}, from(address)), {
+        concurrency: "unbounded",
+      })
+      const beyond = answers.filter(({ status }) => status !== 202)
+      assert.strictEqual(beyond.length, 50)
+      for (const one of beyond) {
+        assertAnswer(one, 409, "reconcile_required")
+        assert.include(String(one.json["message"]), "The limit of this wallet is 10 now.")
+      }
+      const other = yield* sell(stranger, {}, from(address))
+      assert.strictEqual(other.status, 202, other.text)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "1 hour", {}, {}, { trustedProxies: loopback }))),
   )
 
   it.live("are limited when they arrive all at once, too", () =>

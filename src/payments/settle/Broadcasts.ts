@@ -34,10 +34,7 @@ export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavaila
   }
 }
 
-const readSigned = rowReader(
-  "relayer_broadcasts",
-  Schema.Struct({ sender: HexText, nonce: Whole, hash: Word, raw: HexText }),
-)
+const readRecorded = rowReader("relayer_broadcasts", Schema.Struct({ sender: HexText, nonce: Whole, hash: Word }))
 const rowsInFlight = rowsOf(
   "relayer_broadcasts",
   Schema.Struct({
@@ -78,8 +75,8 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     /** The transaction of an attempt. An attempt has at most one nonce. */
     const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
       const [row] = yield* sql`
-        SELECT sender, nonce, hash, raw FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
-      return row === undefined ? Option.none() : Option.some<Signed>(yield* readSigned(row))
+        SELECT sender, nonce, hash FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
+      return row === undefined ? Option.none() : Option.some(yield* readRecorded(row))
     })
 
     /** The nonce after all recorded ones, and the gas at risk from this nonce on. */
@@ -133,9 +130,8 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         SELECT b.sender, b.nonce, b.hash, b.raw, coalesce(${wanted}, false) AS is_payable,
           (extract(epoch FROM clock_timestamp() - b.sent_at) * 1000)::float8 AS age_millis
         FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
-        WHERE b.sender = ${sender} AND b.nonce >= ${mined}::bigint ORDER BY b.nonce LIMIT ${limit}::int`).pipe(
-        unavailable,
-      ),
+        WHERE b.sender = ${sender} AND b.nonce >= ${mined}::bigint AND b.raw IS NOT NULL
+        ORDER BY b.nonce LIMIT ${limit}::int`).pipe(unavailable),
     )
 
     /** Records the replacement of a transaction. False if another server was faster. */
@@ -176,3 +172,13 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
 }) {
   static readonly layer = Layer.effect(this, this.make)
 }
+
+/** Forgets the bytes of transactions up to the last one of each key that is final by its act. */
+export const forgetFinal = Effect.map(SqlClient.SqlClient, (sql) =>
+  retryConflicts(sql`
+    UPDATE relayer_broadcasts b SET raw = NULL FROM (
+      SELECT o.sender, max(o.nonce) AS nonce FROM relayer_broadcasts o JOIN payment_attempts a ON a.id = o.attempt_id
+      WHERE o.raw IS NOT NULL AND a.finality = 'final' AND COALESCE(a.current_transaction, a.transaction) = o.hash
+      GROUP BY o.sender
+    ) AS f WHERE b.sender = f.sender AND b.nonce <= f.nonce AND b.raw IS NOT NULL`),
+)

@@ -7,7 +7,7 @@ import { inLowerCase } from "../Hex.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { chainIdOf } from "../chain/Eip3009.ts"
-import { Broadcasts, type Signed } from "./Broadcasts.ts"
+import { Broadcasts } from "./Broadcasts.ts"
 import * as Fees from "./Fees.ts"
 import * as RelayerNode from "./RelayerNode.ts"
 import * as Sender from "./Sender.ts"
@@ -98,7 +98,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /** Limits the wallet of a rehearsed transfer that failed in its block, unless the block came too late. */
-      const judge = Effect.fnUntraced(function* (attempt: string, { hash }: Signed, payment: ChainPayment) {
+      const judge = Effect.fnUntraced(function* (attempt: string, hash: Hex, payment: ChainPayment) {
         const { from, validBefore } = payment.authorization
         const receipt = yield* node.receipt(hash)
         if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
@@ -111,7 +111,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         if (Option.isNone(sent)) return false
         const { nonce, sender } = sent.value
         if ((yield* node.count(sender, "latest")) <= nonce) return false
-        yield* judge(attempt, sent.value, payment)
+        yield* judge(attempt, sent.value.hash, payment)
         return yield* chain.isSpentUnused({ sender, nonce }, payment.authorization)
       })
 

@@ -43,14 +43,20 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
       ),
     )
 
-    /** Leases acts that should be in the table by now and are not: their block was replaced, or a node forgot it. */
+    /**
+     * Leases acts that a scan of their network should have found or made final by now. Their block was replaced, a node
+     * forgot it, or they were paid with an earlier token.
+     */
     const leaseUnexplained = Effect.fn("Settled.leaseUnexplained")(function* (limit: number, leaseMillis: number) {
       const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET next_check_at = now() + ${leaseMillis}::float8 * interval '1 millisecond'
         WHERE id IN (
-          SELECT a.id FROM payment_attempts a JOIN chain_scans s ON s.network = a.payment ->> 'network' AND s.asset = lower(a.payment #>> '{authorization,asset}')
+          SELECT a.id FROM payment_attempts a JOIN LATERAL (
+            SELECT max(head_block) AS head, max(final_block) AS final FROM chain_scans
+            WHERE network = a.payment ->> 'network') s ON true
           WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
-            AND s.head_block >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its})
+            AND (s.final >= a.settled_block
+              OR s.head >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its}))
           ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)
         RETURNING ${sql.literal(attemptColumns)}`)
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }

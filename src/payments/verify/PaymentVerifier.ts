@@ -166,17 +166,15 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         )
       })
 
-      /** The wallet whose own key signed the payment for this offer; none otherwise. It asks the node nothing. */
-      const signerOf = (header: PaymentHeader, terms: Terms, sale: Sale) => {
-        const found = read(header)
-        if (Result.isFailure(found)) return Option.none()
-        const { payload } = found.success
-        const authorization = authorizationOf(payload, terms)
-        const isOwn = mismatch(payload, terms, sale) === undefined && signatures.isOwn(authorization, terms)
-        return isOwn ? Option.some(authorization.from) : Option.none()
+      /** The authorization of a payment that fits the offer; none otherwise. Its signature is not checked. */
+      const authorizationIn = (header: PaymentHeader, terms: Terms, sale: Sale) => {
+        const found = Option.getSuccess(read(header))
+        return Option.filter(found, ({ payload }) => mismatch(payload, terms, sale) === undefined).pipe(
+          Option.map(({ payload }) => authorizationOf(payload, terms)),
+        )
       }
 
-      return { verify, signerOf }
+      return { verify, authorizationIn, isSigner: signatures.isSigner }
     }),
   },
 ) {

@@ -64,9 +64,6 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       signature: plainly(authorization.signature),
     })
 
-    /** Whether the wallet's own key signed, in any spelling. */
-    const isOwn = (authorization: SignedAuthorization, terms: Terms) => byKey(plainOf(authorization), terms)
-
     /**
      * The authorization as it goes on chain: a signature of the wallet's key in the spelling that tokens accept, any
      * other as it is. Undefined if neither the wallet's key signed nor its code could accept the signature. The rest is
@@ -99,7 +96,13 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return byKey(authorization, terms) || (yield* byWallet(authorization, terms))
     })
 
-    return { isOwn, plausible, proven, isHigh }
+    /** Whether the wallet signed, in any spelling. A wallet without code costs the node nothing that is not cached. */
+    const isSigner = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
+      if (byKey(plainOf(authorization), terms)) return true
+      return (yield* hasCode(authorization.from)) && (yield* byWallet(authorization, terms))
+    })
+
+    return { isSigner, plausible, proven, isHigh }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)
