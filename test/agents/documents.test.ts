@@ -24,8 +24,8 @@ const document = Effect.gen(function* () {
   return text
 })
 
-const newAgent = (before?: (request: Request) => Promise<void>) =>
-  new Agent(privateKeyToAccount(generatePrivateKey()), before)
+const newAgent = (before?: (request: Request) => Promise<void>, secondMillis?: number) =>
+  new Agent(privateKeyToAccount(generatePrivateKey()), before, secondMillis)
 
 /** The same blocks as a browser shows them. */
 const programOfPage = (page: string): ReadonlyArray<Block> =>
@@ -87,35 +87,34 @@ layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
   )
 })
 
-layer(sandbox({}, { patience: Duration.millis(patience(0.5)) }), realClock)(
-  "an agent whose payment takes long",
-  (it) => {
-    it.effect("reads a 202, does not pay again, and polls until it has the outcome", () =>
-      Effect.gen(function* () {
-        const chain = yield* LocalChain
-        const client = chainClient(chain.rpcUrl)
-        let questions = 0
-        const agent = newAgent(async ({ headers }) => {
-          if (agent.steps.at(-1)?.status === 202) {
-            if (++questions !== 2) return
-            await client.setAutomine(true)
-            await client.mine({ blocks: 1 })
-          } else if ("payment-signature" in headers) {
-            questions = 0
-            await client.setAutomine(false)
-          }
-        })
-        const program = programOf(yield* document)
-        yield* Effect.promise(() => agent.follow(program))
-        const unknown = agent.steps.filter(({ status }) => status === 202)
-        assert.isAtLeast(unknown.length, 6, "each payment was unknown at first, and asked for more than once")
-        const signed = agent.steps.flatMap(({ request }) => request.headers["payment-signature"] ?? [])
-        assert.strictEqual(new Set(signed).size, 3, "one signature for each act")
-        assert.deepEqual(yield* acts, everything)
-      }),
-    )
-  },
-)
+const slow = { patience: Duration.millis(patience(0.5)), sweepEvery: Duration.seconds(1) }
+
+layer(sandbox({}, slow), realClock)("an agent whose payment takes long", (it) => {
+  it.effect("reads a 202, does not pay again, and polls until it has the outcome", () =>
+    Effect.gen(function* () {
+      const chain = yield* LocalChain
+      const client = chainClient(chain.rpcUrl)
+      let questions = 0
+      const agent = newAgent(async ({ headers }) => {
+        if (agent.steps.at(-1)?.status === 202) {
+          if (++questions !== 2) return
+          await client.setAutomine(true)
+          await client.mine({ blocks: 1 })
+        } else if ("payment-signature" in headers) {
+          questions = 0
+          await client.setAutomine(false)
+        }
+      }, 200)
+      const program = programOf(yield* document)
+      yield* Effect.promise(() => agent.follow(program))
+      const unknown = agent.steps.filter(({ status }) => status === 202)
+      assert.isAtLeast(unknown.length, 6, "each payment was unknown at first, and asked for more than once")
+      const signed = agent.steps.flatMap(({ request }) => request.headers["payment-signature"] ?? [])
+      assert.strictEqual(new Set(signed).size, 3, "one signature for each act")
+      assert.deepEqual(yield* acts, everything)
+    }),
+  )
+})
 
 layer(world(), realClock)("an agent that pays with real money", (it) => {
   it.effect("is told so, and pays from its own wallet", () =>

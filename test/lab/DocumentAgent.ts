@@ -66,11 +66,17 @@ export class Agent {
 
   readonly account: PrivateKeyAccount
   readonly #before: (request: Request) => Promise<void>
+  readonly #secondMillis: number
 
-  /** `before` is called before each request, so that a test can change the world around it. */
-  constructor(account: PrivateKeyAccount, before: (request: Request) => Promise<void> = () => Promise.resolve()) {
+  /** `before` is called before each request. A second of `Retry-After` lasts `secondMillis`. */
+  constructor(
+    account: PrivateKeyAccount,
+    before: (request: Request) => Promise<void> = () => Promise.resolve(),
+    secondMillis = 1000,
+  ) {
     this.account = account
     this.#before = before
+    this.#secondMillis = secondMillis
     this.#values = createContext({
       wallet: account.address,
       signTypedData: (data: Parameters<PrivateKeyAccount["signTypedData"]>[0]) => account.signTypedData(data),
@@ -130,7 +136,7 @@ export class Agent {
       if (what === undefined) throw new Error(`${template.line}: ${response.status} is not foreseen: ${text}`)
       if (what.startsWith("stop")) throw new Error(`${template.line}: ${what}`)
       if (what === "again") {
-        await setTimeout(1000 * Number(response.headers.get("retry-after") ?? 1))
+        await setTimeout(this.#secondMillis * Number(response.headers.get("retry-after") ?? 1))
         continue
       }
       if (what.includes(" = ")) {
