@@ -57,4 +57,32 @@ journeys(
     assert.isNull(await kept(page))
     assert.strictEqual(signed(requests).length, 1)
   })
+
+  it("an early failure is not paid for again while its payment could still be used", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    const requests = watch(page)
+    const openUntil = new Date(Date.now() + 8_000).toISOString()
+    const failed = {
+      code: "payment_failed",
+      docs: "/docs/errors#payment_failed",
+      message: "It was not charged so far.",
+      reason: "unsent",
+    }
+    await page.route("**/api/witness", async (route) => {
+      const { "payment-signature": payment, ...headers } = route.request().headers()
+      if (payment === undefined || signed(requests).length > 1) return route.fallback()
+      const response = await route.fetch({ headers })
+      const json = { ...(await response.json()), ...failed, authorizationOpenUntil: openUntil }
+      return route.fulfill({ response, json })
+    })
+    await buy(page)
+    await page.getByText("signs no other payment for this act").waitFor()
+    assert.strictEqual((await kept(page)).openUntil, openUntil)
+    await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+    await page.getByText("could still be used. Asking the wallet in").waitFor()
+    assert.lengthOf(signed(requests), 1)
+    await settled(page).waitFor()
+    assert.isAtLeast(Date.now(), Date.parse(openUntil))
+    assert.lengthOf(signed(requests), 2)
+  })
 })

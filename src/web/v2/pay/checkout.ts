@@ -8,7 +8,18 @@ import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
 import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
-import { abandon, forget, leave, mayLeave, pending, type Purchase, remember, settle } from "./purchase.ts"
+import {
+  abandon,
+  failEarly,
+  forget,
+  leave,
+  mayLeave,
+  openFor,
+  pending,
+  type Purchase,
+  remember,
+  settle,
+} from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
@@ -27,6 +38,8 @@ const kept = (purchase: Purchase, what = "Your signed payment is") =>
   mayLeave(purchase)
     ? `${what} kept in this browser.`
     : "This browser does not keep it, so your signed payment is lost when you leave this page."
+
+const minutesOf = (seconds: number) => (seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`)
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
@@ -66,7 +79,11 @@ const unpriced = (purchase: Purchase, why: string, progress: Progress, isUnreach
   return refuse(purchase, `${sentence(why)} Nothing was signed.`, isUnreached)
 }
 
-const refused = (purchase: Purchase, message: string, progress: Progress): Result => {
+/** The time until which a failed payment could still be used, where the altar names one. */
+const openUntilIn = ({ authorizationOpenUntil: time }: Body) =>
+  typeof time === "string" && Date.parse(time) > Date.now() ? time : undefined
+
+const refused = (purchase: Purchase, message: string, body: Body, progress: Progress): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
@@ -76,6 +93,13 @@ const refused = (purchase: Purchase, message: string, progress: Progress): Resul
   }
   progress.step("sign", "done", "Signed. This page no longer sends it.")
   progress.step("settle", "failed", "The altar refused the payment, so there is no act.")
+  const openUntil = openUntilIn(body)
+  if (openUntil !== undefined) {
+    failEarly(purchase, openUntil)
+    const retryAfter = openFor(purchase.path)
+    const words = `This page keeps it, and signs no other payment for this act in the next ${minutesOf(retryAfter)}.`
+    return { tag: "refused", message: `${message} ${words}`, retryAfter }
+  }
   // The words stay in the box unless the altar itself says that nothing was charged.
   if (/nothing was charged/iu.test(message)) return refuse(purchase, message)
   forget(purchase)
@@ -134,6 +158,13 @@ const signed = async (
     "done",
     `${priceUsd(BigInt(amount))} to ${endsOf(payTo)} on ${networkName(network)}, as listed.`,
   )
+  // A second signature beside one that still could be used might pay twice.
+  const waits = openFor(purchase.path)
+  if (waits > 0) {
+    const words = `An earlier payment failed and could still be used. Asking the wallet in ${minutesOf(waits)}.`
+    progress.step("sign", "waits", words)
+    await pause(waits)
+  }
   const asking = remember({ ...purchase, asked: true })
   progress.step(
     "sign",
@@ -210,7 +241,7 @@ const follow = async (
       return disputed(purchase, end, progress)
     case "refused":
       return end.isSigned
-        ? refused(purchase, end.refusal.message, progress)
+        ? refused(purchase, end.refusal.message, end.body, progress)
         : later(unpriced(purchase, end.refusal.message, progress), end.refusal)
     case "open":
       if (!end.isSigned) return later(unpriced(purchase, end.reason, progress, end.refusal === undefined), end.refusal)

@@ -1,4 +1,5 @@
 /** The purchases of this browser: one key each, stored until answered, so that none is signed for twice. */
+import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
@@ -26,6 +27,8 @@ export interface Purchase extends Listed {
   readonly asked: boolean
   /** `PAYMENT-SIGNATURE`, once there is one. */
   readonly payment: string | null
+  /** It failed, and its payment could still be used until this time. It is kept until then. */
+  readonly openUntil?: string
   /** The newest answer that differs from the purchase, as evidence against the altar. */
   readonly misrecorded?: Settlement & { readonly differences: ReadonlyArray<Difference> }
 }
@@ -90,6 +93,21 @@ export const remember = (purchase: Purchase): Purchase => {
 export const forget = ({ form, key }: Purchase) => {
   if (remembered(form)?.key === key) tab.remove(slotOf(form))
   browser.remove(signedSlotOf(key))
+}
+
+/** Failed while its payment could still be used: the form may begin another purchase, and this one is kept. */
+export const failEarly = (purchase: Purchase, openUntil: string) => {
+  tab.remove(slotOf(purchase.form))
+  browser.set(signedSlotOf(purchase.key), JSON.stringify({ ...purchase, openUntil }))
+}
+
+/** Seconds until no failed payment for this path can be used; an altar cannot name more than a signature lives. */
+export const openFor = (path: string): number => {
+  const times = pending().flatMap(({ openUntil, path: its }) =>
+    its === path && openUntil ? [Date.parse(openUntil)] : [],
+  )
+  const seconds = times.map((time) => Math.ceil((time - Date.now()) / 1000) || 0)
+  return Math.min(secondsMaximum, Math.max(0, ...seconds))
 }
 
 /** Left without a signature in this tab. Another tab may have continued it, so words and signature stay. */
