@@ -1,4 +1,4 @@
-/** The transparency logs: signed by their keys, made of the stones and of all acts, and never others than they were. */
+/** The transparency log: signed by its key, made of the stones, and never another than it was. */
 import { setTimeout } from "node:timers/promises"
 import { each, request } from "./Api.ts"
 import { type Stone, stoneText } from "./Chains.ts"
@@ -46,15 +46,15 @@ const bundleOf = (entries: ReadonlyArray<string>) =>
     }),
   )
 
-const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>) => {
+const viewOf = (vkey: string, leaves: ReadonlyArray<Buffer>) => {
   const roots = rootsOf(leaves)
   /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
   const wrongCheckpoint = (note: string) => {
     const tree = openNote(note, vkey)
     if (tree === undefined) return "is not signed by the log's key"
     const root = roots[tree.size]
-    if (root === undefined) return `covers ${tree.size} ${noun}s, and there are ${leaves.length}`
-    return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} ${noun}s`
+    if (root === undefined) return `covers ${tree.size} stones, and there are ${leaves.length}`
+    return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} stones`
   }
   /** The same of a `.tlog-proof` for the entry at an index. */
   const wrongProof = (text: string, index: number) => {
@@ -77,26 +77,7 @@ const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>) => {
   return { vkey, wrongCheckpoint, wrongProof }
 }
 
-export interface Checks {
-  readonly checkpoint: string
-  readonly covered: string
-  readonly tiles: string
-  readonly proof: string
-}
-
-/** A log with the entries that it should have. */
-interface Logged {
-  readonly noun: string
-  readonly checks: Checks
-  readonly api: string
-  readonly files: string
-  /** In order. */
-  readonly entries: ReadonlyArray<{ readonly id: string; readonly text: string }>
-  readonly checkpoints: Ledger["checkpoints"]
-  readonly heads: Ledger["logHead"]
-}
-
-const ofStones: Checks = {
+const checks = {
   checkpoint: "a checkpoint is signed, and of the stones as they are",
   covered: "every stone is in the log",
   tiles: "the log's files are those of its stones",
@@ -116,19 +97,17 @@ const statusOf = async (url: string, entries: number): Promise<Status | "no log"
   }
 }
 
+/** Compares every file of a log with the one that these entries make. */
 const auditFiles = async (
   url: string,
-  size: number,
-  texts: ReadonlyArray<string>,
+  entries: ReadonlyArray<string>,
   leaves: ReadonlyArray<Buffer>,
-  check: string,
   found: Findings,
 ) => {
   const expected: Array<{ readonly path: string; readonly bytes: Buffer }> = []
-  const entries = texts.slice(0, size)
-  for (const { from, path, to } of filesOf("entries", size))
+  for (const { from, path, to } of filesOf("entries", entries.length))
     expected.push({ path, bytes: bundleOf(entries.slice(from, to)) })
-  let row = leaves.slice(0, size)
+  let row = leaves
   for (let level = 0; row.length > 0; level += 1) {
     const hashes = row
     for (const { from, path, to } of filesOf(String(level), row.length))
@@ -140,70 +119,58 @@ const auditFiles = async (
   await each(expected, async ({ bytes, path }) => {
     const answer = await request(`${url}${path}`)
     const isSame = answer.status === 200 && answer.bytes.equals(bytes)
-    found.hold(check, isSame, { url: `${url}${path}`, status: answer.status })
+    found.hold(checks.tiles, isSame, { url: `${url}${path}`, status: answer.status })
   })
 }
 
-export const auditOne = async (
+/** Holds every server's log against the chain of stones. */
+export const auditLog = async (
   servers: ReadonlyArray<string>,
-  { api, checkpoints, checks, entries, files, heads, noun }: Logged,
+  stones: ReadonlyArray<Stone>,
+  { checkpoints, logHead }: Ledger,
   found: Findings,
 ): Promise<LogView | undefined> => {
-  const texts = entries.map(({ text }) => text)
+  const texts = stones.map(stoneText)
   const leaves = texts.map(leafOf)
   let view: LogView | undefined
   for (const server of servers) {
-    const status = await statusOf(`${server}${api}/log`, entries.length)
+    const status = await statusOf(`${server}/api/witness/log`, stones.length)
     if (status === "no log") continue
     if (status === "stopped") {
       found.violate(checks.covered, { server, status })
       continue
     }
-    view ??= viewOf(noun, status.vkey, leaves)
+    view ??= viewOf(status.vkey, leaves)
     const wrong = view.wrongCheckpoint(status.checkpoint)
     found.hold(checks.checkpoint, wrong === undefined, { server, checkpoint: wrong })
     // A restarted server waits for a neighbour's next checkpoint, which comes with the next sale.
-    const isCovered = status.size === entries.length && status.state !== "stopped"
-    found.hold(checks.covered, isCovered, { server, status, entries: entries.length })
-    found.hold(checks.checkpoint, status.vkey === view?.vkey, { server, vkey: status.vkey, others: view?.vkey })
+    const isCovered = status.size === stones.length && status.state !== "stopped"
+    found.hold(checks.covered, isCovered, { server, status, stones: stones.length })
+    found.hold(checks.checkpoint, status.vkey === view.vkey, { server, vkey: status.vkey, others: view.vkey })
     // Below a server's own address: the log's address in an answer may bypass it.
-    const file = await request(`${server}${files}checkpoint`)
+    const file = await request(`${server}/log/checkpoint`)
     const other = view.wrongCheckpoint(file.text)
     found.hold(checks.checkpoint, file.status === 200 && other === undefined, {
       server,
       status: file.status,
       file: other,
     })
-    await auditFiles(`${server}${files}`, Math.min(status.size, entries.length), texts, leaves, checks.tiles, found)
+    await auditFiles(`${server}/log/`, texts.slice(0, status.size), leaves.slice(0, status.size), found)
   }
   if (view === undefined) return undefined
-  const { wrongCheckpoint, wrongProof } = view
+  const { vkey, wrongCheckpoint, wrongProof } = view
   for (const { note, root, size } of checkpoints) {
     const wrong =
       wrongCheckpoint(note) ??
-      (openNote(note, view.vkey)?.root.equals(root) === true ? undefined : "is kept with another root")
+      (openNote(note, vkey)?.root.equals(root) === true ? undefined : "is kept with another root")
     found.hold(checks.checkpoint, wrong === undefined, { kept: size, wrong })
   }
-  for (const { size, stopped } of heads) {
-    found.hold(checks.covered, stopped === null, { size, stopped })
-  }
-  await each(entries, async ({ id }, at) => {
+  for (const { size, stopped } of logHead) found.hold(checks.covered, stopped === null, { size, stopped })
+  await each(stones, async ({ id }, at) => {
     const server = servers[at % servers.length]
-    const { status, text } = await request(`${server}${api}/${id}/proof`)
+    const { status, text } = await request(`${server}/api/witness/${id}/proof`)
     const wrong = status === 200 ? wrongProof(text, at) : `is answered ${status}`
     found.hold(checks.proof, wrong === undefined, { server, id, at, wrong })
   })
   return view
-}
-
-export const auditLog = (
-  servers: ReadonlyArray<string>,
-  stones: ReadonlyArray<Stone>,
-  ledger: Ledger,
-  found: Findings,
-) => {
-  const entries = stones.map((stone) => ({ id: stone.id, text: stoneText(stone) }))
-  const { checkpoints, logHead: heads } = ledger
-  const logged = { noun: "stone", checks: ofStones, api: "/api/witness", files: "/log/", entries, checkpoints, heads }
-  return auditOne(servers, logged, found)
 }

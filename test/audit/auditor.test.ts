@@ -80,22 +80,16 @@ layer(altar, realClock)("the auditor", (it) => {
     }),
   )
 
-  it.effect.each([
-    // A changed row would stop the log, because the server reads its files again.
-    {
-      what: "a tile of the log with another hash",
-      path: "/log/tile/0/",
-      change: (bytes: Buffer) => bytes.fill(255 - (bytes[0] ?? 0), 0, 1),
-      check: "the log's files are those of its stones",
-    },
-  ])("finds $what, by that check alone", ({ change, check, path: changed }) =>
+  // A changed row would stop the log, because the server reads its files again.
+  it.effect("finds a tile of the log with another hash, by that check alone", () =>
     Effect.gen(function* () {
       const { server } = yield* Altar
       const url = yield* serve(async (path, body, request) => {
-        const answer = await forward(server, path, body, request)
-        return { ...answer, body: "", bytes: path.startsWith(changed) ? change(answer.bytes) : answer.bytes }
+        const { bytes, ...answer } = await forward(server, path, body, request)
+        if (path.startsWith("/log/tile/0/")) bytes[0] = 255 - (bytes[0] ?? 0)
+        return { ...answer, body: "", bytes }
       })
-      assert.deepStrictEqual(broken(yield* audited({ server: url })), [check])
+      assert.deepStrictEqual(broken(yield* audited({ server: url })), ["the log's files are those of its stones"])
     }),
   )
 

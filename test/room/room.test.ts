@@ -3,18 +3,7 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  bearer,
-  codeOf,
-  from,
-  rooms,
-  newAddress,
-  newRoom,
-  poll,
-  polled,
-  type RoomClient,
-  send,
-} from "../lab/server/Rooms.ts"
+import { codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 import { TestServer, realClock } from "../lab/TestServices.ts"
@@ -164,19 +153,6 @@ layer(rooms(), realClock)("a room", (it) => {
         assert.strictEqual(answer.status, status, answer.text)
         assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
       }
-    }),
-  )
-
-  it.effect("counts no deletion where there is no room", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const address = newAddress()
-      const remove = (guest: RoomClient) =>
-        ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
-      const guests = yield* Effect.forEach(Array.from({ length: 11 }), () => newRoom(url))
-      const twice = guests.slice(0, 10).flatMap((guest) => [guest, guest])
-      const statuses = valuesOf(yield* Effect.forEach([...twice, ...guests.slice(10)], remove), "status")
-      assert.deepStrictEqual(statuses, [...guests.slice(0, 10).flatMap(() => [200, 404]), 429])
     }),
   )
 })
