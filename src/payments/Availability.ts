@@ -23,11 +23,17 @@ export const notSettled = (obstacle: string, charged: string) =>
 const paused = "The operator has paused sales"
 const readOnly = "The database accepts no writes now"
 
+/** While settings are missing, nothing is settled and nothing is in the way. */
+const unobstructed = { obstacle: Effect.undefined, funds: Effect.succeed<Funds>("ok") }
+
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
   make: Effect.gen(function* () {
     const selling = yield* Selling
-    const token = yield* TokenWatch
-    const settlement = yield* Settlement
+    const { obstacle: tokenObstacle } = Option.getOrElse(yield* Effect.serviceOption(TokenWatch), () => unobstructed)
+    const settlement = Option.getOrElse(yield* Effect.serviceOption(Settlement), () => unobstructed)
+    const onChain = Effect.zipWith(tokenObstacle, settlement.obstacle, (token, settling) => token ?? settling, {
+      concurrent: true,
+    })
     const reported = yield* Ref.make<string | undefined>(undefined)
 
     /** A pause is the operator's own act, so it is no error. */
@@ -38,18 +44,15 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       yield* obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
     })
 
-    const state = Effect.all([selling.state, token.obstacle, settlement.obstacle, settlement.funds], {
+    const state = Effect.all([selling.state, onChain, settlement.funds], {
       concurrency: "unbounded",
     }).pipe(
-      Effect.map(([{ isWritable, pausedSince }, ofToken, ofSettlement, funds]): AvailabilityState => {
-        const onChain = ofToken ?? ofSettlement
-        return {
-          pausedSince,
-          isWritable,
-          obstacle: isWritable ? onChain : readOnly,
-          settlement: onChain === undefined ? funds : "failing",
-        }
-      }),
+      Effect.map(([{ isWritable, pausedSince }, obstacle, funds]): AvailabilityState => ({
+        pausedSince,
+        isWritable,
+        obstacle: isWritable ? obstacle : readOnly,
+        settlement: obstacle === undefined ? funds : "failing",
+      })),
       Effect.tap(({ obstacle, pausedSince }) => report(Option.isSome(pausedSince), obstacle)),
     )
 
@@ -62,7 +65,7 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     const toOffer = Effect.gen(function* () {
       yield* Effect.tapError(unlessPaused, () => report(true, undefined))
       const { isWritable } = yield* selling.state
-      const obstacle = isWritable ? ((yield* token.obstacle) ?? (yield* settlement.obstacle)) : readOnly
+      const obstacle = isWritable ? yield* onChain : readOnly
       yield* report(false, obstacle)
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
     })

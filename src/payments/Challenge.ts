@@ -1,8 +1,14 @@
-/** The 402 answers of a paid request: an offer, a refused payment, a failed attempt. */
-import { Effect, Option } from "effect"
-import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
+/** The outcome of an attempt, and the 402 answers: an offer, a refused payment, a failed attempt. */
+import { Context, Effect, Layer, Option } from "effect"
+import {
+  IdempotencyConflict,
+  PaymentFailed,
+  PaymentInvalid,
+  PaymentRequired,
+  PaymentsUnavailable,
+} from "../../schema/payments/Errors.ts"
 import type { Refund } from "../../schema/payments/Refund.ts"
-import type { FailedAttempt } from "./store/Attempt.ts"
+import type { Attempt, FailedAttempt, PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 import { Refunds } from "./store/Refunds.ts"
 import type { SoldAct } from "./Act.ts"
@@ -13,6 +19,13 @@ import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts
 import { couldNotPay } from "./decision.ts"
 import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
+
+export type Outcome =
+  | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
+  | { readonly _tag: "Pending"; readonly attempt: PendingAttempt }
+
+/** The part of a request that its challenge names. */
+type Offered = Pick<PaidRequest, "url" | "parameters">
 
 /** URLs carry parameters, so the cache needs a limit. */
 const offersKept = 1_000
@@ -59,20 +72,19 @@ const paidAfterwards = (rail: Rail, { isRecorded, transaction }: Paid) =>
 const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>
   `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC were refunded to ${payer} in transaction ${transaction}. To buy, start again with a new Idempotency-Key and a new payment.`
 
-/** Each constructor fails with its 402, or with the names of missing settings. */
-export const make = Effect.gen(function* () {
+/** Each 402 is a failure, or fails with the names of missing settings. */
+const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
   const unclaimed = yield* UnmatchedPayments
   const refunds = yield* Refunds
+  const notConfigured = new PaymentsUnavailable({ missing: setting._tag === "Ready" ? [] : setting.missing })
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
-    setting._tag === "Ready"
-      ? Effect.succeed(setting.terms)
-      : Effect.fail(new PaymentsUnavailable({ missing: setting.missing }))
+    setting._tag === "Ready" ? Effect.succeed(setting.terms) : Effect.fail(notConfigured)
 
   /** Offers by act and URL. Repeated requests get the same object. */
   const offers = new Map<string, PaymentRequired>()
 
-  const required = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
+  const required = Effect.fnUntraced(function* (act: SoldAct, request: Offered) {
     const ours = yield* terms
     const name = `${act.name} ${request.url}`
     const known = offers.get(name)
@@ -85,7 +97,7 @@ export const make = Effect.gen(function* () {
 
   const invalid = Effect.fnUntraced(function* (
     act: SoldAct,
-    request: PaidRequest,
+    request: Offered,
     { member, message, reason }: PaymentRejected,
   ) {
     const challenge = challengeOf(yield* terms, saleOf(act, request.url, request.parameters), errorOf(reason, message))
@@ -117,5 +129,20 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  return { terms, required, invalid, failed }
+  const answerOf = Effect.fnUntraced(function* (attempt: Attempt, replayed: boolean) {
+    if (attempt.state === "failed") return yield* failed(attempt)
+    const outcome: Outcome =
+      attempt.state === "settled" ? { _tag: "Settled", attempt, replayed } : { _tag: "Pending", attempt }
+    return outcome
+  })
+
+  /** The attempt of a repeated key, if the request is the same. */
+  const replay = (attempt: Attempt, fingerprint: string) =>
+    attempt.fingerprint === fingerprint ? answerOf(attempt, true) : Effect.fail(new IdempotencyConflict({}))
+
+  return { notConfigured, terms, required, invalid, answerOf, replay }
 })
+
+export class Challenges extends Context.Service<Challenges>()("spirit-altar/payments/Challenge", { make }) {
+  static readonly layer = Layer.effect(this, this.make)
+}

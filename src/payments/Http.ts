@@ -17,8 +17,8 @@ import { CardRail, cardCredentialIn } from "./card/Rail.ts"
 import { addressOf, filled } from "./ActAddress.ts"
 import type { PaidAct } from "./Act.ts"
 import type { PaidRequest, PaymentGuard } from "./Request.ts"
-import type { Outcome } from "./Outcome.ts"
 import { Refunds } from "./store/Refunds.ts"
+import type { Outcome } from "./Challenge.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
 import { retryAfterSeconds } from "./decision.ts"
 import { pendingResponseOf } from "./Receipt.ts"
@@ -58,7 +58,7 @@ const respondUnpaid = cachedByValue((refusal: Unpaid) =>
 export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments/Http", {
   make: Effect.gen(function* () {
     const pipeline = yield* PaymentPipeline
-    const cards = yield* CardRail
+    const cards = yield* Effect.serviceOption(CardRail)
     const publicUrl = yield* PublicUrl
     const refunds = yield* Refunds
 
@@ -110,8 +110,9 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       request: PaidRequest,
       source: HttpServerRequest.HttpServerRequest,
     ) {
-      const offer = refusal instanceof PaymentFailed ? Option.none() : yield* cards.offer(act, request)
       const response = yield* respondUnpaid(source, refusal)
+      if (refusal instanceof PaymentFailed || Option.isNone(cards)) return response
+      const offer = yield* cards.value.offer(act, request)
       return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
     })
 

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
-import { CardRail, type CardRequest } from "./card/Rail.ts"
+import { CardRail, type CardRequest, notHere } from "./card/Rail.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import type { PayerBalance } from "./store/Claim.ts"
 import { Lookup } from "./store/Lookup.ts"
@@ -83,7 +83,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
   {
     make: Effect.gen(function* () {
       const verifier = yield* PaymentVerifier
-      const cards = yield* CardRail
+      const cards = yield* Effect.serviceOption(CardRail)
       const lookup = yield* Lookup
       const { trace } = yield* UsedAuthorization
       const token = yield* TokenWatch
@@ -120,7 +120,9 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       })
 
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
-        Effect.map(cards.verify(card, act, request), (payment) => presented(payment, ""))
+        Effect.map(Option.isNone(cards) ? notHere : cards.value.verify(card, act, request), (payment) =>
+          presented(payment, ""),
+        )
 
       /** A token that is paused, or that blocks our wallet, refuses every transfer. The payer is not to blame. */
       const blame = Effect.fnUntraced(function* (rejected: PaymentRejected) {

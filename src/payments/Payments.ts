@@ -1,17 +1,18 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
-import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { Duration, Layer, type Option, type Redacted } from "effect"
 import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
-import { CardRail } from "./card/Rail.ts"
 import { Broadcasts } from "./settle/Broadcasts.ts"
 import * as Ledger from "./store/Ledger.ts"
 import { PaidHttp } from "./Http.ts"
+import { Challenges } from "./Challenge.ts"
+import { Purchases } from "./Purchase.ts"
 import { PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
 import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { type Limits, relayerLimits, Settlement } from "./settle/Settlement.ts"
+import { type Limits, relayerLimits, type Settlement } from "./settle/Settlement.ts"
 import { Chain } from "./chain/Chain.ts"
 import * as Facilitator from "./settle/Facilitator.ts"
 import type { FacilitatorKey } from "./settle/Supported.ts"
@@ -95,35 +96,9 @@ const rails = (payments: PaymentsConfig) => {
       Layer.merge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer)), PayerBalances.layer),
     ),
     Layer.provide(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
-    Layer.provideMerge(Cards.layer(cards, patience)),
+    Layer.provideMerge(cards === undefined ? Layer.empty : Cards.layer(cards, patience)),
   )
 }
-
-const unreachable = Effect.die("payments are not configured")
-
-/** Attempts of an earlier configuration stay as they are. */
-const unconfigured = Layer.mergeAll(
-  Layer.succeed(
-    PaymentVerifier,
-    PaymentVerifier.of({ verify: () => unreachable, authorizationIn: Option.none, isSigner: () => unreachable }),
-  ),
-  CardRail.off,
-  Layer.succeed(PayerBalances, PayerBalances.of({ current: () => unreachable, beforePayments: () => unreachable })),
-  Layer.succeed(UsedAuthorization, UsedAuthorization.of({ trace: () => unreachable })),
-  Layer.succeed(
-    Settlement,
-    Settlement.of({
-      submit: () => unreachable,
-      resubmit: () => unreachable,
-      isSpent: () => unreachable,
-      obstacle: Effect.undefined,
-      funds: Effect.succeed("ok"),
-    }),
-  ),
-  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, inquire: Effect.succeed })),
-  NodeWatch.none,
-  TokenWatch.none,
-)
 
 /** The terms and rails of every sale. */
 export const terms = (payments: Configured) =>
@@ -131,13 +106,20 @@ export const terms = (payments: Configured) =>
     ? PaymentTerms.notConfigured(payments)
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
 
-/** All services of a paid request. `grace` limits how long a stopping server waits for those in flight. */
-export const layer = (payments: Configured, grace: Duration.Duration) => {
-  const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
-  return PaidHttp.layer.pipe(
-    Layer.provide(PaymentPipeline.layer({ lease, grace }).pipe(Layer.provide(PaymentCredentials.layer))),
+/** Everything that a sale needs beyond the database. `grace` limits how long a stopping server waits for purchases in flight. */
+const sales = (payments: PaymentsConfig, grace: Duration.Duration) =>
+  Purchases.layer({ lease: Duration.times(payments.patience, 3), grace }).pipe(
+    Layer.provide(PaymentCredentials.layer),
+    Layer.provide(Availability.layer),
+    Layer.provideMerge(rails(payments)),
+  )
+
+/** All services of a paid request. Nothing is sold while settings are missing. */
+export const layer = (payments: Configured, grace: Duration.Duration) =>
+  PaidHttp.layer.pipe(
+    Layer.provide(PaymentPipeline.layer),
     Layer.provideMerge(Availability.layer),
-    Layer.provideMerge(isMissing(payments) ? unconfigured : rails(payments)),
+    Layer.provideMerge(isMissing(payments) ? Layer.empty : sales(payments, grace)),
+    Layer.provideMerge(Challenges.layer),
     Layer.provideMerge(Ledger.layer),
   )
-}

@@ -46,7 +46,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
   make: Effect.fnUntraced(function* (config: ReconcilerConfig) {
     const { evidence } = yield* Evidence
     const node = yield* (yield* Chain).questions
-    const cards = yield* CardProcessor
+    const cards = yield* Effect.serviceOption(CardProcessor)
     const { settle } = yield* Settle
     const settled = yield* Settled
     const { fail, failUnsent } = yield* Fail
@@ -106,7 +106,9 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       attempt: Attempt,
       payment: CardPayment,
     ): Effect.fn.Return<Inquiry> {
-      const evidence = yield* inquiryTimed(cards.evidence(attempt, payment))
+      // Without a processor, attempts of an earlier configuration stay as they are.
+      if (Option.isNone(cards)) return { reference: Option.none(), payment, found: { is: "nothing" } }
+      const evidence = yield* inquiryTimed(cards.value.evidence(attempt, payment))
       const reference = evidence._tag === "Open" ? evidence.intent : Option.none()
       const known = { reference, payment }
       if (evidence._tag === "Open") return { ...known, found: { is: "nothing" } }

@@ -105,7 +105,7 @@ const secondsStill = () => {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const attempts = yield* AttemptCounts
-    const node = yield* NodeWatch
+    const node = yield* Effect.serviceOption(NodeWatch)
     const availability = yield* Availability
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
@@ -115,11 +115,11 @@ export const layer = Layer.effectDiscard(
     let busy = performance.eventLoopUtilization()
 
     const askNode = Effect.gen(function* () {
-      const found = yield* node.now
-      if (Option.isNone(found)) return {}
-      const seen = { up: 1, headAge: found.value.headAgeSeconds }
-      if (Option.isNone(found.value.relayer)) return seen
-      const { balanceWei, mined, waiting } = found.value.relayer.value
+      if (Option.isNone(node)) return {}
+      const { headAgeSeconds, relayer } = yield* node.value.now
+      const seen = { up: 1, headAge: headAgeSeconds }
+      if (Option.isNone(relayer)) return seen
+      const { balanceWei, mined, waiting } = relayer.value
       const fell = lastBalance !== undefined && balanceWei < lastBalance ? lastBalance - balanceWei : 0n
       yield* Metric.update(spent, etherOf(fell))
       lastBalance = balanceWei

@@ -16,8 +16,6 @@ const client = Layer.effect(
   ),
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
-/** Without a configuration no cards are taken. `timeout` applies to each call. */
-export const layer = (config: CardConfig | undefined, timeout: Duration.Duration) =>
-  config === undefined
-    ? Layer.merge(CardRail.off, CardProcessor.off)
-    : Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(client))
+/** `timeout` applies to each call. */
+export const layer = (config: CardConfig, timeout: Duration.Duration) =>
+  Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(client))

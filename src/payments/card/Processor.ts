@@ -182,7 +182,5 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
     return { evidence }
   }),
 }) {
-  /** Attempts of an earlier configuration stay as they are. */
-  static readonly off = Layer.succeed(CardProcessor, { evidence: () => Effect.succeed(open()) })
   static readonly layer = (config: CardProcessorConfig) => Layer.effect(this, this.make(config))
 }

@@ -38,7 +38,10 @@ export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
 const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
-const notHere = reject("card_not_accepted", "This route does not accept cards. Pay by x402, as PAYMENT-REQUIRED says.")
+export const notHere = reject(
+  "card_not_accepted",
+  "This route does not accept cards. Pay by x402, as PAYMENT-REQUIRED says.",
+)
 
 /** The `Payment` credential of an `Authorization` header, which may hold several schemes. */
 export const cardCredentialIn = (authorization: string | undefined): string | undefined =>
@@ -124,9 +127,5 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
     return { offer, verify }
   }),
 }) {
-  static readonly off = Layer.succeed(
-    CardRail,
-    CardRail.of({ offer: () => Effect.succeedNone, verify: () => Effect.fail(notHere) }),
-  )
   static readonly layer = (config: CardRailConfig) => Layer.effect(this, this.make(config))
 }

@@ -23,11 +23,8 @@ const getBlock = question("eth_getBlockByNumber", Schema.Struct({ timestamp: Qua
 
 export class NodeWatch extends Context.Service<
   NodeWatch,
-  /** None if payments are not configured. */
-  { readonly now: Effect.Effect<Option.Option<NodeState>, ChainUnavailable> }
+  { readonly now: Effect.Effect<NodeState, ChainUnavailable> }
 >()("spirit-altar/payments/chain/NodeWatch") {
-  static readonly none = Layer.succeed(NodeWatch, { now: Effect.succeedNone })
-
   /** `relayer` is our account, if this server settles by itself. */
   static readonly layer = (relayer: Address | undefined) =>
     Layer.effect(
@@ -53,10 +50,10 @@ export class NodeWatch extends Context.Service<
         const now = Effect.gen(function* () {
           const at = yield* getBlock(ask, "latest", false)
           const seconds = (yield* Clock.currentTimeMillis) / 1000
-          return Option.some({
+          return {
             headAgeSeconds: Math.max(0, seconds - hexToNumber(at.timestamp)),
             relayer: relayer === undefined ? Option.none() : Option.some(yield* relayerState(relayer)),
-          })
+          }
         })
         return NodeWatch.of({ now })
       }),

@@ -60,6 +60,5 @@ export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/paym
     return { obstacle, obstacleNow }
   }),
 }) {
-  static readonly none = Layer.succeed(TokenWatch, { obstacle: Effect.undefined, obstacleNow: Effect.undefined })
   static readonly layer = (receiving: Receiving) => Layer.effect(this, this.make(receiving))
 }

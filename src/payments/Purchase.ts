@@ -1,0 +1,176 @@
+/** Buys with a new payment: verifies it, records the intent and settles it. Absent while settings are missing. */
+import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
+import {
+  AuthorizationAlreadyBound,
+  FacilitatorUnavailable,
+  firstPaymentsMaximum,
+  openPaymentsMaximum,
+  ReconcileRequired,
+} from "../../schema/payments/Errors.ts"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import * as Trace from "../platform/Trace.ts"
+import type { ClaimConflict, PaidAct } from "./Act.ts"
+import { Availability, notSettled } from "./Availability.ts"
+import { Challenges } from "./Challenge.ts"
+import { changed, settlementTimed } from "./Changes.ts"
+import { NodeQueries } from "./chain/Rpc.ts"
+import { type CredentialRequest, isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
+import { PaymentRejected } from "./PaymentRejected.ts"
+import { requirementsOf, type Terms } from "./PaymentTerms.ts"
+import { Reconciler } from "./Reconciler.ts"
+import type { PaymentGuard } from "./Request.ts"
+import { Settlement, type Submission } from "./settle/Settlement.ts"
+import type { Attempt } from "./store/Attempt.ts"
+import { Claim, type ClaimOutcome, type NewAttempt } from "./store/Claim.ts"
+import { PayerBalances } from "./verify/PayerBalances.ts"
+
+export interface PurchaseConfig {
+  /** How long a live server may take for one attempt before another server may inquire. */
+  readonly lease: Duration.Duration
+  /** How long a stopping server waits for settlements of disconnected clients. */
+  readonly grace: Duration.Duration
+}
+
+/** A purchase whose payment is not judged yet. */
+type Asked = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
+
+/** The claim of a request, with the x402 payload as its client sent it, for a facilitator. Empty for a card. */
+interface Intent extends NewAttempt {
+  readonly payload: string
+}
+
+const tooManyInFlight = (most: number) =>
+  new ReconcileRequired({
+    message: `A wallet may have ${firstPaymentsMaximum} payments in flight here, as many again for each that it has paid, and ${openPaymentsMaximum} at most. For an hour after a payment of it failed in its block it may have one. The limit of this wallet is ${most} now. POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again. This request charged nothing.`,
+  })
+
+const overdrawn = new PaymentRejected({
+  reason: "insufficient_funds",
+  message:
+    "The paying wallet holds less USDC than this price and its payments in flight here. Fund it, or wait for them, and send the same request again. This request charged nothing.",
+})
+
+/** Refuses a claim of the act that another attempt holds. */
+export const refuseConflicts = <Refusal>(act: PaidAct<Refusal>, [conflict]: ReadonlyArray<ClaimConflict>) =>
+  conflict === undefined ? Effect.void : Effect.fail(act.conflict(conflict))
+
+export class Purchases extends Context.Service<Purchases>()("spirit-altar/payments/Purchase", {
+  make: Effect.fnUntraced(function* (config: PurchaseConfig) {
+    const challenges = yield* Challenges
+    const { claim } = yield* Claim
+    const availability = yield* Availability
+    const credentials = yield* PaymentCredentials
+    const balances = yield* PayerBalances
+    const settlement = yield* Settlement
+    const reconciler = yield* Reconciler
+    /** From the claim on, a settlement belongs to the server and outlives the request. */
+    const settling = yield* FiberSet.make<unknown, unknown>()
+    yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
+
+    /** The intent that is claimed next, after its wallet did not cover it. */
+    const reread = Effect.fnUntraced(function* <Refusal>(
+      act: PaidAct<Refusal>,
+      request: CredentialRequest,
+      terms: Terms,
+      intent: Intent,
+      { inFlight, most, tooMany }: Extract<ClaimOutcome, { readonly _tag: "Overdrawn" }>,
+    ) {
+      const { balance: tooSmall, payload, payment } = intent
+      if (tooMany) return yield* tooManyInFlight(most)
+      if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
+        return yield* challenges.invalid(act, request, overdrawn)
+      }
+      // The balance may already exclude payments in flight, so read both together.
+      const { balance, isUsed } = yield* balances
+        .beforePayments(payment.authorization, tooSmall, inFlight)
+        .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
+      if (!isUsed) return { ...intent, balance }
+      // The price may be missing because this very authorization was broadcast by a stranger and has paid us.
+      const paid = yield* credentials
+        .paidByNow(payment, payload, terms)
+        .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
+      return { ...intent, ...paid }
+    })
+
+    /** Submits a claimed payment. A payment that is already on chain needs no submission. */
+    const submit = (terms: Terms, attempt: Attempt, intent: Intent): Effect.Effect<Submission | undefined> => {
+      const { payload, payment } = intent
+      if (payment.rail === "card") return Effect.undefined
+      if (Option.isSome(payment.transaction)) {
+        return Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
+      }
+      const { authorization } = payment
+      const requirements = requirementsOf(terms, attempt.amountAtomic)
+      return settlementTimed(settlement.submit({ attempt: attempt.id, authorization, requirements, payload }))
+    }
+
+    /** Runs in a fiber of its own: once the intent is recorded, only evidence ends it. */
+    const settle = Effect.fnUntraced(function* <Refusal>(
+      act: PaidAct<Refusal>,
+      request: CredentialRequest,
+      terms: Terms,
+      asked: Intent,
+    ) {
+      let intent = asked
+      let claimed = yield* claim(intent)
+      while (claimed._tag !== "Claimed") {
+        if (claimed._tag === "Conflict") {
+          const { attempt, conflicts, paymentBound } = claimed.state
+          if (Option.isSome(attempt)) return yield* challenges.replay(attempt.value, intent.fingerprint)
+          if (paymentBound) return yield* new AuthorizationAlreadyBound({})
+          // If no conflict is left, the claim has just been released.
+          yield* refuseConflicts(act, conflicts)
+        } else {
+          intent = yield* reread(act, request, terms, intent, claimed)
+        }
+        claimed = yield* claim(intent)
+      }
+      const { attempt } = claimed
+      yield* changed({ ...attempt, from: "none", to: "pending", evidence: "intent on disk" })
+      const submission = yield* submit(terms, attempt, intent)
+      // The payment may be on its way, so a database error leaves the attempt pending.
+      const unrecorded = DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })
+      const concluded = yield* reconciler
+        .conclude(attempt, submission)
+        .pipe(Effect.catchTag("SqlError", (error) => Effect.as(unrecorded(Cause.fail(error)), attempt)))
+      return yield* challenges.answerOf(concluded, false)
+    }, Trace.span("Purchase.settle"))
+
+    /** Runs a purchase to its outcome. Once it is claimed, a disconnect does not stop it. */
+    const buy = Effect.fnUntraced(function* <Refusal>(
+      act: PaidAct<Refusal>,
+      request: CredentialRequest,
+      asked: Asked,
+      guard: PaymentGuard,
+    ) {
+      const terms = yield* challenges.terms
+      const queries = { count: 0 }
+      const isKnown = yield* Effect.cached(credentials.isKnown(act, request, terms))
+      // A refused payment counts against its address if it cost queries to the node and its wallet never paid here.
+      const counted = (error: unknown) =>
+        request.payment === undefined || queries.count === 0 || !isRefused(error)
+          ? Effect.void
+          : Effect.flatMap(isKnown, (known) => (known ? Effect.void : guard.refused))
+      const judged = credentials.read(act, request, terms).pipe(
+        Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)),
+        Effect.tapError(counted),
+        Effect.provideService(NodeQueries, queries),
+      )
+      const presented = yield* request.payment === undefined ? judged : guard.admit(judged, isKnown)
+      if (presented._tag === "Duplicate") return yield* challenges.replay(presented.attempt, asked.fingerprint)
+      const { balance, payload, payment } = presented
+      const isToSettle = payment.rail === "x402" && Option.isNone(payment.transaction)
+      // A payment that is already on chain is delivered even while sales are paused or settlement is down.
+      if (isToSettle || payment.rail === "card") yield* availability.unlessPaused
+      const obstacle = isToSettle ? yield* settlement.obstacle : undefined
+      if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
+      const intent = { ...asked, payment, payload, balance, leaseMillis: Duration.toMillis(config.lease) }
+      const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
+      return yield* Effect.tapError(Fiber.join(fiber), counted)
+    })
+
+    return { buy }
+  }),
+}) {
+  static readonly layer = (config: PurchaseConfig) => Layer.effect(this, this.make(config))
+}
