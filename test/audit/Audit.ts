@@ -2,15 +2,15 @@
  * The auditor: whether all payments, chains and logs of an altar still hold, from the chain's logs, the card processor's books,
  * SQL and the public API alone. It shares no line with what it checks.
  */
-import { auditAnswers } from "./Answers.ts"
-import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
+import { auditAnswers } from "./AnswerChecks.ts"
+import { auditCards, type CardAccount, readCharges } from "./CardChecks.ts"
 import { auditChains } from "./Chains.ts"
 import { auditClaimed } from "./Claims.ts"
 import { type AuditReport, findings } from "./Findings.ts"
-import { readLedger } from "./Ledger.ts"
+import { readLedger } from "./AuditLedger.ts"
 import { auditLog } from "./Log.ts"
-import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
-import { auditRefunds } from "./Refunds.ts"
+import { auditPayments, type PublicAct, readActs } from "./PaymentChecks.ts"
+import { auditRefunds } from "./RefundChecks.ts"
 import { readChain } from "./Transfers.ts"
 
 export type { AuditReport, Check } from "./Findings.ts"

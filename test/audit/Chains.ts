@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import type { Ledger } from "./Ledger.ts"
+import type { Ledger } from "./AuditLedger.ts"
 
 interface Link {
   readonly sequence: number

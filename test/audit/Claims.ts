@@ -1,7 +1,7 @@
 /** The claims of purchases: names that one attempt has alone, numbers of pools, and the one record of each act. */
 import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import type { Attempt, Ledger } from "./Ledger.ts"
+import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf } from "./Transfers.ts"
 
 /** The table of an act's records. */

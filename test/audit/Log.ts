@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { each, request } from "./Api.ts"
 import { type Stone, stoneText } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
-import type { Ledger } from "./Ledger.ts"
+import type { Ledger } from "./AuditLedger.ts"
 import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
 
 /** The expected log, for checks of answers. */

@@ -42,7 +42,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await Store.createTables(peerSql)
 
     const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: chain.payTo }
-    const facilitator = await serve("bench/peer/Facilitator.ts", { KEY: facilitatorKey, RPC_URL: chain.rpcUrl })
+    const facilitator = await serve("bench/peer/PeerFacilitator.ts", { KEY: facilitatorKey, RPC_URL: chain.rpcUrl })
     const ours = await serve("../src/start.js", {
       ...common,
       X402_NETWORK: Ledger.network,

@@ -72,7 +72,7 @@ type Run = (chosen: typeof selected, held: Held) => Promise<Outcome>
 const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   altar: () => import("./Altar.ts"),
   relayer: () => import("./Relayer.ts"),
-  rooms: () => import("./Rooms.ts"),
+  rooms: () => import("./RoomContests.ts"),
 }
 
 const figures: Array<Figure> = []

@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import type { Answers } from "../../lab/buyer/Answers.ts"
+import type { Answers } from "../../lab/buyer/AnswerLog.ts"
 import type { Check } from "../../audit/Audit.ts"
 import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"

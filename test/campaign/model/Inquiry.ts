@@ -5,7 +5,7 @@ import * as Evidence from "../../../src/payments/chain/Evidence.ts"
 import type { Found } from "../../../src/payments/decision.ts"
 import { type EvidenceNode, isFinalBy } from "../../../src/payments/chain/Questions.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
-import { type Adversary, type Ask, blockOf, finalEnd, nodeOf, type View } from "./Chain.ts"
+import { type Adversary, type Ask, blockOf, finalEnd, nodeOf, type View } from "./ModelChain.ts"
 import type { Fault, State, World } from "./State.ts"
 
 /** A finding, and whether a node called its block final. */

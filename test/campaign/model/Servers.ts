@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import { alreadyUsed, decide, submissionStateOf } from "../../../src/payments/decision.ts"
 import type { Submission } from "../../../src/payments/settle/Settlement.ts"
-import { execute, revertOf } from "./Chain.ts"
+import { execute, revertOf } from "./ModelChain.ts"
 import type { Emit } from "./Explorer.ts"
 import type { Look } from "./Inquiry.ts"
 import { idle, type Row, type Said, type Server, type State, type Work, type World } from "./State.ts"

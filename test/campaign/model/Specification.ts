@@ -1,7 +1,7 @@
 /** The specification: servers, their row, the chain, what they may do in which order, and what must always hold. */
 import { couldNotPay } from "../../../src/payments/decision.ts"
 import { tooPoor } from "../../../src/payments/chain/Eip3009.ts"
-import { execute, finalEnd, moves, revertOf } from "./Chain.ts"
+import { execute, finalEnd, moves, revertOf } from "./ModelChain.ts"
 import type { Emit, Invariant, Specification } from "./Explorer.ts"
 import { looksOf } from "./Inquiry.ts"
 import { begins, works } from "./Servers.ts"

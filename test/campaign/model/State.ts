@@ -1,5 +1,5 @@
 /** The parts of a state of the model, the explored worlds, and deliberate faults. */
-import type { Adversary, Pool, View } from "./Chain.ts"
+import type { Adversary, Pool, View } from "./ModelChain.ts"
 
 /** A row of `payment_attempts`. */
 export interface Row {

@@ -5,7 +5,7 @@ import { bodyOf, readOutcome } from "../../../src/buyer/core/Outcome.ts"
 import { eventOf } from "../../../src/buyer/core/States.ts"
 import type { Wallet } from "../OwnChain.ts"
 import type { Random } from "../Random.ts"
-import type { Answers, HttpAnswer } from "./Answers.ts"
+import type { Answers, HttpAnswer } from "./AnswerLog.ts"
 import { type Catalog, order, type Order } from "./Goods.ts"
 import { cardChallengeOf, credentialFor, type Signed, signUntil } from "./Payment.ts"
 

@@ -16,7 +16,7 @@ export const deep = [
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/agents/conformance.test.ts",
   "test/contract/{stopping,unreachable}.test.ts",
-  "test/crash/{acts,relayer}.test.ts",
+  "test/crash/{killed-acts,killed-relayer}.test.ts",
   "test/log/{end-to-end,shell,walk}.test.ts",
   "test/payments/{cards-processes,availability}.test.ts",
 ]

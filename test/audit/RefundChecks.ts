@@ -2,7 +2,7 @@
 import { createPublicClient, type Hex, http, parseEventLogs } from "viem"
 import { each, isObject, parsed, request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import type { Ledger } from "./Ledger.ts"
+import type { Ledger } from "./AuditLedger.ts"
 import { authorizationOf, type ChainView, events } from "./Transfers.ts"
 
 interface Target {

@@ -1,7 +1,7 @@
 /** The charges of the card processor and the sales by card are the same purchases, once each. */
 import { request, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import type { Attempt, Ledger } from "./Ledger.ts"
+import type { Attempt, Ledger } from "./AuditLedger.ts"
 
 /** Where the processor is asked, as the seller. */
 export interface CardAccount {

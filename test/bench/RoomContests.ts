@@ -88,7 +88,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await createPeerTables(sql.peer)
     const sides: Sides = {
       ours: await serve("../src/start.js", { DATABASE_URL: databases.ours, TRUSTED_PROXIES: "127.0.0.1" }),
-      peer: await serve("bench/peer/Rooms.ts", { DATABASE_URL: databases.peer }),
+      peer: await serve("bench/peer/PeerRooms.ts", { DATABASE_URL: databases.peer }),
     }
 
     const newRooms = async (count: number, sides: ReadonlyArray<Side> = ["ours", "peer"]) => {

@@ -1,8 +1,8 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
 import { each, isObject, parsed, request, textAt } from "./Api.ts"
-import { cardReceiptOf } from "./Cards.ts"
+import { cardReceiptOf } from "./CardChecks.ts"
 import type { Findings } from "./Findings.ts"
-import type { Attempt, Ledger } from "./Ledger.ts"
+import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
 /** A settled act in the public API. */

@@ -1,10 +1,10 @@
 /** Every answer that a buyer was ever given, held against how things stand now. */
 import { each, request, isObject, type Json, parsed, textAt } from "./Api.ts"
-import type { Charge } from "./Cards.ts"
+import type { Charge } from "./CardChecks.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
 import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
-import type { Attempt, Ledger, StoredAnswer } from "./Ledger.ts"
+import type { Attempt, Ledger, StoredAnswer } from "./AuditLedger.ts"
 import type { LogView } from "./Log.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
