@@ -31,7 +31,7 @@ export interface ReconcilerConfig {
 }
 
 /** Only the claiming request waits for its transaction. A client's inquiry never postpones the next sweep. */
-type Caller = "request" | "client" | "sweep" | "start"
+type Caller = "request" | "client" | "sweep"
 
 interface Inquiry {
   readonly found: Found<Proof>
@@ -118,16 +118,10 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     })
 
     /** Resubmits the payment unless it may be in flight. */
-    const resubmit = (
-      attempt: PendingAttempt | SettledAttempt,
-      reverts: boolean,
-      hold: Effect.Effect<boolean> | undefined,
-    ) => {
-      const { payment, state } = attempt
+    const resubmit = ({ id, payment, state }: PendingAttempt | SettledAttempt) => {
       if (payment.rail === "card") return Effect.succeedNone
       const paidIn = state === "settled" ? Option.getOrUndefined(payment.transaction) : undefined
-      const unpaid = { ...attempt, reverts, ...(hold && { hold }), ...(paidIn && { paidIn }) }
-      return settlement.resubmit(unpaid, payment)
+      return settlement.resubmit({ id, state, paidIn }, payment)
     }
 
     /** A settled act whose transfer was found. The scan makes it final, unless its node has no logs. */
@@ -151,7 +145,6 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       caller: Caller,
       attempt: Attempt,
       reported?: Submission,
-      hold?: Effect.Effect<boolean>,
     ): Effect.fn.Return<Attempt, SqlError.SqlError> {
       // Only a sweep inquires about a settled attempt, whose transfer may be orphaned.
       if (attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")) return attempt
@@ -189,7 +182,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           case "wait":
             return yield* defer(open, { ...left, verdict: null }, caller)
           case "submit": {
-            const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
+            const submitted = yield* resubmit(attempt)
             if (attempt.state === "settled" && Option.isSome(submitted))
               yield* log("payment orphaned", { attempt: attempt.id, resubmission: submitted.value._tag })
             if (attempt.state === "settled" || Option.isNone(submitted))
@@ -203,9 +196,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     yield* SweepLoop.start({
       due,
       settled,
-      conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
+      conclude: (attempt) => concludeFor("sweep", attempt),
       sweepEvery: config.sweepEvery,
-      patience: config.patience,
     })
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
     const inquire = yield* SharedInquiries.make(

@@ -1,25 +1,15 @@
 /** Checks on final blocks that a transaction paid a payment back. */
-import { Effect, Schema } from "effect"
-import { type Hex, hexToBigInt, toEventSelector } from "viem"
+import { Effect, Option, Schema } from "effect"
+import type { Hex } from "viem"
+import type { Address } from "../../schema/Common.ts"
 import type { Refund } from "../../schema/payments/Refund.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { AddressText, HexText, inLowerCase, Quantity, Word, wordOf } from "./Hex.ts"
+import { AddressText, Word } from "./Hex.ts"
 import { RefundRefused, type Returnable } from "./store/Refunds.ts"
 import { Chain } from "./chain/Chain.ts"
-import { question } from "./chain/Rpc.ts"
-
-const Receipt = Schema.Struct({
-  transactionHash: Word,
-  status: HexText,
-  blockNumber: Quantity,
-  blockHash: Word,
-  logs: Schema.Array(Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })),
-})
-type Receipt = typeof Receipt.Type
-
-const readReceipt = question("eth_getTransactionReceipt", Schema.NullOr(Receipt))
-const transferTopic = toEventSelector("Transfer(address,address,uint256)")
+import { topicOf, transferTopic } from "./chain/Eip3009.ts"
+import type { Receipt } from "./chain/Questions.ts"
 
 /** The addresses of a payment on chain. A card's have another form. */
 const addressesOf = Schema.decodeUnknownEffect(
@@ -29,23 +19,19 @@ const addressesOf = Schema.decodeUnknownEffect(
 const refuse = (message: string) => Effect.fail(new RefundRefused({ message: `${message} Nothing was recorded.` }))
 
 /** The sum that the transaction moved to the wallet, less what it moved from it. */
-const movedTo = (payer: Hex, asset: Hex, { logs }: Receipt) => {
-  const wallet = `0x${wordOf(payer)}`
-  return logs
-    .filter(
-      ({ address, data, topics: [event] }) =>
-        inLowerCase(address) === inLowerCase(asset) && event === transferTopic && data.length === 66,
-    )
+const movedTo = (payer: Address, { logs }: Receipt) =>
+  logs
+    .filter(({ data, topics: [event] }) => event === transferTopic && data.length === 66)
     .reduce((sum, { data, topics: [, from, to] }) => {
-      const received = to === wallet ? BigInt(data) : 0n
-      return sum + received - (from === wallet ? BigInt(data) : 0n)
+      const received = to === topicOf(payer) ? BigInt(data) : 0n
+      return sum + received - (from === topicOf(payer) ? BigInt(data) : 0n)
     }, 0n)
-}
 
 /** The refund to record. The payment and the transfer back must both be in final blocks, in this order. */
 export const checked = Effect.fn("RefundCheck.checked")(
   function* (payment: Returnable, transaction: Hex) {
     const chain = yield* Chain
+    const { receiptOf } = yield* chain.questions
     const clock = yield* DatabaseClock
     const { amountAtomic, attempt, claimableUntil, network, refund } = payment
     if (network === null) return yield* refuse("This payment was made by card. Refund it at the card processor.")
@@ -57,21 +43,17 @@ export const checked = Effect.fn("RefundCheck.checked")(
     const { asset, payer, transaction: original } = yield* Effect.orDie(addressesOf(payment))
 
     const finalReceipt = Effect.fnUntraced(function* (hash: Hex, what: string) {
-      const receipt = yield* readReceipt(chain.ask, hash)
-      if (receipt === null) return yield* refuse(`The node of RPC_URL knows no transaction ${hash} of ${what}.`)
-      if (inLowerCase(receipt.transactionHash) !== inLowerCase(hash))
-        return yield* refuse(`The node of RPC_URL answers for ${hash} of ${what} with another transaction.`)
-      if (receipt.status !== "0x1") return yield* refuse(`The transaction ${hash} of ${what} failed.`)
-      const block = { number: hexToBigInt(receipt.blockNumber), hash: receipt.blockHash }
-      if (yield* chain.isFinal(block)) return receipt
+      const receipt = Option.getOrUndefined(yield* receiptOf(hash, asset))
+      if (receipt === undefined) return yield* refuse(`The node of RPC_URL knows no transaction ${hash} of ${what}.`)
+      if (!receipt.succeeded) return yield* refuse(`The transaction ${hash} of ${what} failed.`)
+      if (yield* chain.isFinal(receipt.block)) return receipt
       return yield* refuse(`The block of ${what} is not final yet. Try again later.`)
     })
 
     const paid = yield* finalReceipt(original, "the payment")
     const returned = yield* finalReceipt(transaction, "the refund")
-    if (hexToBigInt(returned.blockNumber) < hexToBigInt(paid.blockNumber))
-      return yield* refuse("This transaction is older than the payment.")
-    const moved = movedTo(payer, asset, returned)
+    if (returned.block.number < paid.block.number) return yield* refuse("This transaction is older than the payment.")
+    const moved = movedTo(payer, returned)
     if (moved < amountAtomic)
       return yield* refuse(
         `This transaction moved ${moved} atomic USDC to ${payer}, which paid ${amountAtomic}. One transaction must return all of it.`,

@@ -95,7 +95,7 @@ describe("an inquiry for clients", () => {
 /** Sweeps each second; an attempt is leased once by its rail, in this order. Returns what was concluded by then. */
 const swept = Effect.fnUntraced(function* (
   due: Readonly<Record<Rail, ReadonlyArray<string>>>,
-  inquiry: (id: string, hold: Effect.Effect<boolean>) => Effect.Effect<unknown>,
+  inquiry: (id: string) => Effect.Effect<unknown>,
 ) {
   const concluded: Array<string> = []
   const left = { x402: [...due.x402], card: [...due.card] }
@@ -105,21 +105,19 @@ const swept = Effect.fnUntraced(function* (
         const attempts = left[rail].splice(0, 1).map((id) => ({ id }) as Attempt)
         return { attempts, taken: attempts.length }
       }),
-    hold: () => Effect.succeed(true),
   } as Partial<Sweep["Service"]> as Sweep["Service"])
   yield* SweepLoop.start({
     due: pending,
     settled: { leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }) } as unknown as Settled["Service"],
-    conclude: (_, attempt, hold = Effect.succeed(false)) =>
+    conclude: (attempt) =>
       Effect.as(
         Effect.andThen(
-          inquiry(attempt.id, hold),
+          inquiry(attempt.id),
           Effect.sync(() => concluded.push(attempt.id)),
         ),
         attempt,
       ),
     sweepEvery: Duration.seconds(1),
-    patience: Duration.seconds(20),
   })
   for (const _ of [0, 1, 2]) yield* TestClock.adjust("1 second")
   return concluded
@@ -130,14 +128,6 @@ describe("the sweep", () => {
     Effect.gen(function* () {
       const inquiry = (id: string) => (id === "charge" ? Effect.never : Effect.void)
       assert.deepStrictEqual(yield* swept({ card: ["charge", "later"], x402: ["one", "two"] }, inquiry), ["one", "two"])
-    }),
-  )
-
-  it.effect("goes on while a payment that is held for it is resubmitted", () =>
-    Effect.gen(function* () {
-      const inquiry = (id: string, hold: Effect.Effect<boolean>) =>
-        id === "slow" ? Effect.andThen(hold, Effect.never) : Effect.void
-      assert.deepStrictEqual(yield* swept({ card: [], x402: ["first", "slow", "other"] }, inquiry), ["first", "other"])
     }),
   )
 })

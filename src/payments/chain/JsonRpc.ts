@@ -175,15 +175,8 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     run: send,
   })
 
-  const sendAlone = yield* Batcher.make<Worded, Answers[number], never>({
-    nameOf: ({ text }) => text,
-    width: Infinity,
-    joins: true,
-    run: (questions) => Effect.forEach(questions, (question) => Effect.result(single(question))),
-  })
-
   const eachAlone = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
-    Effect.forEach(list, sendAlone, { concurrency: "unbounded" })
+    Effect.forEach(list, (question) => Effect.result(single(question)), { concurrency: "unbounded" })
 
   const isAlone = Effect.map(Clock.currentTimeMillis, (now) => now < aloneUntil)
 

@@ -1,5 +1,5 @@
 /** Settles through a remote x402 facilitator. Only a refusal that precedes any broadcast is believed. */
-import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import type { PaymentRequirements } from "../../../schema/payments/Payment.ts"
 import * as JsonClient from "../../http/JsonClient.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -21,9 +21,6 @@ export interface FacilitatorConfig extends Supported.FacilitatorAddress {
 
 /** Seconds of validity an authorization needs to be resubmitted: facilitators require 6 and take some time. */
 const leastLife = 12n
-
-/** Maximum number of pending payments resubmitted concurrently. The next sweep takes the others. */
-const resubmittedAtOnce = 16
 
 const away = "The facilitator does not confirm that it settles payments, so this server accepts no USDC now"
 
@@ -96,8 +93,6 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const chain = yield* Chain
       const clock = yield* DatabaseClock
       const { terms } = config
-      const places = yield* Semaphore.make(resubmittedAtOnce)
-      const givenUpAfter = 3 * Duration.toMillis(config.timeout)
       const settleUrl = Supported.endpointOf(config, "settle")
       const post = yield* JsonClient.make(settleUrl)
       const ask = yield* Supported.make(config, terms.network)
@@ -136,48 +131,27 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         )
       }, Trace.span("Facilitator.submit"))
 
-      /** Whether a payment without any report may be resubmitted, and is now held for this server. */
-      const isGivenUp = Effect.fnUntraced(function* (unpaid: Unpaid, payment: ChainPayment, nowMillis: number) {
-        const { acceptedAt, hold, refusal } = unpaid
-        const isAnswered = Option.isSome(payment.transaction) || typeof refusal === "string"
-        const isOld = nowMillis - Date.parse(acceptedAt) > givenUpAfter
-        return hold !== undefined && !isAnswered && isOld && (yield* hold)
-      })
-
       /**
-       * Resubmits a payment that had paid and whose transaction the node no longer knows, or one without any report.
-       * The authorization pays once, even if an earlier submission is in flight.
+       * Resubmits a payment that had paid and whose transaction the node no longer knows. A pending one may be in flight
+       * at the facilitator, so it waits for its expiry.
        */
-      const resubmit = Effect.fn("Facilitator.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
+      const resubmit = Effect.fn("Facilitator.resubmit")(function* ({ id, paidIn }: Unpaid, payment: ChainPayment) {
         const { authorization, network } = payment
         const { asset, to: payTo, validBefore, value } = authorization
-        const nowMillis = yield* Clock.currentTimeMillis
         const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
         // The token's name is not stored, so only the configured token can be resubmitted.
         const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
-        if (unpaid.reverts === true || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
-        const isGone =
-          unpaid.paidIn === undefined
-            ? yield* isGivenUp(unpaid, payment, nowMillis)
-            : (yield* chain.ask("eth_getTransactionByHash", [unpaid.paidIn])) === null
-        if (!isGone) return Option.none<Submission>()
+        if (paidIn === undefined || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
+        if ((yield* chain.ask("eth_getTransactionByHash", [paidIn])) !== null) return Option.none<Submission>()
         const requirements = { ...requirementsOf(terms, value), payTo }
         const payload = payloadOf(requirements, authorization)
-        const said = yield* submit({ attempt: unpaid.id, authorization, requirements, payload })
-        // A refusal of this call says nothing about the earlier one.
-        return Option.some(said._tag === "Refused" || said._tag === "Unheard" ? unclear(said.reason) : said)
+        return Option.some(yield* submit({ attempt: id, authorization, requirements, payload }))
       })
-
-      /** A settled payment is held by its caller, so it needs no permit. */
-      const resubmitInTurn = (unpaid: Unpaid, payment: ChainPayment) =>
-        unpaid.paidIn === undefined
-          ? Effect.map(places.withPermitsIfAvailable(1)(resubmit(unpaid, payment)), Option.flatten)
-          : resubmit(unpaid, payment)
 
       return Settlement.of({
         submit,
         resubmit: (unpaid, payment) =>
-          Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
+          Effect.catch(resubmit(unpaid, payment), (error) =>
             Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
         // A facilitator does not report what it may still send.

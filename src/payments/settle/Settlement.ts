@@ -43,14 +43,8 @@ export type Funds = "ok" | "failing" | "unknown"
 export interface Unpaid {
   readonly id: string
   readonly state: Attempt["state"]
-  readonly acceptedAt: string
   /** The transaction that paid before. A node that no longer knows it has lost it. */
-  readonly paidIn?: Hex
-  /** Whether the transfer would revert in the newest block. */
-  readonly reverts?: boolean
-  readonly refusal?: string | null
-  /** Holds the payment for this server; false if another was faster. Absent for callers that must not submit. */
-  readonly hold?: Effect.Effect<boolean>
+  readonly paidIn?: Hex | undefined
 }
 
 export class Settlement extends Context.Service<

@@ -62,15 +62,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
         WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`
     })
 
-    /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
-    const hold = Effect.fn("Sweep.hold")(function* ({ checks, id, state }: Attempt, holdMillis: number) {
-      const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${inMillis(holdMillis)}, ${setVerdict(null)}
-        WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending' AND checks = ${checks}::int RETURNING id`)
-      return rows.length > 0
-    })
-
-    return { lease, defer, hold }
+    return { lease, defer }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)
