@@ -21,7 +21,6 @@ import {
   patient,
   served,
 } from "../lab/JsonRpcNode.ts"
-import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
 import { assertEach, assertNone } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
@@ -127,8 +126,7 @@ layer(undici, realClock)("calls to the node", (it) => {
       const { ask } = yield* nodeThat(behave, patient)
       assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
       assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
-      // Long enough for what does answer, also where others have their turn first.
-      const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
+      const hurried = yield* nodeThat(behave, Duration.seconds(1))
       assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
     }),
   )
