@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
-import * as PublicActs from "../payments/store/PublicActs.ts"
+import { publicActs } from "../payments/store/LedgerSql.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { literal } from "../platform/SqlPart.ts"
 import { ActTexts } from "./Acts.ts"
@@ -47,7 +47,7 @@ export class Moderation extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const actTexts = yield* ActTexts
-      const acts = yield* PublicActs.make
+      const acts = yield* publicActs
       const hidden = yield* HiddenTexts.make
 
       const actOf = Effect.fnUntraced(function* (id: string) {

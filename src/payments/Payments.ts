@@ -1,8 +1,11 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
-import { Duration, Layer, type Option, type Redacted } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
+import { HttpClient } from "effect/http"
 import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability } from "./Availability.ts"
-import * as Cards from "./card/Cards.ts"
+import { CardProcessor, type CardProcessorConfig } from "./card/Processor.ts"
+import { CardRail, type CardRailConfig } from "./card/Rail.ts"
 import { Broadcasts } from "./settle/Broadcasts.ts"
 import * as Ledger from "./store/Ledger.ts"
 import { PaidHttp } from "./Http.ts"
@@ -39,13 +42,28 @@ export type SettlementConfig =
     }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
+export type CardConfig = CardRailConfig & Omit<CardProcessorConfig, "timeout">
+
+/** A third party gets no trace context, and its redirects are not followed. */
+const cardClient = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false)),
+  ),
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+/** `timeout` applies to each call. */
+const cardLayer = (config: CardConfig, timeout: Duration.Duration) =>
+  Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(cardClient))
+
 export interface PaymentsConfig {
   readonly terms: Terms
   readonly rpcUrl: Redacted.Redacted<string>
   readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
   /** Card settings, absent if cards are not taken. */
-  readonly cards?: Cards.CardConfig | undefined
+  readonly cards?: CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
   readonly patience: Duration.Duration
   readonly sweepEvery: Duration.Duration
@@ -96,7 +114,7 @@ const rails = (payments: PaymentsConfig) => {
       Layer.merge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer)), PayerBalances.layer),
     ),
     Layer.provide(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
-    Layer.provideMerge(cards === undefined ? Layer.empty : Cards.layer(cards, patience)),
+    Layer.provideMerge(cards === undefined ? Layer.empty : cardLayer(cards, patience)),
   )
 }
 

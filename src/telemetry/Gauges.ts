@@ -4,7 +4,7 @@ import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
-import { AttemptCounts } from "../payments/store/AttemptCounts.ts"
+import { Lookup } from "../payments/store/Lookup.ts"
 import { NodeWatch } from "../payments/chain/NodeWatch.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
@@ -104,7 +104,7 @@ const secondsStill = () => {
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const attempts = yield* AttemptCounts
+    const attempts = yield* Lookup
     const node = yield* Effect.serviceOption(NodeWatch)
     const availability = yield* Availability
     const clock = yield* DatabaseClock
@@ -156,7 +156,7 @@ export const layer = Layer.effectDiscard(
       [
         showing(
           database,
-          Effect.map(attempts.now, (found) => ({ ...found, databaseUp: 1 })),
+          Effect.map(attempts.counts, (found) => ({ ...found, databaseUp: 1 })),
           { databaseUp: 0 },
         ),
         showing(

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText } from "../../src/log/Signer.ts"
-import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
+import { jwsOf } from "../../src/payments/receipts/SignedReceipt.ts"
 import { host, key, keyTextOf, log, madeReceiptFile, other, payTo, signer } from "../lab/buyer/ReceiptFiles.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
@@ -94,7 +94,7 @@ describe("a receipt file", () => {
   it("is rejected after any forgery", async () => {
     const { claims, file, proofOfFirst } = madeReceiptFile()
     assert.isTrue((await stateOf(file)).ok)
-    const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
+    const signed = (change: object, by = signer, typ: string = "x402-receipt+jws", url = host) => ({
       ...file,
       receipt: jwsOf(url, by, typ, { ...claims, ...change }),
     })

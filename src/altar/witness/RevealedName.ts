@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
-import * as PublicActs from "../../payments/store/PublicActs.ts"
+import { publicActs } from "../../payments/store/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import * as HiddenTexts from "../HiddenTexts.ts"
 
@@ -10,7 +10,7 @@ const revealsOf = rowsOf("witness_reveals", Schema.Struct({ agentName: Schema.Nu
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const acts = yield* PublicActs.make
+  const acts = yield* publicActs
   const hidden = yield* HiddenTexts.make
   const reveals = (id: string) => revealsOf(sql`SELECT agent_name FROM witness_reveals WHERE stone_id = ${id}::uuid`)
 

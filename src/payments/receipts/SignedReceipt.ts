@@ -1,11 +1,12 @@
 /** The signed receipt of a settled act (x402 extension `offer-receipt`). */
 import { hash } from "node:crypto"
+import type { Schema } from "effect"
+import { Base64Url } from "effect/encoding"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import type { Attempt } from "../store/Attempt.ts"
 import type { Recorded } from "../Act.ts"
 import type { Proof } from "../Payment.ts"
-import { jwsOf } from "./Jws.ts"
-import type { ReceiptKey } from "./ReceiptKeys.ts"
+import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
 
 type OnChain = Extract<Proof, { readonly rail: "x402" }>
 
@@ -34,6 +35,17 @@ const claimsOf = ({ act, amountAtomic, id, url }: Attempt, { payment, transactio
       ...recorded.proven,
     },
   }
+}
+
+const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
+
+/**
+ * A compact JWS with EdDSA (RFC 7515, RFC 8037) over canonical JSON. Equal claims give equal bytes: Ed25519 draws
+ * nothing.
+ */
+export const jwsOf = (publicUrl: string, key: ReceiptKey, typ: string, claims: Schema.JsonObject) => {
+  const signed = `${encoded({ alg: "EdDSA", kid: keyId(publicUrl, key), typ })}.${encoded(claims)}`
+  return `${signed}.${Base64Url.encode(key.sign(new TextEncoder().encode(signed)))}`
 }
 
 /** `extensions` of the settlement response that carries the receipt. */

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { portable } from "../../../schema/openapi/Pattern.ts"
 import type { BazaarExtension } from "../../../schema/payments/Payment.ts"
 import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
-import { bodyOf } from "../ActInput.ts"
+import { bodyOf } from "../Act.ts"
 import type { SoldAct } from "../Act.ts"
 
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>

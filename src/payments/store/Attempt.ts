@@ -1,42 +1,28 @@
 /** An attempt as recorded: the request, the signed payment and the outcome. */
-import { Effect, Schema } from "effect"
-import { Moment, rowReader } from "../../platform/Rows.ts"
+import { Schema } from "effect"
+import { JsonMoment, Moment, rowReader } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { Payment } from "../Payment.ts"
 
 /** An inquiry's reason to end an attempt as unpaid. A later inquiry has to agree. */
-export interface FailureVerdict {
-  readonly reason: string
+const FailureVerdict = Schema.Struct({
+  reason: Schema.String,
   /** RFC 3339 UTC with milliseconds, by the database's clock. */
-  readonly at: string
+  at: JsonMoment,
   /** Age in milliseconds at the read, by the database's clock, since the clocks of servers differ. */
-  readonly ageMillis: number
-}
-
-export const verdictColumns: ReadonlyArray<string> = [
-  "doubted_reason, doubted_at, (extract(epoch FROM now() - doubted_at) * 1000)::float8 AS doubt_age",
-]
-
-const readReason = rowReader("payment_attempts", Schema.Struct({ doubtedReason: Schema.NullOr(Schema.String) }))
-const readTimes = rowReader("payment_attempts", Schema.Struct({ doubtedAt: Moment, doubtAge: Schema.Finite }))
-
-export const readVerdict = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<FailureVerdict | null> {
-  const { doubtedReason: reason } = yield* readReason(row)
-  if (reason === null) return null
-  const { doubtAge: ageMillis, doubtedAt } = yield* readTimes(row)
-  return { reason, at: doubtedAt, ageMillis }
+  ageMillis: Schema.Finite,
 })
+export type FailureVerdict = typeof FailureVerdict.Type
 
 /** SQL that sets the verdict of an inquiry. A repeated reason keeps its first time. */
 export const setVerdict = (reason: string | null) =>
   part`doubted_reason = ${reason}::text, doubted_at = CASE WHEN ${reason}::text IS NULL THEN NULL
     WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
 
-export const attemptColumns = [
-  "id, idempotency_key, fingerprint, act, url, input, pool_number AS number, refusal, accepted_at, checks",
-  "amount_atomic::text AS amount_atomic, payment, traceparent, state, reason, answer, payment_response",
-  ...verdictColumns,
-].join(", ")
+export const attemptColumns = `id, idempotency_key, fingerprint, act, url, input, amount_atomic::text AS amount_atomic,
+  payment, pool_number AS number, refusal, accepted_at, checks, traceparent, state, reason, answer, payment_response,
+  CASE WHEN doubted_reason IS NOT NULL THEN json_build_object('reason', doubted_reason, 'at', doubted_at, 'ageMillis',
+    extract(epoch FROM now() - doubted_at) * 1000) END AS pending_failure`
 
 const facts = {
   id: Schema.String,
@@ -53,6 +39,8 @@ const facts = {
   number: Schema.NullOr(Schema.Int),
   /** The reason a facilitator gave for refusing it, by its own account before any broadcast. */
   refusal: Schema.NullOr(Schema.String),
+  /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
+  pendingFailure: Schema.NullOr(FailureVerdict),
   acceptedAt: Moment,
   checks: Schema.Int,
   /** W3C `traceparent` of the request that made the attempt, null if it was not traced. */
@@ -81,18 +69,9 @@ const Settled = Schema.Struct({
 })
 const Failed = Schema.Struct({ ...facts, state: Schema.Literal("failed"), reason: Schema.String })
 
-interface Beside {
-  /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
-  readonly pendingFailure: FailureVerdict | null
-}
-
-export type PendingAttempt = typeof Pending.Type & Beside
-export type SettledAttempt = typeof Settled.Type & Beside
-export type FailedAttempt = typeof Failed.Type & Beside
+export type PendingAttempt = typeof Pending.Type
+export type SettledAttempt = typeof Settled.Type
+export type FailedAttempt = typeof Failed.Type
 export type Attempt = PendingAttempt | SettledAttempt | FailedAttempt
 
-const readRow = rowReader("payment_attempts", Schema.Union([Pending, Settled, Failed]))
-
-export const readAttempt = Effect.fnUntraced(function* (row: unknown): Effect.fn.Return<Attempt> {
-  return { ...(yield* readRow(row)), pendingFailure: yield* readVerdict(row) }
-})
+export const readAttempt = rowReader("payment_attempts", Schema.Union([Pending, Settled, Failed]))

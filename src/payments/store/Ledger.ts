@@ -7,7 +7,6 @@ import { Refunds } from "./Refunds.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { Settled } from "./Settled.ts"
-import { AttemptCounts } from "./AttemptCounts.ts"
 import { Sweep } from "./Due.ts"
 import { UnmatchedPayments } from "./Unmatched.ts"
 
@@ -19,6 +18,5 @@ export const layer = Layer.mergeAll(
   Fail.layer,
   Sweep.layer,
   Settled.layer,
-  AttemptCounts.layer,
   Refunds.layer,
 ).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))

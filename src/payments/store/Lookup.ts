@@ -1,8 +1,8 @@
-/** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
+/** Reads attempts: by key, by held claims, and counts. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Batcher from "../../platform/Batcher.ts"
-import { rowReader } from "../../platform/Rows.ts"
+import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../Act.ts"
 import { claimOf, type Payment } from "../Payment.ts"
@@ -21,6 +21,22 @@ const readClaims = rowReader(
     id: Schema.NullOr(Schema.String),
     held: Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String, settled: Schema.Boolean }))),
     drawn: Schema.NullOr(Schema.Int),
+  }),
+)
+
+const countsOf = rowsOf(
+  "payment_attempts",
+  Schema.Struct({
+    pending: Whole,
+    /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
+    oldestSeconds: Schema.Finite,
+    settled: Whole,
+    /** Lost in a reorganisation and not acknowledged. */
+    lost: Whole,
+    unfinal: Whole,
+    /** Connections of all servers to this database: active and idle. */
+    connectionsUsed: Whole,
+    connectionsIdle: Whole,
   }),
 )
 
@@ -103,11 +119,32 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       return rows.length > 0
     })
 
+    const counted = countsOf(sql`
+      SELECT open.pending, open.oldest_seconds,
+        (SELECT settled FROM payment_totals WHERE id = 1) AS settled,
+        (SELECT count(*) FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL) AS lost,
+        (SELECT count(*) FROM payment_attempts
+          WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402') AS unfinal,
+        busy.connections_used, busy.connections_idle
+      FROM (
+        SELECT count(*) AS pending,
+          coalesce(extract(epoch FROM now() - min(accepted_at)), 0)::float8 AS oldest_seconds
+        FROM payment_attempts WHERE state = 'pending'
+      ) AS open, (
+        SELECT count(*) FILTER (WHERE state <> 'idle') AS connections_used,
+          count(*) FILTER (WHERE state = 'idle') AS connections_idle
+        FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'spirit-altar'
+      ) AS busy`)
+
     return {
       state,
       find,
       hasPaid,
       pending: count("state = 'pending'"),
+      /** Counts for monitoring, read from indexes only. */
+      counts: Effect.flatMap(counted, ([row]) =>
+        row === undefined ? Effect.die("the database counted nothing") : Effect.succeed(row),
+      ),
       lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
     }
   }),

@@ -2,7 +2,7 @@
 import { Mppx, stripe } from "mppx/client"
 import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CardConfig } from "../../../src/payments/card/Cards.ts"
+import type { CardConfig } from "../../../src/payments/Payments.ts"
 import * as CardProcessor from "../proxy/CardProcessor.ts"
 import { slowness } from "../Patience.ts"
 import { credentialFor } from "./Payment.ts"

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { receiptFormat } from "../../../schema/altar/ReceiptFile.ts"
 import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
 import { fromText, generate, plainFrom } from "../../../src/log/Signer.ts"
-import { jwsOf } from "../../../src/payments/receipts/Jws.ts"
+import { jwsOf } from "../../../src/payments/receipts/SignedReceipt.ts"
 
 export const host = "https://altar.example"
 export const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
