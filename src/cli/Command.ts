@@ -26,7 +26,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
       import("./operator/Serve.ts").then(({ serve }) => serve),
     ),
     await late("admin", "Show and change an operator's data", () =>
-      import("./operator/Admin.ts").then(({ admin }) => admin),
+      import("./admin/Admin.ts").then(({ admin }) => admin),
     ),
     await late("log", "The transparency log: its key and its state", () =>
       import("./log/Log.ts").then(({ log }) => log),

@@ -33,7 +33,7 @@ export const resumeHint = (key: string, data: Option.Option<string>) =>
     const where = Option.match(data, { onNone: () => "", onSome: (folder) => ` --data ${quoted(folder)}` })
     // A key may begin with two dashes, so it needs `--` before it.
     const call = key.startsWith("-") ? `${where} -- ${key}` : ` ${key}${where}`
-    return `To ask for the outcome, without paying again:\n  ${name} reconcile${call}`
+    return `To ask for the outcome, without paying again:\n  ${name} acts${call}`
   })
 
 const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

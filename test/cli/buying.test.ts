@@ -54,7 +54,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
       assert.strictEqual(prayer.record.spirit, "rain-crow")
       assert.isString(prayer.line)
-      const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
+      const keeper = yield* json(at, "keep", "rain-crow", "--reason", "It sat still.")
       assert.strictEqual(keeper.record.reason, "It sat still.")
       const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
       assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
@@ -64,7 +64,10 @@ layer(world(), realClock)("spirit-altar", (it) => {
       assert.strictEqual(added.record.parentId, candle.record.id)
       const unsealed = yield* json(at, "unseal", candle.record.id)
       assert.strictEqual(unsealed.candle.unsealed.words, words)
-      const purchases = yield* json(at, "purchases")
+      const paying = yield* json(at, "wallet")
+      assert.match(paying.address, /^0x[0-9a-fA-F]{40}$/u)
+      assert.strictEqual(paying.money, "real")
+      const purchases = yield* json(at, "acts")
       assertEach(
         purchases,
         ({ act, state }: { readonly act: string; readonly state: string }) => [act, state],
@@ -104,11 +107,11 @@ layer(world(), realClock)("spirit-altar", (it) => {
         stopped.child.kill("SIGINT")
         const { stderr } = yield* Effect.promise(() => stopped.ended)
         assert.include(stderr, "Stopped; nothing is lost.")
-        const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
+        const [, call = ""] = /^ {2}spirit-altar (acts .*)$/mu.exec(stderr) ?? []
         assert.include(call, key)
         const ended = yield* at.run(call.split(" "))
         assert.strictEqual(ended.code, 0, ended.stderr)
-        const again = yield* json(at, "reconcile", key)
+        const again = yield* json(at, "acts", key)
         assert.strictEqual(again.record.sequence > 0, true)
         assert.strictEqual(yield* spent(at), 1)
       }),
@@ -124,14 +127,14 @@ layer(world(), realClock)("spirit-altar", (it) => {
         [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
         [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
         [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
-        [["take-in", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
+        [["keep", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
         [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
         [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
         [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
-        [["reconcile", newKey()], "attempt_not_found", /Nothing was charged under this key/u],
-        [["reconcile", newKey(), "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
+        [["acts", newKey()], "attempt_not_found", /Nothing was charged under this key/u],
+        [["acts", newKey(), "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
       ]
       for (const [args, code, says, env] of refusals) {
         const ended = yield* at.run([...args, "--json"], env)

@@ -43,7 +43,7 @@ layer(world(), realClock)("spirit-altar against a hostile altar", (it) => {
       const elsewhere = yield* sandbox({})
       const fund = `${elsewhere.url}/sandbox/fund`
       const { heard, url } = yield* sandbox({ ...terms, network: "eip155:84532", fund })
-      const ended = yield* at.run(["take-in", "moss-hare", "--url", url])
+      const ended = yield* at.run(["keep", "moss-hare", "--url", url])
       assert.strictEqual(ended.code, 1)
       assert.include(heard, "/sandbox/fund")
       assert.deepStrictEqual(elsewhere.heard, [])

@@ -23,9 +23,9 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
 describe("a command", () => {
   it.each([
     [["witness", "--json"], "usage", "--text"],
-    [["purchases", "--nosuch", "--json"], "usage", "--nosuch"],
+    [["acts", "--nosuch", "--json"], "usage", "--nosuch"],
     [["admin", "hide", "--json"], "usage", "act"],
-    [["purchases", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
+    [["acts", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
     [["reveal", "an-id", "--wallet", "none", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
   ])("with invalid arguments prints one JSON document under --json: %s", (args, code, named) => {
     const { status, stdout } = run(args)

@@ -14,7 +14,7 @@ const order = ["witness", "--text", "The heron will return by May."]
 const starting = json({ ready: false, state: "starting", database: "unknown", settlement: "unknown" }, 503)
 const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })
 const reconcileKey = "buyer-1f0c2c1e5b0a4c1f9d518a54"
-const asked = ["reconcile", reconcileKey]
+const asked = ["acts", reconcileKey]
 const unknown = json({ ok: false, code: "attempt_not_found", message: "Nothing was charged under this key." }, 404)
 
 const altar = (tells: (path: string, times: number) => Reply) =>

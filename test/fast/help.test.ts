@@ -6,7 +6,7 @@ import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { messages } from "../../src/platform/LogMessages.ts"
 import { printed as ask } from "../lab/CommandRun.ts"
 
-const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
+const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "wallet", "acts"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["key", "status", "confirm", "resume"].map((name) => ["log", name]),
@@ -18,7 +18,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
 describe("a word that begins with a dash", () => {
   it.each([
     ["witness --text - --key -hv3 --json", "witness --text - --key=-hv3 --json"],
-    ["reconcile -v0 --data -x --json", "reconcile --data=-x --json -- -v0"],
+    ["acts -v0 --data -x --json", "acts --data=-x --json -- -v0"],
     ["reveal -id -text --salt calm", "reveal --salt calm -- -id -text"],
     ["admin show -id text --json", "admin show --json -- -id text"],
     ["admin show --json id -5", "admin show --json id -- -5"],
@@ -27,7 +27,7 @@ describe("a word that begins with a dash", () => {
     ["witness --text --json", "witness --text --json"],
     ["verify --log -h", "verify --log -h"],
     ["-v", "-v"],
-    ["reconcile --json -- --key", "reconcile --json -- --key"],
+    ["acts --json -- --key", "acts --json -- --key"],
   ])("is not read as a bundle of options: %s", (typed, meant) => {
     assert.deepStrictEqual(spelledOut(typed.split(" ")), meant.split(" "))
   })
@@ -76,7 +76,7 @@ describe("the help", () => {
     Effect.gen(function* () {
       const script = yield* ask("--completions", "bash")
       execFileSync("bash", ["-n"], { input: script })
-      for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare"]) assert.include(script, word)
+      for (const word of ["witness", "acts", "--max-per-day", "moss-hare"]) assert.include(script, word)
     }),
   )
 })

@@ -1,5 +1,6 @@
 /** The commands around a purchase, loaded together. */
-import { collect, light, pray, takeIn, witness } from "./Purchases.ts"
-import { purchases, reconcile, reveal, unseal } from "./Reads.ts"
+import { collect, light, pray, keep, witness } from "./Purchases.ts"
+import { acts, reveal, unseal } from "./Reads.ts"
+import { wallet } from "./ShowWallet.ts"
 
-export const buying = [witness, pray, takeIn, collect, light, reveal, unseal, reconcile, purchases] as const
+export const buying = [witness, pray, keep, collect, light, reveal, unseal, wallet, acts] as const

@@ -1,4 +1,4 @@
-/** `witness`, `pray`, `take-in`, `collect` and `light`: the paid commands, each with one key. */
+/** `witness`, `pray`, `keep`, `collect` and `light`: the paid commands, each with one key. */
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
@@ -80,9 +80,9 @@ export const pray = paid("pray", {
   ends: ({ line }) => `\n\n${plain(line)}`,
 })
 
-export const takeIn = paid("take-in", {
+export const keep = paid("keep", {
   description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
-  examples: [['spirit-altar take-in rain-crow --reason "It sat still when I did not."', "Take in a spirit"]],
+  examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
   flags: { spirit, agentName, reason },
   buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
 })

@@ -1,10 +1,10 @@
-/** `reveal`, `unseal`, `reconcile` and `purchases`: the free commands, which load no wallet. */
-import { Effect } from "effect"
-import { Flag } from "effect/cli"
+/** `reveal`, `unseal` and `acts`: the free commands, which load no wallet. */
+import { Effect, Option } from "effect"
+import { Argument, Flag } from "effect/cli"
 import type { Purchase } from "../../buyer/Purchases.ts"
 import { optionalText, word } from "../Define.ts"
 import { agentName, provided, salt } from "../Flags.ts"
-import { plain, pretty } from "../Output.ts"
+import { type CommandError, plain, pretty } from "../Output.ts"
 import { free } from "./BuyerCommand.ts"
 
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
@@ -44,14 +44,6 @@ export const unseal = free("unseal", {
   render: pretty,
 })
 
-export const reconcile = free("reconcile", {
-  description: "Show the outcome of a purchase, and complete an interrupted one; free, without signing",
-  examples: [["spirit-altar reconcile buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask"]],
-  flags: { key: word("key", "The idempotency key of the purchase") },
-  ask: (orders, { key }) => orders.reconcile(key),
-  render: pretty,
-})
-
 const stateOf = ({ failed, misrecorded, payment, settled }: Purchase) => {
   if (settled !== undefined) return "settled"
   if (misrecorded !== undefined) return "misrecorded"
@@ -71,10 +63,26 @@ const listed = (purchase: Purchase) => ({
   misrecorded: purchase.misrecorded ?? null,
 })
 
-export const purchases = free("purchases", {
-  description: "Purchases in this machine's journal, without salts and words",
-  examples: [["spirit-altar purchases", "List keys and ids"]],
-  flags: {},
-  ask: (orders) => Effect.map(orders.purchases, (all) => all.map(listed)),
-  render: (all) => table(all.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""])),
+type Listed = ReadonlyArray<ReturnType<typeof listed>>
+
+const isList = (answer: object): answer is Listed => Array.isArray(answer)
+
+export const acts = free("acts", {
+  description:
+    "List your acts from this machine's journal, without salts and words. With a key, ask for that purchase's outcome and complete it; this is free and signs nothing",
+  summary: "List your acts, or show the outcome of one",
+  examples: [
+    ["spirit-altar acts", "List keys and ids"],
+    ["spirit-altar acts buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask for an outcome"],
+  ],
+  flags: { key: Argument.optional(word("key", "The idempotency key of one purchase")) },
+  ask: (orders, { key }): Effect.Effect<object, CommandError> =>
+    Option.match(key, {
+      onNone: () => Effect.map(orders.purchases, (all) => all.map(listed)),
+      onSome: (one) => orders.reconcile(one),
+    }),
+  render: (answer) =>
+    isList(answer)
+      ? table(answer.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""]))
+      : pretty(answer),
 })

@@ -10,7 +10,7 @@ import type { Policy } from "../../buyer/Policy.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { altarFetch } from "./AltarFetch.ts"
 import { type common, type paying, provided } from "../Flags.ts"
-import { sandbox } from "../../server/config/Table.ts"
+import { sandbox as sandboxSettings } from "../../server/config/Table.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "../Output.ts"
@@ -26,7 +26,8 @@ export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Op
   const path = yield* Path.Path
   if (Option.isSome(data)) return path.resolve(data.value)
   const manifest = yield* Effect.orElseSucceed(fs.readFileString("package.json"), () => "")
-  if (/"name":\s*"spirit-altar"/u.test(manifest)) return path.resolve(yield* Effect.orDie(sandbox.dataDir), "buyer")
+  if (/"name":\s*"spirit-altar"/u.test(manifest))
+    return path.resolve(yield* Effect.orDie(sandboxSettings.dataDir), "buyer")
   const state = yield* Effect.orElseSucceed(Config.option(Config.String("XDG_STATE_HOME")), Option.none<string>)
   return path.join(
     Option.getOrElse(state, () => path.join(homedir(), ".local", "state")),
@@ -81,6 +82,27 @@ export const runFree = <A>(
     render,
   )
 
+/** The altar, its sandbox if it is one, and the wallet that pays there. */
+const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
+  const altar = baseOf(flags.url)
+  yield* guarded(altar, flags.insecure)
+  const fetch = yield* altarFetch()
+  const sandbox = yield* sandboxOf(altar, fetch)
+  const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
+  return { account, altar, fetch, sandbox }
+})
+
+export const showWallet = (flags: Common & Pick<Paying, "wallet">, render: (answer: object) => string) =>
+  show(
+    flags,
+    Effect.map(payingAt(flags), ({ account, altar, sandbox }) => ({
+      address: account.address,
+      altar,
+      money: Option.isSome(sandbox) ? "play" : "real",
+    })),
+    render,
+  )
+
 /** Runs a purchase under one key; when interrupted, prints how to resume it. */
 export const runPaid = <A, R = never>(
   flags: Paying,
@@ -90,20 +112,23 @@ export const runPaid = <A, R = never>(
   show(
     flags,
     Effect.gen(function* () {
-      const { insecure } = flags
-      const altar = baseOf(flags.url)
-      yield* guarded(altar, insecure)
-      const fetch = yield* altarFetch()
-      const found = yield* sandboxOf(altar, fetch)
+      const { account, altar, fetch, sandbox } = yield* payingAt(flags)
       const journal = yield* journalOf(flags.data)
-      const account = yield* walletOf(flags.wallet, altar, found, yield* folderOf(flags.data))
       const policy: Policy = {
-        ...Option.getOrUndefined(found),
+        ...Option.getOrUndefined(sandbox),
         ...provided({ payTo: flags.payTo, maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)
-      const buyer = yield* Buyer.make({ url: altar, insecure, account, policy, journal, onProgress, fetch })
+      const buyer = yield* Buyer.make({
+        url: altar,
+        insecure: flags.insecure,
+        account,
+        policy,
+        journal,
+        onProgress,
+        fetch,
+      })
       return yield* Effect.onInterrupt(use(Orders.make(buyer), key), () =>
         Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
       )
