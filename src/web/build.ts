@@ -7,14 +7,14 @@ import { type Output, writeOutput } from "./output.ts"
 
 const source = import.meta.dirname
 
-/** One style and one module of each page; their names change with their content. Other modules are chunks. */
-const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts)$/u.test(file)
+/** Pages with a style and a module of their own. Each is bundled by itself, so none is split for another. */
+const pages = ["agents", "docs", "signals", "v2"]
 
 /** Files whose names stay: drawings that pages name, and the typeface's licence, which must accompany it. */
 const isKept = (file: string) => /^[a-z0-9]+\/[a-z]+\.svg$|^style\/type\/OFL\.txt$/u.test(file)
 
 /** Each asset by its plain name, followed by the modules that it imports: `/v2/main.js`, then its chunks. */
-const assetsOf = (target: string, { outputs }: Metafile): Readonly<Record<string, ReadonlyArray<string>>> => {
+const assetsOf = (target: string, outputs: Metafile["outputs"]): Readonly<Record<string, ReadonlyArray<string>>> => {
   const pathOf = (output: string) => `/${relative(target, join(source, output))}`
   return Object.fromEntries(
     Object.entries(outputs).flatMap(([output, { imports }]) => {
@@ -26,15 +26,13 @@ const assetsOf = (target: string, { outputs }: Metafile): Readonly<Record<string
   )
 }
 
-/** Bundles `src/web` into `folder`; returns the input files. */
-export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
-  const target = fileURLToPath(folder)
-  const files = await readdir(source, { recursive: true })
-  const { metafile, outputFiles } = await bundle({
+/** Bundles a page's style and module, whose names change with their content. Modules loaded on demand are chunks. */
+const bundlePage = (target: string) => (page: string) =>
+  bundle({
     absWorkingDir: source,
     outbase: source,
     outdir: target,
-    entryPoints: files.filter(isEntry).sort(),
+    entryPoints: [`${page}/main.ts`, `${page}/page.css`],
     entryNames: "[dir]/[name]-[hash]",
     chunkNames: "chunks/[name]-[hash]",
     assetNames: "type/[name]-[hash]",
@@ -50,13 +48,22 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
     metafile: true,
     logLevel: "warning",
   })
+
+/** Bundles `src/web` into `folder`; returns the input files. */
+export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
+  const target = fileURLToPath(folder)
+  const files = await readdir(source, { recursive: true })
+  const built = await Promise.all(pages.map(bundlePage(target)))
   const kept = await Promise.all(
     files.filter(isKept).map(async (file): Promise<Output> => ({
       path: join(target, file.replace("style/type/", "type/")),
       contents: await readFile(join(source, file)),
     })),
   )
-  const assets = Buffer.from(JSON.stringify(assetsOf(target, metafile)))
-  await writeOutput(target, [...outputFiles, ...kept, { path: join(target, "assets.json"), contents: assets }])
-  return Object.keys(metafile.inputs)
+  const outputs: Metafile["outputs"] = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs))
+  const assets = Buffer.from(JSON.stringify(assetsOf(target, outputs)))
+  // Pages share typefaces and chunks of equal content.
+  const modules = new Map(built.flatMap(({ outputFiles }) => outputFiles).map((file) => [file.path, file]))
+  await writeOutput(target, [...modules.values(), ...kept, { path: join(target, "assets.json"), contents: assets }])
+  return built.flatMap(({ metafile }) => Object.keys(metafile.inputs))
 }

@@ -6,7 +6,7 @@ import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 
 /** Bytes as they travel. The code that signs a payment does not fit: it comes when a visitor wants to pay. */
-const budget = { script: 27_000, box: 30_000, style: 11_000, page: 13_000, first: 100_000, all: 160_000, requests: 46 }
+const budget = { script: 17_000, style: 8_600, page: 13_000, first: 100_000, all: 160_000, requests: 40 }
 
 /** Opens a page, until its typefaces are there and it has nothing to do. */
 const open = async (page: Page, url: string) => {
@@ -66,7 +66,7 @@ guide("the first view of", (it) => {
       if (beside.includes(path)) continue
       const of = (type: string) => sum([...loads.values()].filter((load) => load.type === type))
       assert.isAbove(of("Script"), 1000, path)
-      assert.isAtMost(of("Script"), path.startsWith("/v2/mine") ? budget.box : budget.script, `script of ${path}`)
+      assert.isAtMost(of("Script"), budget.script, `script of ${path}`)
       assert.isAtMost(of("Stylesheet"), budget.style, `style of ${path}`)
       assert.isAtMost(of("Document"), budget.page, `document of ${path}`)
       assert.isAtMost(sum(loads.values()), budget.all, `all of ${path}`)

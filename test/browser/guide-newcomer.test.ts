@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { guide, createAct, settled } from "../lab/browser/Guide.ts"
-import { shiftsOf, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
@@ -59,13 +59,17 @@ guide("a newcomer", (it) => {
     await wallet.waitFor()
     await offline(true)
     await wallet.click()
-    await form.getByText("You are offline.", { exact: true }).first().waitFor()
+    await form.getByText("You are offline. Nothing was signed.").waitFor()
     await isOurs(page, "wallet")
     await offline(false)
+    await page.route("**/sandbox/fund", (route) => route.abort("connectionrefused"))
+    await form.getByRole("button", { name: "Try again" }).click()
+    await form.getByText("The altar does not answer.", { exact: true }).waitFor()
+    await isOurs(page, "funding")
+    await page.unrouteAll()
     await wallet.click()
     await form.getByText("Play wallet with").waitFor()
     await offline(true)
-    // At first what pays is missing, then the price: the same is said.
     const lay = form.getByRole("button", { name: "Leave the prayer for" })
     await lay.click()
     await form.getByText("You are offline. Nothing was signed.").waitFor()
@@ -85,7 +89,6 @@ guide("a newcomer", (it) => {
   it("with an outdated page is told to reload it, and that nothing was signed", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/midnight-otter")
     const form = page.getByRole("form", { name: "Leave the prayer" })
-    await take(page, "Leave the prayer")
     await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
     await form.getByRole("button", { name: "Leave the prayer for" }).click()
     await form.getByText("The site was updated. Load the page again. Nothing was signed.").waitFor()

@@ -115,6 +115,7 @@ export const form = (
     data-network="${payment.network}"
     data-dearest="${dearest}"
     data-title="${title ?? verb}"
+    ${payment.money === "play" ? "data-play" : ""}
     autocomplete="off"
     aria-label="${verb}"
   >
@@ -125,7 +126,9 @@ export const form = (
       </button>
     </p>
     <div class="pay__wallet" data-wallet aria-live="polite">
-      <button type="button" class="button" data-connect>Choose how to pay</button>
+      <button type="button" class="button" data-connect>
+        ${payment.money === "play" ? "Make a play wallet" : "Choose how to pay"}
+      </button>
     </div>
     <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
   </form>`

@@ -1,5 +1,6 @@
 /** A request to the altar: an answer of the expected kind, or its failure as a sentence. */
-import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
+import type { Reply } from "../../../buyer/core/Outcome.ts"
+import { parsed } from "./store.ts"
 
 /** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
 export class AnswerError extends Error {
@@ -42,7 +43,12 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Reply> 
   const response = await fetch(path, { ...init, headers, cache: "no-store" }).catch(() => undefined)
   const text = await response?.text().catch(() => undefined)
   if (response === undefined || text === undefined) throw unreached()
-  return { status: response.status, headers: response.headers, body: bodyOf(text) }
+  const body = parsed(text)
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: typeof body === "object" && body !== null ? { ...body } : {},
+  }
 }
 
 /** A member of an answer; undefined when it has none. */

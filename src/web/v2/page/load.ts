@@ -14,11 +14,8 @@ const arrived = <Part>(part: Promise<Part>): Promise<Part> =>
   })
 
 export const parts = {
-  chain: () => arrived(import("../proof/chain.ts")),
-  checker: () => arrived(import("../proof/checker.ts")),
+  checks: () => arrived(import("../proof/checks.ts")),
   file: () => arrived(import("../words/file.ts")),
-  log: () => arrived(import("../proof/log.ts")),
-  mine: () => arrived(import("../words/mine.ts")),
-  paying: () => arrived(import("../pay/status.ts")),
+  pay: () => arrived(import("../pay/form.ts")),
   signer: () => arrived(import("../pay/signer.ts")),
 }

@@ -1,13 +1,15 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
-import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
+import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, isUnreached, pageFailed, AnswerError, sentenceOf, waitOf } from "../page/http.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
-import { parts } from "../page/load.ts"
-import type { Result } from "./checkout.ts"
-import { begin, forget, mayLeave, pending, type Purchase, remembered } from "./purchase.ts"
+import { type Result, resume, run } from "./checkout.ts"
+import { begin, forget, mayLeave, pending, remembered } from "./purchase.ts"
 import { orderOf } from "./order.ts"
+import { conduct, follow } from "./status.ts"
 import * as Wallets from "./wallet.ts"
+
+export { follow }
 
 let wallet: Wallets.Wallet | undefined
 const watchers = new Set<() => void>()
@@ -19,6 +21,9 @@ const use = (chosen: Wallets.Wallet) => {
   wallet = chosen
   for (const watch of watchers) watch()
 }
+
+/** Whether the form takes the sandbox's play money. */
+const isPlay = (form: HTMLFormElement) => form.dataset["play"] !== undefined
 
 const attach = (form: HTMLFormElement) => {
   const id = form.dataset["path"] ?? ""
@@ -69,7 +74,6 @@ const attach = (form: HTMLFormElement) => {
         if (purchase === undefined) return undefined
         for (let fold = form.closest("details"); fold !== null; fold = fold.parentElement?.closest("details") ?? null)
           fold.open = true
-        const { conduct, resume } = await parts.paying()
         return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
       },
       "Nothing is paid twice.",
@@ -77,9 +81,9 @@ const attach = (form: HTMLFormElement) => {
     )
 
   const choose = async (): Promise<void> => {
-    const [providers, sandbox] = await Promise.all([Wallets.found(), Wallets.isSandbox()])
+    const providers = await Wallets.found()
     const ways = [
-      ...(sandbox ? [{ name: "a play wallet", icon: undefined, make: Wallets.playWallet }] : []),
+      ...(isPlay(form) ? [{ name: "a play wallet", icon: undefined, make: Wallets.playWallet }] : []),
       ...providers.map(({ icon, name, provider }) => ({
         name,
         icon,
@@ -92,8 +96,11 @@ const attach = (form: HTMLFormElement) => {
     }
     const [first] = ways
     if (first === undefined) {
-      for (const fold of all("details[data-ways]", HTMLDetailsElement, form.parentElement ?? form)) fold.open = true
-      throw new AnswerError("None was found in this browser. Other ways to pay are listed below.", "No wallet.")
+      for (const fold of all("details.call", HTMLDetailsElement, form.closest(".offer") ?? document)) fold.open = true
+      throw new AnswerError(
+        `You need a wallet in this browser with USDC on ${networkName(network)}. An agent or a terminal can pay instead: the call is below.`,
+        "No wallet.",
+      )
     }
     if (ways.length === 1) return open(first)
     row.replaceChildren(
@@ -143,16 +150,14 @@ const attach = (form: HTMLFormElement) => {
     row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address)))
   }
 
-  for (const select of all("select[data-options]", HTMLSelectElement, form)) {
-    const options = document.getElementById(select.dataset["options"] ?? "")
-    if (options instanceof HTMLTemplateElement) select.append(options.content.cloneNode(true))
-  }
-  // The button names the price of the selected rung.
-  for (const rung of all("input[data-amount]", HTMLInputElement, form)) {
-    rung.addEventListener("change", () => {
+  /** The button names the price of the selected rung. */
+  const showPrice = () => {
+    const [rung] = all("input[data-amount]:checked", HTMLInputElement, form)
+    if (rung !== undefined)
       one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(rung.dataset["amount"] ?? 0))
-    })
   }
+  form.addEventListener("change", showPrice)
+  showPrice()
   connector.addEventListener("click", () => void connectTo(choose))
   watchers.add(show)
   show()
@@ -167,7 +172,6 @@ const attach = (form: HTMLFormElement) => {
         const payer = await payerOf()
         if (payer === undefined) return undefined
         const { body, keepsake, listed } = await orderOf(form)
-        const { conduct, run } = await parts.paying()
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",
@@ -181,48 +185,18 @@ const attach = (form: HTMLFormElement) => {
   if (remembered(id) !== undefined) askAgain()
 }
 
-/** Announces the sandbox's play money on load. */
-const greet = async (forms: ReadonlyArray<HTMLFormElement>) => {
-  if (!(await Wallets.isSandbox())) return
-  for (const form of forms) {
-    for (const connector of all("[data-connect]", HTMLButtonElement, form)) connector.textContent = "Make a play wallet"
-  }
-  if (Wallets.hasPlayWallet() && wallet === undefined) use(await Wallets.playWallet())
-}
-
-const followOther = (purchase: Purchase): void =>
-  void parts.paying().then(
-    ({ follow }) => follow(purchase),
-    (error: unknown) => {
-      const message = `${sentenceOf(error, pageFailed)} Your signed payment is kept in this browser.`
-      const notice = make("section", { class: "pay pay--open", role: "status", "aria-label": "Your open purchase" })
-      document.getElementById("main")?.prepend(notice)
-      notice.append(
-        ...failure("Not asked.", message, () => {
-          notice.remove()
-          followOther(purchase)
-        }),
-      )
-    },
-  )
-
 /** Follows open purchases without a form on this page; `forms` follow those that this tab began on them. */
 const followOthers = (forms: ReadonlySet<string | undefined>) => {
   for (const purchase of pending()) {
     if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
     if (purchase.payment === null) forget(purchase)
-    else followOther(purchase)
+    else follow(purchase)
   }
 }
 
-const attachAll = (): ReadonlyArray<HTMLFormElement> => {
-  const forms = all("[data-pay]", HTMLFormElement)
+export const start = (forms: ReadonlyArray<HTMLFormElement>) => {
   for (const form of forms) attach(form)
-  // A sandbox uses the test network; on other networks it is looked for only when paying.
-  if (forms.some((form) => form.dataset["network"] === baseSepolia)) void greet(forms).catch(() => undefined)
-  return forms
-}
-
-export const start = () => {
-  followOthers(new Set(attachAll().map((form) => form.dataset["path"])))
+  // A play wallet that cannot be opened now is opened to pay.
+  if (forms.some(isPlay) && Wallets.hasPlayWallet()) void Wallets.playWallet().then(use, () => undefined)
+  followOthers(new Set(forms.map((form) => form.dataset["path"])))
 }

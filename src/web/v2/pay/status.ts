@@ -4,8 +4,6 @@ import { part, sentenceOf } from "../page/http.ts"
 import { all, longCode, make, one, retry, verdict } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
-
-export { resume, run } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 
 /** The steps as a list; each is announced as it comes. */

@@ -46,17 +46,6 @@ export const found = async (): Promise<ReadonlyArray<Found>> => {
   return announced.length > 0 || old === undefined ? announced : [{ name: "Browser wallet", provider: old }]
 }
 
-let asked: Promise<boolean> | undefined
-
-/** Only a sandbox answers here. */
-export const isSandbox = (): Promise<boolean> => {
-  asked ??= ask("/sandbox").then(
-    ({ status }) => status === 200,
-    () => false,
-  )
-  return asked
-}
-
 const slot = "altar:play-wallet"
 
 /** The throw-away key of this tab, worthless elsewhere, and its balance in atomic play money. */

@@ -2,14 +2,14 @@
 import { Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseVerifierKey } from "../../../../schema/log/Note.ts"
 import type { Link } from "../../../buyer/core/Chain.ts"
-import { canHash } from "../../../buyer/core/Digest.ts"
+import { canHash, hexOf } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { make, one, type Verdict, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
+import { parts } from "../page/load.ts"
 import { AnswerError, ask, cannotHash, pageFailed, refusalOf, sentenceOf } from "../page/http.ts"
-import { hashFile } from "../words/file.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
 
 /** The keys that this server names for its own receipts and its log. */
@@ -115,7 +115,8 @@ export const start = (root: HTMLElement) => {
       if (newest !== file) return
       if (what.kind !== "unknown") return take(text, what)
       if (what.isOurs) return found.replaceChildren(verdict("broken", what.word, what.says))
-      const hash = await hashFile(file, () => {})
+      const { hashFile } = await parts.file()
+      const hash = hexOf(await hashFile(file, () => {}))
       if (newest === file) location.assign(`/v2/acts?q=${hash}`)
     } catch {
       if (newest === file) found.replaceChildren(verdict("broken", "The browser cannot read this file."))

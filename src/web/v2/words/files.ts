@@ -1,4 +1,5 @@
 /** Places that accept a file, to set a stone of its hash or to check a stone. */
+import { hexOf } from "../../../buyer/core/Digest.ts"
 import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
 import { pageFailed, sentenceOf } from "../page/http.ts"
@@ -28,7 +29,7 @@ const accept = (
     said.replaceChildren(make("p", {}, `Hashing ${file.name}, ${sizeOf(file.size)}. `, bar))
     try {
       const { hashFile } = await parts.file()
-      const hash = await hashFile(file, (bytes) => (bar.value = bytes))
+      const hash = hexOf(await hashFile(file, (bytes) => (bar.value = bytes)))
       if (file === newest) await use({ file, hash }, said)
     } catch (error) {
       if (file !== newest) return

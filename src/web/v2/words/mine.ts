@@ -100,7 +100,7 @@ const box = (place: HTMLElement) => {
     ({ entries, purchases, refused }) => {
       show()
       // Each is shown with its steps above.
-      for (const purchase of purchases) void parts.paying().then(({ follow }) => follow(purchase))
+      for (const purchase of purchases) void parts.pay().then(({ follow }) => follow(purchase))
       const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
