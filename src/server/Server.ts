@@ -58,8 +58,15 @@ const routerConfig = {
   maxParamLength: 500,
 } as const
 
-/** For responses that are sent once. A cached one has its own compressed variants, each with a tag of its bytes. */
-const compression = HttpMiddleware.compression({ algorithms: ["br", "gzip"], levels: { br: 1, gzip: 1 } })
+/**
+ * For JSON that is sent once. A cached response has its own compressed variants, each with a tag of its bytes. The site
+ * compresses its pages and files itself, and better.
+ */
+const compression = HttpMiddleware.compression({
+  algorithms: ["br", "gzip"],
+  compressible: (type) => type.startsWith("application/"),
+  levels: { br: 1, gzip: 1 },
+})
 
 /** A listening server. `extra` adds routes, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar) =>

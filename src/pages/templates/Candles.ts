@@ -119,7 +119,7 @@ export const candles = (view: CandlesView): Page => {
             ? [
                 html`<li class="votive votive--none">
                   <p class="dedication">
-                    ${before === undefined ? "No candles yet. Yours would be the first." : "No more candles."}
+                    ${before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."}
                   </p>
                 </li>`,
               ]

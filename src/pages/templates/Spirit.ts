@@ -60,7 +60,7 @@ const keeper = ({ altar, keeping }: SpiritView): Html => {
 
 const candles = ({ altar, now, payment, wall }: SpiritView): Html =>
   wall.candles.length === 0
-    ? html`<p class="blank">No candles yet.${payment.enabled ? " Yours would be the first." : ""}</p>`
+    ? html`<p class="blank">No candles yet.${payment.enabled ? " Yours appears here at once." : ""}</p>`
     : html`${Candle.shelf(wall.candles.map((candle) => Candle.litCandle(candle, now)))}${wall.next === null ? "" : html`<p class="more"><a href="/v2/candles?spirit=${altar.spirit}&amp;before=${wall.next}">The others of ${count(altar.litCandles, "candle")}</a></p>`}`
 
 const untilMidnight = (now: number) => 86_400_000 - (now % 86_400_000)

@@ -50,7 +50,7 @@ const enter = (room: Invite) => {
   loop = follow(room, {
     answered: (signals, before) => {
       View.room(signals.room.name, signals.room.expiresAt, signals.serverTime)
-      View.state("well", `Listening, every ${pace} seconds.`)
+      View.state("well", `Checking every ${pace} seconds.`)
       canRetry(false)
       const isFirst = !View.isShown("room")
       View.show("room")

@@ -1,0 +1,127 @@
+/** A page says where to go on: where nothing is chosen, a wallet refuses, a limit is reached, or a stone is revealed. */
+import { assert } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { seal } from "../../src/altar/Hashes.ts"
+import { createAct, createActs, guide } from "../lab/browser/Guide.ts"
+import { isFocused } from "../lab/browser/GuidePage.ts"
+import { newCommitment } from "../lab/Fixture.ts"
+
+/** The page as a server writes it that takes real money. */
+const takeRealMoney = (page: Page) =>
+  page.route(
+    (url) => url.pathname === "/v2/stone",
+    async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: (await response.text()).replaceAll("data-play", "data-real") })
+    },
+  )
+
+/** Wallets that announce themselves, whose owner declines to connect. */
+const announce = (page: Page, names: ReadonlyArray<string>) =>
+  page.addInitScript((all) => {
+    const provider = { request: () => Promise.reject(Object.assign(new Error("No."), { code: 4001 })) }
+    addEventListener("eip6963:requestProvider", () => {
+      for (const name of all)
+        dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: { info: { name }, provider } }))
+    })
+  }, names)
+
+const pay = (page: Page) => page.getByRole("button", { name: "Set the stone for" })
+
+guide("a buyer", (it) => {
+  it("with several wallets is led to the choice, and reads who declined", async ({ visit }) => {
+    const { page } = await visit("/api/health")
+    await announce(page, ["First wallet", "Second wallet"])
+    await takeRealMoney(page)
+    await page.goto(new URL("/v2/stone", page.url()).href)
+    await page.getByLabel("Your words").fill("The heron will return by May.")
+    await pay(page).click()
+    await page.getByText("Choose how to pay.").waitFor()
+    const first = page.getByRole("button", { name: "First wallet" })
+    assert.isTrue(await first.evaluate((button) => button === document.activeElement))
+    await first.click()
+    await page.getByText("Not connected. You declined in your wallet.").waitFor()
+    assert.strictEqual(await page.getByText("No wallet.").count(), 0)
+  })
+
+  it("without a wallet reads what is needed, and sees the call for an agent", async ({ visit }) => {
+    const { page } = await visit("/api/health")
+    await takeRealMoney(page)
+    await page.goto(new URL("/v2/stone", page.url()).href)
+    await page.getByLabel("Your words").fill("The heron will return by May.")
+    assert.isFalse(await page.locator("#stone-text").isVisible())
+    await pay(page).click()
+    await page.getByText(/^No wallet\. You need a wallet in this browser with USDC on Base/u).waitFor()
+    assert.isTrue(await page.locator("#stone-text").isVisible())
+    assert.isTrue(await page.locator("#stone-prompt").isVisible())
+  })
+
+  it("at a limit sees the seconds until a retry count down", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    await page.route("**/api/witness", (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { "retry-after": "2", "access-control-allow-origin": "*" },
+        json: { ok: false, code: "rate_limited", message: "Too many requests.", retryAfter: 2 },
+      }),
+    )
+    await page.getByRole("button", { name: "Make a play wallet" }).click()
+    await page.getByText("Play wallet with").waitFor()
+    await page.getByLabel("Your words").fill("The heron will return by May.")
+    await pay(page).click()
+    const wait = page.getByRole("button", { name: /^Try again in [12] s$/u })
+    await wait.waitFor()
+    assert.isTrue(await wait.isDisabled())
+    await page.getByRole("button", { name: "Try again", exact: true }).waitFor()
+  })
+})
+
+guide("a stone's page", (it) => {
+  it("puts revealed words in the form's place, and is then titled and shared by them", async ({ run, visit, url }) => {
+    const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
+    const { id } = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
+    const { page } = await visit(`/witness/${id}`)
+    await page.getByText("Reveal these words to everyone").click()
+    await page.locator("#reveal-salt").fill(salt)
+    await page.locator("#reveal-words").fill(words)
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.locator("blockquote.words", { hasText: words }).waitFor()
+    assert.isTrue(await isFocused(page, "blockquote.words"))
+    assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
+    assert.strictEqual(await page.locator("#share-address").count(), 1)
+    await page.goto(`${url}/witness/${id}`)
+    assert.include(await page.title(), words)
+    assert.include((await page.locator('meta[property="og:title"]').getAttribute("content")) ?? "", words)
+    assert.include(await page.locator("h1").innerText(), words)
+  })
+})
+
+guide("a phone", (it) => {
+  it("shows all eight links, the money once, why one would seal words, and the catalog's texts", async ({
+    run,
+    visit,
+  }) => {
+    await run(createActs)
+    await run(createAct("/api/witness", { commitment: newCommitment() }))
+    const { page, url } = await visit("/v2/", { viewport: { width: 360, height: 740 } })
+    const links = page.getByRole("navigation", { name: "Site" }).getByRole("link")
+    assert.strictEqual(await links.count(), 8)
+    for (const link of await links.all()) {
+      const isWhole = await link.evaluate((one) => {
+        const { left, right } = one.getBoundingClientRect()
+        return left >= 0 && right <= innerWidth && one.scrollWidth <= one.clientWidth + 1
+      })
+      assert.isTrue(isWhole, await link.innerText())
+    }
+    const body = await page.locator("body").innerText()
+    assert.strictEqual(body.match(/play money/giu)?.length, 1)
+    for (const use of ["Call an election.", "Date an idea.", "Bind an agent."]) assert.include(body, use)
+    await page.goto(`${url}/v2/catalog`)
+    assert.isTrue(await page.locator("#river-clay").getByText("A fistful of clay").isVisible())
+    const summary = page.locator("#river-clay .fold > summary")
+    await summary.scrollIntoViewIfNeeded()
+    const place = await summary.boundingBox()
+    await summary.click()
+    assert.deepStrictEqual(await summary.boundingBox(), place)
+  })
+})
