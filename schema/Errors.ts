@@ -90,9 +90,5 @@ export class NotNow extends Schema.Error<NotNow>("NotNow")(
     "Ask again after the time in Retry-After. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key.",
     "Without a payment nothing was charged.",
   ),
-  at(
-    503,
-    "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again.",
-    2,
-  ),
+  at(503, "The server is starting or stopping, or its database does not answer; see Retry-After.", 2),
 ) {}

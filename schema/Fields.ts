@@ -27,8 +27,8 @@ export const sentence = (example: string, maximum = 500, pattern: RegExp = oneLi
 export const header = (description: string, example: string, maximum = 256) =>
   sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
 
-export const waitSeconds = (example: string, description = "Seconds to wait.") =>
-  patterned(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: [example] })
+export const waitSeconds = (description = "Seconds to wait.") =>
+  patterned(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: ["5"] })
 
 /** A header with Base64 of JSON. */
 export const base64 = (description: string, example: string) =>

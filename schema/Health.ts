@@ -102,7 +102,7 @@ export const Health = Schema.Struct({
 /** The same body as a 503 with `Retry-After`. */
 const unhealthy = <Fields extends Schema.Struct.Fields>(state: Schema.Struct<Fields>) =>
   HttpApiSchema.WithHeaders(state.pipe(HttpApiSchema.status(503)), {
-    "retry-after": waitSeconds("5"),
+    "retry-after": waitSeconds(),
   })
 
 const health = HttpApiEndpoint.get("health", "/api/health", {
@@ -140,7 +140,7 @@ export const Readiness = Schema.Struct({
   payments: PaymentsState.annotate({
     description: "`paused` while the operator has paused sales; `failing` while no payment on chain is possible.",
   }),
-  settlement,
+  settlement: Part.annotate({ description: "As in /api/health." }),
   log: Schema.optionalKey(Log),
 }).annotate({
   identifier: "Readiness",

@@ -1,6 +1,6 @@
 /** The fields of every refusal: its code, its status, and a sentence about the remedy and the charge. */
 import { Effect, Schema, SchemaAST } from "effect"
-import { sentence } from "./Fields.ts"
+import { patterned, sentence } from "./Fields.ts"
 
 /** The members that every refusal of the altar has. */
 export interface Refusal {
@@ -14,20 +14,25 @@ export const nothingNow = "This request charged nothing."
 /** The page of all codes, with an anchor for each. */
 export const errorsPath = "/docs/errors"
 
-/** The description of a code, relative to the server; absent from refusals stored before version 0.16. */
-const docs = <const Code extends string>(code: Code) => {
-  const path = `${errorsPath}#${code}` as const
-  return Schema.optionalKey(Schema.Literal(path)).pipe(
-    Schema.annotate({ description: "The description of this code, relative to the server." }),
-    Schema.withConstructorDefault(Effect.succeed(path)),
-  )
-}
+const Docs = patterned(/^\/docs\/errors#[a-z_]{1,60}$/u, 74, 15).annotate({
+  identifier: "ErrorDocs",
+  description: "The description of a code, relative to the server.",
+  examples: [`${errorsPath}#not_found`],
+})
 
-/** A message by default `fault remedy charge`; its remedy is documented beside it, so that none goes without. */
-export const messageOf = (fault: string, remedy: string, charge = "", maximum = 1000) => {
+/** Absent from refusals stored before version 0.16. */
+const docs = (code: string) =>
+  Schema.optionalKey(Docs).pipe(Schema.withConstructorDefault(Effect.succeed(`${errorsPath}#${code}`)))
+
+const Message = sentence("No such page.", 1000).annotate({
+  identifier: "RefusalMessage",
+  description: "What is wrong, what to do, and what was charged.",
+})
+
+/** A message by default `fault remedy charge`, so that none goes without its remedy. */
+export const messageOf = (fault: string, remedy: string, charge = "") => {
   const message = [fault, remedy, charge].filter((part) => part !== "").join(" ")
-  const schema = sentence(message, maximum).annotate({ description: `What to do: ${remedy}` })
-  return { message, schema }
+  return { message, schema: Message.annotateKey({ examples: [message] }) }
 }
 
 /** The common fields; `code` discriminates refusals in code and on the wire. */

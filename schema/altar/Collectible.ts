@@ -37,9 +37,12 @@ export const Collectible = Schema.Struct({
   reason: Schema.NullOr(Reason),
   collectedAt: Timestamp,
   transaction: TransactionHash,
-  publication: Schema.Struct({ sequence: Position, chainHash: Hex64 }).annotate({
-    description: "Its entry in the publication chain.",
-  }),
+  publication: Schema.Struct({
+    sequence: Position,
+    chainHash: Hex64.annotateKey({
+      examples: ["bf58f17836ab76242122034c8264a0d92cfa00bc7b74e5431816a88b91c94154"],
+    }),
+  }).annotate({ description: "Its entry in the publication chain." }),
 }).annotate({
   identifier: "Collectible",
   description: "One numbered edition: a keeper record, nontransferable, no on-chain token.",

@@ -19,7 +19,7 @@ const Limited = RateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: RateLimited,
-      headers: { "retry-after": waitSeconds("7") },
+      headers: { "retry-after": waitSeconds() },
     },
     {
       decode: ({ body }) => body,

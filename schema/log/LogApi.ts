@@ -26,7 +26,7 @@ const status = {
     description:
       "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
   }),
-  url: Url.annotate({
+  url: Url.annotateKey({
     description: "The log's files (C2SP tlog-tiles) are below this.",
     examples: [`https://${origin}/`],
   }),
@@ -39,7 +39,7 @@ const status = {
     description: "Root hash of the tree of these entries, Base64.",
     examples: [root],
   }),
-  publishedAt: Timestamp.annotate({ description: "The time of its signature." }),
+  publishedAt: Timestamp.annotateKey({ description: "The time of its signature." }),
   checkpoint: sentence(checkpoint, 120_000, lines).annotate({
     description: "The newest checkpoint, a signed note, verbatim.",
   }),
@@ -85,7 +85,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
 
 const NotReady = ProofNotReady.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: ProofNotReady, headers: { "retry-after": waitSeconds("10") } },
+    { body: ProofNotReady, headers: { "retry-after": waitSeconds() } },
     {
       decode: ({ body }) => body,
       encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
@@ -105,7 +105,7 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
 /** An operator has to act, so a minute is soon enough. */
 const Halted = LogHalted.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: LogHalted, headers: { "retry-after": waitSeconds("60") } },
+    { body: LogHalted, headers: { "retry-after": waitSeconds() } },
     { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "60" } }) },
   ),
 )

@@ -1,6 +1,7 @@
 /** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
 import { makeConditional } from "./Conditional.ts"
-import { completed, exampleOf, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
+import { completed, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
+import { shareRepeated } from "./Shared.ts"
 
 interface Parameter {
   name: string
@@ -18,7 +19,7 @@ interface Operation {
 }
 
 interface ResponseObject {
-  readonly description: string
+  description: string
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; example?: unknown }>>
   headers?: Record<string, unknown>
 }
@@ -85,6 +86,8 @@ const withoutSuffix = (document: Document): Document => {
   return JSON.parse(text)
 }
 
+const severalRefusals = "Refused; `code` says why."
+
 /** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
 const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   const body = response.content?.["application/json"]?.schema
@@ -96,9 +99,10 @@ const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
       schema.description = descriptions[index] ?? response.description
     }
   }
+  if (refs.length > 1) response.description = severalRefusals
 }
 
-/** Gives every component an example, and every refusal the description of its response. */
+/** Gives components their examples, and every refusal the description of its response. */
 const complete = (document: Document) => {
   const { schemas } = document.components
   for (const operations of Object.values(document.paths)) {
@@ -109,18 +113,6 @@ const complete = (document: Document) => {
   const named = Object.keys(schemas).map((name) => [name, completed(name, schemas)] as const)
   for (const [name, schema] of named) schemas[name] = schema
 }
-
-/** Marks the example of a replayed answer as a replay. */
-const markReplays = ({ components: { schemas }, paths }: Document) => {
-  for (const { responses } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
-    const content = responses["200"]?.content?.["application/json"]
-    const example = content === undefined ? undefined : exampleOf(content.schema, schemas)
-    if (content !== undefined && isReplayable(example)) content.example = { ...example, replayed: true }
-  }
-}
-
-const isReplayable = (example: unknown): example is { readonly replayed: boolean } =>
-  typeof example === "object" && example !== null && "replayed" in example
 
 /** Names the payment as the security scheme of paid routes; it is the signed offer of the 402. */
 const x402 = {
@@ -180,9 +172,15 @@ const allowAnyOrigin = (paths: Document["paths"]) => {
 
 /** The `Retry-After` of every 503, which is sent where the wait is known. */
 const retryAfter = {
-  description: "Seconds to wait, where waiting helps.",
   required: false,
-  schema: { type: "string", pattern: "^[0-9]{1,6}$", maxLength: 6, examples: ["2"] },
+  schema: {
+    type: "string",
+    pattern: "^[0-9]{1,6}$",
+    minLength: 1,
+    maxLength: 6,
+    description: "Seconds to wait, where waiting helps.",
+    examples: ["5"],
+  },
 }
 
 const sayWhenAgain = (paths: Document["paths"]) => {
@@ -242,8 +240,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   nameRecords(document)
   nameInvite(document)
   document.components.securitySchemes["x402"] = x402
-  tidyAll(document, document.components.schemas)
+  tidyAll(document)
   complete(document)
-  markReplays(document)
-  return { ...document, info: { ...document.info, contact, "x-guidance": guidance }, servers }
+  return { ...shareRepeated(document), info: { ...document.info, contact, "x-guidance": guidance }, servers }
 }

@@ -1,4 +1,4 @@
-/** Completes the document's JSON Schemas: descriptions, examples, number formats, and unions discriminated by code. */
+/** Completes the document's JSON Schemas: descriptions, examples and number formats. */
 import { examples as corrections } from "./Examples.ts"
 import { portable } from "./Pattern.ts"
 
@@ -19,7 +19,6 @@ export interface JsonSchema {
   readonly maximum?: number
   pattern?: string
   format?: string
-  discriminator?: object
   description?: string
 }
 
@@ -74,26 +73,12 @@ export const exampleOf = (schema: JsonSchema, schemas: Schemas): unknown => {
   }
 }
 
-/** The constant `code` of a refusal, if it has one. */
-const codeOf = (schema: JsonSchema | undefined) => {
-  const code = schema?.properties?.["code"]
-  return code?.const ?? (code?.enum?.length === 1 ? code.enum[0] : undefined)
-}
-
-/** Names the discriminator of a union of refusals; generators in some languages need it. */
-const discriminate = (schema: JsonSchema, schemas: Schemas) => {
-  const refs = (schema.anyOf ?? []).map(({ $ref }) => $ref ?? "")
-  const codes = refs.map((ref) => codeOf(schemas[nameOf(ref)]))
-  if (refs.length < 2 || codes.some((code) => typeof code !== "string") || new Set(codes).size < codes.length) return
-  const mapping = Object.fromEntries(codes.map((code, index) => [String(code), refs[index]]))
-  schema.discriminator = { propertyName: "code", mapping }
-}
-
 const largestInt32 = 2 ** 31 - 1
 
-const isRemark = (schema: JsonSchema) => Object.keys(schema).every((name) => name === "description")
+const isRemark = (schema: JsonSchema) =>
+  Object.keys(schema).every((name) => name === "description" || name === "examples")
 
-/** Puts a description beside the schema it belongs to instead of in an `allOf` with it. */
+/** Puts description and example beside the schema they belong to instead of in an `allOf` with it. */
 export const withRemark = (schema: JsonSchema): JsonSchema => {
   const { allOf = [], ...rest } = schema
   const remark = allOf.find(isRemark)
@@ -102,7 +87,7 @@ export const withRemark = (schema: JsonSchema): JsonSchema => {
   return { ...rest, ...others[0], ...remark }
 }
 
-const tidy = (schema: JsonSchema, schemas: Schemas) => {
+const tidy = (schema: JsonSchema) => {
   const remarked = withRemark(schema)
   if (remarked !== schema) {
     delete schema.allOf
@@ -115,31 +100,46 @@ const tidy = (schema: JsonSchema, schemas: Schemas) => {
     delete schema.prefixItems
   }
   if (schema.type === "object" && schema.properties === undefined) schema.additionalProperties ??= true
-  discriminate(schema, schemas)
 }
 
-const notSchemas = new Set(["example", "examples", "enum", "const", "default", "mapping"])
+const notSchemas = new Set(["example", "examples", "enum", "const", "default"])
 
 /** Tidies every object of a document that can be a schema; examples are skipped. */
-export const tidyAll = (value: unknown, schemas: Schemas): void => {
+export const tidyAll = (value: unknown): void => {
   if (Array.isArray(value)) {
-    for (const one of value) tidyAll(one, schemas)
+    for (const one of value) tidyAll(one)
     return
   }
   if (!isSchema(value)) return
-  tidy(value, schemas)
-  for (const [name, one] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(one, schemas)
+  tidy(value)
+  for (const [name, one] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(one)
 }
 
-/** Returns the component with an example, and with a description if it has one. */
+/** Removes the examples of members that the example of the whole repeats. */
+const withoutPartExamples = (schema: JsonSchema): JsonSchema =>
+  schema.properties === undefined
+    ? schema
+    : {
+        ...schema,
+        properties: Object.fromEntries(
+          Object.entries(schema.properties).map(([name, { examples: _, ...part }]) => [
+            name,
+            withoutPartExamples(part),
+          ]),
+        ),
+      }
+
+/** Returns the component with a description if it has one, and with an example unless its parts compose the same. */
 export const completed = (name: string, schemas: Schemas): JsonSchema => {
   const written = schemas[name] ?? {}
   const { allOf, ...plain } = written
-  const schema: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
-  const description = schema.description ?? schema.properties?.["message"]?.examples?.[0]
-  return {
-    ...schema,
-    ...(description === undefined ? {} : { description: String(description) }),
-    examples: [exampleOf({ $ref: name }, schemas)],
-  }
+  const { examples: _, ...schema }: JsonSchema = allOf?.length === 1 ? { ...plain, ...allOf[0] } : written
+  const [fault] = String(schema.properties?.["message"]?.examples?.[0] ?? "").split(/(?<=\.) /u)
+  const description = schema.description ?? (fault === "" ? undefined : fault)
+  const described = { ...schema, ...(description === undefined ? {} : { description }) }
+  const example = exampleOf({ $ref: name }, schemas)
+  const hasParts = schema.properties !== undefined || schema.anyOf !== undefined
+  return hasParts && JSON.stringify(exampleOf(schema, schemas)) === JSON.stringify(example)
+    ? described
+    : { ...withoutPartExamples(described), examples: [example] }
 }

@@ -31,7 +31,7 @@ const Unavailable = NotNow.pipe(
         identifier: "Unavailable",
         description: "Payments are not configured, paused by the operator, or not possible now; the code says which.",
       }).pipe(HttpApiSchema.status(503)),
-      headers: { "retry-after": Schema.optionalKey(waitSeconds("5", "Seconds to wait, where waiting helps.")) },
+      headers: { "retry-after": Schema.optionalKey(waitSeconds("Seconds to wait, where waiting helps.")) },
     },
     {
       decode: ({ body }) => body,
@@ -102,7 +102,7 @@ export const CardPaymentRefusal = Unpaid.pipe(
 /** 202 with the reconcile URL and the wait. */
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
   location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
-  "retry-after": header("Seconds to wait before reconciling.", "2"),
+  "retry-after": waitSeconds(),
   "payment-response": Schema.optionalKey(
     base64(
       "Base64 of the JSON x402 v2 settlement while its outcome is unknown: `success` false, `errorReason` `settlement_pending`, and the transaction where it is known. It is no failure: do not pay again. A card payment has none.",

@@ -199,7 +199,7 @@ export const Receipt = Schema.Struct({
   explorerUrl: Url,
   finality: Schema.optionalKey(Finality),
   currentTransaction: Schema.optionalKey(
-    TransactionHash.annotate({
+    TransactionHash.annotateKey({
       description:
         "Shown by reads only: the transaction that holds the transfer now, after a reorganisation moved it. `transaction` stays the one of the first answer and link.",
     }),

@@ -17,12 +17,12 @@ export const refundExample = {
 } as const
 
 export const Refund = Schema.Struct({
-  transaction: TransactionHash.annotate({ description: "The transfer back to the payer, in a final block." }),
+  transaction: TransactionHash.annotateKey({ description: "The transfer back to the payer, in a final block." }),
   network: Network,
   asset: Address,
-  payer: Address.annotate({ description: "The wallet that paid and got the refund." }),
-  amountAtomic: AtomicAmount.annotate({ description: "The sum that the transaction moved to the payer." }),
-  originalTransaction: TransactionHash.annotate({ description: "The transaction of the payment." }),
+  payer: Address.annotateKey({ description: "The wallet that paid and got the refund." }),
+  amountAtomic: AtomicAmount.annotateKey({ description: "The sum that the transaction moved to the payer." }),
+  originalTransaction: TransactionHash.annotateKey({ description: "The transaction of the payment." }),
   attempt: Schema.NullOr(Uuid).annotate({
     description: "The act or the failed attempt; null for an unmatched payment.",
   }),

@@ -86,10 +86,10 @@ const paymentInfo = ({ cards, priceAtomic }: Sale) => ({
 
 /** The rule of routes that are also sold for cards. */
 const cardRule =
-  "On a server with cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this request alone; answer it with `Authorization: Payment …` and the same Idempotency-Key."
+  "On a server with cards (`rails` of /api/candles) the WWW-Authenticate of the 402 offers a card payment, too: answer it with `Authorization: Payment …` and the same key."
 
 const paidRule =
-  "Paid by x402 v2 (`exact`, USDC). Without PAYMENT-SIGNATURE the answer is 402 with the offer. With it, send an Idempotency-Key or set the payment-identifier id. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is unknown: reconcile, do not pay again."
+  "Paid by x402 v2 (`exact`, USDC): the 402 is the offer, for exactly this URL. A retry with the same key, URL and body never pays twice; after 202 reconcile instead of paying again."
 
 const saleOf = (
   { identifier, method, path }: Pick<HttpApiEndpoint.Top, "identifier" | "method" | "path">,

@@ -61,7 +61,7 @@ const RateLimited = Errors.RoomRateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: Errors.RoomRateLimited.pipe(HttpApiSchema.status(429)),
-      headers: { "retry-after": waitSeconds("12"), ...left },
+      headers: { "retry-after": waitSeconds(), ...left },
     },
     {
       decode: ({ body }) => body,
@@ -76,7 +76,7 @@ const Full = Errors.RoomsFull.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
       body: Errors.RoomsFull.pipe(HttpApiSchema.status(503)),
-      headers: { "retry-after": waitSeconds("60") },
+      headers: { "retry-after": waitSeconds() },
     },
     {
       decode: ({ body }) => body,

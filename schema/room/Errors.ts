@@ -5,7 +5,7 @@ import { at, messageOf } from "../Refusal.ts"
 
 /** A room costs nothing, so its messages do not say what was charged. */
 const error = <const Code extends string>(code: Code, fault: string, remedy: string) => {
-  const { message, schema } = messageOf(fault, remedy, "", 500)
+  const { message, schema } = messageOf(fault, remedy)
   return {
     error: Schema.Struct({ code: Schema.Literal(code), message: schema }).pipe(
       Schema.withConstructorDefault(Effect.succeed({ code, message })),
@@ -109,11 +109,7 @@ export class RoomUnavailable extends Schema.Error<RoomUnavailable>("RoomUnavaila
     "The server cannot answer now.",
     "Send the same request again after the time in Retry-After, with a clientId for a message.",
   ),
-  at(
-    503,
-    "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again.",
-    2,
-  ),
+  at(503, "The server is starting or stopping, or its database does not answer; see Retry-After.", 2),
 ) {}
 
 export type RoomRefusal =

@@ -9,6 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
 import { ListedStone } from "../../schema/altar/Witness.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { withoutSharing } from "../../schema/openapi/Shared.ts"
 import { patience } from "../lab/Patience.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
@@ -39,7 +40,10 @@ it("the guide shows the program that runs here", () => {
 
 describe("linters", () => {
   it("find nothing in the document beyond the listed exceptions", async () => {
-    const findings = await lint(bench, document)
+    // The exceptions name places, so each answer is judged in its own.
+    const inPlace = join(bench, "in-place.json")
+    await writeFile(inPlace, JSON.stringify(withoutSharing(JSON.parse(readFileSync(document, "utf8")))))
+    const findings = await lint(bench, inPlace)
     const meant = (rule: string, where: string) =>
       exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
     assertNone(findings, ({ rule, where }) => meant(rule, where).length === 0)

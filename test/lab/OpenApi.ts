@@ -1,5 +1,6 @@
 /** The requests that the published document allows: every operation with its parameters and the schema of its body. */
-import { readFileSync } from "node:fs"
+import { withoutSharing } from "../../schema/openapi/Shared.ts"
+import { jsonOf } from "./Sources.ts"
 
 export interface Schema {
   readonly $ref?: string
@@ -55,7 +56,7 @@ export const document: {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly securitySchemes: Readonly<Record<string, object>>
   }
-} = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
+} = JSON.parse(JSON.stringify(withoutSharing(jsonOf("schema/openapi.json"))))
 
 export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([method, written]) => ({

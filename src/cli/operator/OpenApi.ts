@@ -8,7 +8,18 @@ import { CommandFailure } from "../CommandFailure.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
-export const document = () => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** JSON with a line for each member of the first `levels`: short, and yet a change shows as changed lines. */
+const inLines = (value: unknown, levels: number): string =>
+  levels === 0 || !isRecord(value)
+    ? JSON.stringify(value)
+    : `{\n${Object.entries(value)
+        .map(([name, member]) => `${JSON.stringify(name)}:${inLines(member, levels - 1)}`)
+        .join(",\n")}\n}`
+
+export const document = () => `${inLines(OpenApi.fromApi(Api), 3)}\n`
 
 export const openapi = command("openapi", {
   description: "Write schema/openapi.json from the contract",

@@ -1,5 +1,6 @@
 /** The operations of the OpenAPI document by chapter, as the reference shows them. */
 import { Effect, Schema } from "effect"
+import { withoutSharing } from "../../../schema/openapi/Shared.ts"
 import { codesOf, Form, type Forms, memberOf } from "./Form.ts"
 
 const text = Schema.optionalKey(Schema.String)
@@ -52,8 +53,8 @@ export type Chapter = Reference["chapters"][number]
 export type Operation = Chapter["operations"][number]
 
 /** Reads the generated document; a failure is a defect of the build. */
-export const referenceOf = (document: unknown): Effect.Effect<Reference> =>
-  Schema.decodeUnknownEffect(Document)(document).pipe(Effect.orDie, Effect.map(referenceIn))
+export const referenceOf = (document: object): Effect.Effect<Reference> =>
+  Schema.decodeUnknownEffect(Document)(withoutSharing(document)).pipe(Effect.orDie, Effect.map(referenceIn))
 
 /** The JSON body of an operation, if it has one. */
 export const bodyOf = ({ requestBody }: Operation): Form | undefined => requestBody?.content["application/json"]?.schema
