@@ -26,7 +26,7 @@ const docs = (code: string) =>
 
 const Message = sentence("No such page.", 1000).annotate({
   identifier: "RefusalMessage",
-  description: "What is wrong, what to do, and what was charged.",
+  description: "The fault, the remedy, and the charge.",
 })
 
 /** A message by default `fault remedy charge`, so that none goes without its remedy. */
