@@ -39,25 +39,14 @@ export const malformedAnswer = (method: string) =>
 /** Whether the node executed the call and it reverted. Any other error is no answer. */
 export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
-/** Decodes an answer once per shared object: concurrent callers share one, and a receipt is as long as its group. */
+/** Decodes an answer. One of another shape fails. */
 export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
-  const known = new WeakMap<object, S["Type"]>()
-  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> => {
-    const shared = typeof answer === "object" && answer !== null ? answer : undefined
-    const before = shared && known.get(shared)
-    if (before !== undefined) return Effect.succeed(before)
-    return Effect.mapBoth(decode(answer), {
-      onFailure: () => malformedAnswer(method),
-      onSuccess: (read) => {
-        if (shared !== undefined) known.set(shared, read)
-        return read
-      },
-    })
-  }
+  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
+    Effect.mapError(decode(answer), () => malformedAnswer(method))
 }
 
-/** A query whose answer is decoded by a schema. An answer of another shape fails. */
+/** A query whose answer is decoded by a schema. */
 export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
   const read = reader(method, schema)
   return (ask: Ask, ...params: ReadonlyArray<unknown>) => Effect.flatMap(ask(method, params), read)

@@ -21,14 +21,6 @@ import type { Terms } from "../PaymentTerms.ts"
 import * as TransferRows from "./TransferRows.ts"
 import type { Cursor, ReadRange } from "./TransferRows.ts"
 
-export interface TransfersConfig {
-  readonly terms: Terms
-  /** Seconds that an authorization can live. */
-  readonly longestLife: number
-  /** Milliseconds between two scans, of all servers together. */
-  readonly everyMillis: number
-}
-
 export interface ScanConfig {
   /** The wallet that is paid. */
   readonly payTo: Address
@@ -36,6 +28,10 @@ export interface ScanConfig {
   readonly longestLife: number
   /** Milliseconds between two scans, of all servers together. */
   readonly everyMillis: number
+}
+
+export interface TransfersConfig extends Omit<ScanConfig, "payTo"> {
+  readonly terms: Terms
 }
 
 /** Payers in one question for their uses. */
@@ -227,10 +223,10 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
 }
 
 export class Transfers extends Context.Service<Transfers>()("spirit-altar/payments/chain/Transfers", {
-  make: Effect.fnUntraced(function* ({ everyMillis, longestLife, terms }: TransfersConfig) {
+  make: Effect.fnUntraced(function* ({ terms, ...times }: TransfersConfig) {
     const node = yield* (yield* Chain).scanOf(terms.asset)
     const rows = yield* TransferRows.make(terms)
-    const { scan, scanNow } = make(node, rows, { payTo: terms.payTo, longestLife, everyMillis })
+    const { scan, scanNow } = make(node, rows, { payTo: terms.payTo, ...times })
     const turn = yield* Semaphore.make(1)
     let scans = 0
 
@@ -241,7 +237,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
       asset.toLowerCase() !== terms.asset.toLowerCase()
         ? Effect.succeed(true)
         : Effect.map(
-            rows.cursor(everyMillis),
+            rows.cursor(times.everyMillis),
             Option.exists(
               ({ final, recipients }) =>
                 final.timestamp >= validBefore && recipients.some((one) => one === to.toLowerCase()),

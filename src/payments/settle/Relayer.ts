@@ -25,7 +25,7 @@ export interface RelayerConfig extends Limits {
   readonly privateKey: Redacted.Redacted<Hex>
   /** The previous key. It sends nothing new, but only it can replace its own transactions. */
   readonly previousKey?: Redacted.Redacted<Hex> | undefined
-  /** How long a request waits in line, and how long a query may take. */
+  /** How long a request waits in line. */
   readonly timeout: Duration.Duration
   /** Age at which a transaction that waits in the node counts as stuck. */
   readonly stuckAfter: Duration.Duration
@@ -49,7 +49,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const chain = yield* Chain
       const broadcasts = yield* Broadcasts
       const scope = yield* Effect.scope
-      const node = RelayerNode.make(chain, config.timeout)
+      const node = RelayerNode.make(chain)
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const stuckAfter = Duration.toMillis(config.stuckAfter)
       const send = yield* Sender.make(node, broadcasts, account, config)

@@ -5,9 +5,10 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { inLowerCase } from "../Hex.ts"
 import type { Attempt } from "../store/Attempt.ts"
 import { type SignedAuthorization, settlementCall } from "../chain/Eip3009.ts"
+import { ChainUnavailable } from "../chain/Rpc.ts"
 import type { Broadcasts, BroadcastsUnavailable } from "./Broadcasts.ts"
 import * as Fees from "./Fees.ts"
-import { gasTooHigh, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
+import { gasTooHigh, refusalOf, type RelayerNode } from "./RelayerNode.ts"
 import type { Limits, Submission } from "./Settlement.ts"
 
 export interface Transfer {
@@ -40,7 +41,7 @@ const staleAfter = 2_000
 const pauseOf = (waits: number) => Math.min(20 * 2 ** waits, 500)
 
 /** A node without a pending state may reject the whole batch that includes a pending query. */
-const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
+const again = <A>(question: Effect.Effect<A, ChainUnavailable>) => Effect.retry(question, { times: 1 })
 
 /** Signs a transaction. The answer is the same for the same call. */
 export const sign = (account: PrivateKeyAccount, { fee, ...call }: Call) =>
@@ -111,7 +112,8 @@ export const make = Effect.fnUntraced(function* (
       return { gas: Fees.plainGas, fee, atMillis, hasCode }
     }
     const gas = ((yield* node.estimateGas(address, call, "pending")) * 13n) / 10n
-    if (gas > Fees.settlementGas) return yield* new RpcFailure({ text: gasTooHigh, answered: true })
+    if (gas > Fees.settlementGas)
+      return yield* new ChainUnavailable({ method: "eth_estimateGas", reason: gasTooHigh, detail: gasTooHigh })
     yield* node.rehearse(address, { ...call, gas, fee }, "pending")
     return { gas, fee, atMillis, hasCode }
   })
@@ -157,9 +159,9 @@ export const make = Effect.fnUntraced(function* (
   /** The report about a transfer that this call did not record. Any server may have recorded and sent it. */
   const unrecorded = Effect.fnUntraced(function* (
     { attempt, state }: Transfer,
-    failure: RpcFailure | BroadcastsUnavailable,
+    failure: ChainUnavailable | BroadcastsUnavailable,
   ) {
-    const reason = failure._tag === "RpcFailure" ? refusalOf(failure) : undefined
+    const reason = failure._tag === "ChainUnavailable" ? refusalOf(failure) : undefined
     const isUnsent =
       reason !== undefined && (yield* Effect.orElseSucceed(broadcasts.isUnsent(attempt, state), () => false))
     return isUnsent ? unsent(reason) : unclear(failure)
