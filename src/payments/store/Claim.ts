@@ -18,6 +18,7 @@ import { type AttemptState, Lookup } from "./Lookup.ts"
 /** A wallet's balance in atomic units, read at `asOfMillis` or a little later. */
 export interface PayerBalance {
   readonly balanceAtomic: bigint
+  /** By the database's clock, like the end of an attempt. */
   readonly asOfMillis: number
   /** Whether payments in flight are added back. */
   readonly isExact: boolean
@@ -56,10 +57,10 @@ export type ClaimOutcome =
       readonly inFlight: ReadonlyArray<InFlight>
     }
 
-/** Maximum difference between servers' clocks in milliseconds. A balance may miss a payment settled within it. */
-const clockSkew = 60_000
+/** Maximum lag of a node in milliseconds. A balance may miss a payment that settled within it. */
+const nodeLag = 60_000
 
-const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - clockSkew)
+const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - nodeLag)
 
 /**
  * The maximum of payments in flight of the wallet whose row is `p`, raised with each payment it made. For an hour after

@@ -1,6 +1,7 @@
 /** Reads a wallet's balance, with its payments in flight added back. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { InFlight, PayerBalance } from "../store/Claim.ts"
+import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { Chain } from "../chain/Chain.ts"
 import { authorizationStateData, balanceData, type SignedAuthorization } from "../chain/Eip3009.ts"
 import { balanceOf, readAll } from "../chain/Rpc.ts"
@@ -8,10 +9,11 @@ import { balanceOf, readAll } from "../chain/Rpc.ts"
 export class PayerBalances extends Context.Service<PayerBalances>()("spirit-altar/payments/verify/PayerBalances", {
   make: Effect.gen(function* () {
     const { ask } = yield* Chain
+    const clock = yield* DatabaseClock
 
     /** The wallet's balance at the newest block. */
     const current = Effect.fnUntraced(function* ({ asset, from }: SignedAuthorization) {
-      const asOfMillis = yield* Clock.currentTimeMillis
+      const asOfMillis = yield* clock.estimate
       return { balanceAtomic: yield* balanceOf(ask, asset, from, "latest"), asOfMillis, isExact: false }
     })
 
