@@ -1,11 +1,11 @@
 /** The query and answer of `buy_kit`: everything that a buyer's own x402 client needs to pay. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { oneOf } from "../Fields.ts"
 import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
-import { Challenge, ChallengeExtensions } from "../payments/Payment.ts"
+import { Challenge } from "../payments/Payment.ts"
 import { Day } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
@@ -67,11 +67,8 @@ export const kitQuery = (
 
 const Members = Schema.Record(Schema.String, Schema.Json)
 
-/** A kit's challenge carries no signed offer. */
-const UnsignedChallenge = Schema.Struct({
-  ...Challenge.fields,
-  extensions: ChallengeExtensions.mapFields(Struct.omit(["offer-receipt"])),
-})
+/** A model reads the schema with every conversation, so the extensions stand in the document alone. */
+const BriefChallenge = Schema.Struct({ ...Challenge.fields, extensions: Members })
 
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
@@ -94,7 +91,7 @@ export const Kit = Schema.Struct({
     ).annotate({ description: "Optional members of the body." }),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
-  challenge: UnsignedChallenge.annotate({
+  challenge: BriefChallenge.annotate({
     description: "The PAYMENT-REQUIRED content of the unpaid request. Sign `accepts[0]` for exactly `resource.url`.",
   }),
   sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({

@@ -11,14 +11,19 @@ export const VerificationQuery = Schema.Struct({
   witnessId: Uuid.annotate({ description: "The id of a settled stone, the last part of its permalink." }),
 })
 
-/** A model reads the schema with every conversation, so the rest of a refund stands at `/api/acts`. */
+/** A model reads the schema with every conversation, so the rest of a refund and of a binding stands at `/api/acts`. */
 const BriefRefund = Schema.Struct({ transaction: Refund.fields.transaction })
+const BriefBinding = Schema.Record(Schema.String, Schema.Json)
 
 export const Verification = Schema.Struct({
   ok: Schema.Literal(true),
   verified: Schema.Boolean.annotate({ description: "Whether every check below holds." }),
   stone: ListedStone,
-  receipt: Schema.Struct({ ...Receipt.fields, refund: Schema.optionalKey(BriefRefund) }),
+  receipt: Schema.Struct({
+    ...Receipt.fields,
+    binding: Schema.NullOr(BriefBinding),
+    refund: Schema.optionalKey(BriefRefund),
+  }),
   link: Schema.Struct({
     recomputed: Hex64.annotate({
       description:
@@ -34,6 +39,12 @@ export const Verification = Schema.Struct({
       }),
     }),
   ).annotate({ description: "The check of the revealed words; null while they are sealed or hidden." }),
+  binding: Schema.NullOr(
+    Schema.Struct({
+      state: Schema.Literals(["holds", "broken", "not checked: the body is not public"]),
+      nonce: Schema.NullOr(Schema.String).annotate({ description: "Of AuthorizationUsed in the transaction." }),
+    }),
+  ).annotate({ description: "Whether the payment's nonce names this purchase; null if it is random." }),
   predecessor: Schema.Struct({
     ...ChainHead.fields,
     holds: Schema.Boolean.annotate({ description: "The stone's previousHash is the re-hashed link before it." }),

@@ -5,6 +5,7 @@ import { Url, Uuid } from "../Common.ts"
 import type { Group } from "../Group.ts"
 import { StoneProof } from "../log/LogApi.ts"
 import { ActName, ActNotFound } from "../payments/Act.ts"
+import { Binding } from "../payments/Binding.ts"
 import { SignedJws } from "../payments/Payment.ts"
 import { Refund } from "../payments/Refund.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -25,6 +26,10 @@ export const ReceiptFile = Schema.Struct({
       "The record, whose canonical JSON (RFC 8785) hashes to `delivered.record` of the receipt. Null where the file was passed on without it.",
   }),
   reveal: Schema.NullOr(Reveal),
+  binding: Schema.NullOr(Binding),
+  body: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)).annotateKey({
+    description: "The body of the purchase, whose canonical JSON hashes to `binding.bodySha256`.",
+  }),
   log: Schema.optionalKey(StoneProof).annotateKey({ description: "Of a stone, once a checkpoint covers it." }),
   refund: Schema.optionalKey(Refund).annotateKey({ description: "Not signed: check its transaction on the chain." }),
 }).annotate({

@@ -35,12 +35,21 @@ export const identifier = {
   },
 } as const
 
+export const binding = {
+  info: { version: 1 },
+  schema: {
+    type: "object",
+    properties: { version: { const: 1 }, salt: { type: "string", pattern: "^[A-Za-z0-9_-]{22,43}$" } },
+    required: ["version"],
+  },
+} as const
+
 export const challenge = {
   x402Version: 2,
   error: "PAYMENT-SIGNATURE header is required",
   resource,
   accepts: [requirements],
-  extensions: { "payment-identifier": identifier },
+  extensions: { "payment-identifier": identifier, "request-binding": binding },
 } as const
 
 const payment = {

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { path, sentence, patterned, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
+import { Binding, RequestBindingExtension } from "./Binding.ts"
 import * as example from "./Examples.ts"
 import { Refund } from "./Refund.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
@@ -91,6 +92,7 @@ export type BazaarExtension = typeof BazaarExtension.Type
 
 export const ChallengeExtensions = Schema.Struct({
   "payment-identifier": PaymentIdentifierExtension,
+  "request-binding": RequestBindingExtension,
   bazaar: Schema.optionalKey(BazaarExtension),
   "offer-receipt": Schema.optionalKey(
     Schema.Struct({
@@ -153,6 +155,7 @@ export const PaymentPayload = Schema.Struct({
     signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/u)),
     authorization: Authorization,
   }),
+  extensions: Schema.optionalKey(Schema.Unknown),
 }).annotate({ identifier: "PaymentPayload", description: "The signed x402 v2 payment." })
 export type PaymentPayload = typeof PaymentPayload.Type
 
@@ -197,6 +200,7 @@ export const Receipt = Schema.Struct({
   payTo: Address,
   settledAt: Timestamp,
   explorerUrl: Url,
+  binding: Schema.NullOr(Binding).annotate({ description: "Null for a payment with a random nonce." }),
   finality: Schema.optionalKey(Finality),
   currentTransaction: Schema.optionalKey(
     TransactionHash.annotateKey({
@@ -221,6 +225,7 @@ export const Receipt = Schema.Struct({
       payTo: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
       settledAt: "2026-11-21T09:17:02.115Z",
       explorerUrl: "https://basescan.org/tx/0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+      binding: null,
     },
   ],
 })
@@ -237,6 +242,7 @@ export const CardReceipt = Schema.Struct({
   payTo: Schema.Null,
   settledAt: Timestamp,
   explorerUrl: Schema.Null,
+  binding: Schema.Null,
   card: Schema.Struct({
     method: Schema.Literal("stripe"),
     reference: sentence("pi_3SWqLm2eZvKYlo2C1x7Yh3aB").annotate({
@@ -262,6 +268,7 @@ export const CardReceipt = Schema.Struct({
       payTo: null,
       settledAt: "2026-11-21T09:17:02.115Z",
       explorerUrl: null,
+      binding: null,
       card: { method: "stripe", reference: "pi_3SWqLm2eZvKYlo2C1x7Yh3aB", currency: "usd", amountCents: "300" },
     },
   ],

@@ -194,7 +194,7 @@ export const buyKit = Effect.gen(function* () {
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
       challenge,
-      ...toSign(challenge, query.payer, yield* Clock.currentTimeMillis),
+      ...toSign(challenge, missing.length === 0 ? body : undefined, query.payer, yield* Clock.currentTimeMillis),
       outcomes: Words.outcomes,
       ...(opening === undefined || !seals(given, missing) ? {} : { afterwards: opening }),
       ...(offer.body.some(({ name }) => isSealing(name)) ? { recipe } : {}),

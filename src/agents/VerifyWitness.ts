@@ -1,7 +1,9 @@
 /** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
+import { hash } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { type ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
+import { boundBytes, nonceOf } from "../../schema/payments/BindingRecipe.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import {
   type Verification,
@@ -23,6 +25,16 @@ const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verificati
   if (reveal === null || reveal.text === null) return null
   const computed = seal(reveal.salt ?? "", reveal.text)
   return { recomputed: computed, holds: computed === commitment }
+}
+
+/** The nonce derived from the binding, compared with the one that was paid. */
+const bindingOf = ({ binding }: Pick<typeof Receipt.Type, "binding">, paid: string | null): Verification["binding"] => {
+  if (binding === null) return null
+  const { bodySha256, method, salt, url } = binding
+  if (bodySha256 === null) return { state: "not checked: the body is not public", nonce: null }
+  const bytes = boundBytes({ method, url, bodySha256 }, Buffer.from(salt, "base64url"))
+  const nonce = nonceOf(hash("sha256", bytes, "buffer"))
+  return { state: nonce === paid ? "holds" : "broken", nonce }
 }
 
 export const verifyWitness = Effect.gen(function* () {
@@ -47,19 +59,21 @@ export const verifyWitness = Effect.gen(function* () {
 
   const run = Effect.fn("verifyWitness")(
     function* ({ witnessId }: typeof VerificationQuery.Type) {
-      const { receipt, stone } = yield* stones.get(witnessId)
+      const { nonce, receipt, stone } = yield* stones.get(witnessId)
       // Anchored on the link before it, which is re-hashed as well.
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)
       const check = checkLink(stone, anchor, chainHash(stone))
       const paid = yield* receiptOf(receipt)
       const reveal = recomputed(stone)
+      const bound = bindingOf(paid, nonce)
       const verification: Verification = {
         ok: true,
-        verified: holds(check) && reveal?.holds !== false,
+        verified: holds(check) && reveal?.holds !== false && bound?.state !== "broken",
         stone,
         receipt: paid,
         link: { recomputed: check.computed, holds: check.hashes },
         reveal,
+        binding: bound,
         predecessor: { ...anchor, holds: check.follows },
         head,
         log: yield* coverage(stone),

@@ -67,7 +67,7 @@ export class Moderation extends Context.Service<
       const setText = Effect.fnUntraced(function* ({ act, hideable }: Found, field: string, text: string) {
         const column = hideable.texts[field]
         if (column !== undefined) yield* write(hideable.table, "id", act.id, column, text)
-        yield* acts.show(act.id, act.agentName, yield* changed(act.record, field, text))
+        yield* acts.show(act, act.agentName, yield* changed(act.record, field, text))
       })
 
       const setName = Effect.fnUntraced(function* ({ act, hideable }: Found, shown: HiddenTexts.Shown) {
@@ -75,7 +75,7 @@ export class Moderation extends Context.Service<
         const { name: column, table, words } = hideable
         if (name !== null) {
           if (column !== undefined) yield* write(table, "id", act.id, column, name)
-          yield* acts.show(act.id, name, yield* changed(act.record, "agentName", name))
+          yield* acts.show(act, name, yield* changed(act.record, "agentName", name))
         }
         if (reveal !== null && words?.name !== undefined)
           yield* write(words.table, words.id, act.id, words.name, reveal)

@@ -2,7 +2,9 @@
 import { Context, Effect, Layer, type Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reveal } from "../../schema/altar/Reveal.ts"
+import { Binding } from "../../schema/payments/Binding.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
+import { PaidActs, sentBody } from "../payments/Act.ts"
 import * as Ledger from "../payments/store/LedgerSql.ts"
 import { signedReceiptIn } from "../payments/Receipt.ts"
 import { JsonText } from "../platform/JsonText.ts"
@@ -19,6 +21,9 @@ export interface SignedAct {
   /** The bytes of the first answer; null where an operator changed what is shown. */
   readonly record: JsonText | null
   readonly reveal: typeof Reveal.Type | null
+  readonly binding: typeof Binding.Type | null
+  /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */
+  readonly body: Schema.JsonObject | undefined
 }
 
 const rows = rowsOf(
@@ -30,6 +35,8 @@ const rows = rowsOf(
     record: Schema.String,
     paymentResponse: Schema.String,
     isAsAnswered: Schema.Boolean,
+    receipt: Schema.fromJsonString(Schema.Struct({ binding: Schema.NullOr(Binding) })),
+    input: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)),
     ...revealColumns(Moment),
     commitment: Schema.NullOr(Schema.String),
   }),
@@ -44,25 +51,29 @@ export class SignedActs extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const reveals = yield* Reveals
+      const acts = yield* PaidActs
       const revealed = ofAct(part`a.id`)
 
       const get = Effect.fn("SignedActs.get")(function* (id: string) {
         const [row] = yield* bounded(
           Effect.orDie(
             rows(sql`
-          SELECT a.id, a.act, a.permalink, a.record, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
+          SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
             r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
           FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
           ),
         )
         if (row === undefined) return yield* new ActNotFound({})
         yield* reveals.check([row])
+        const sold = acts.get(row.act)
         return {
           act: row.act,
           permalink: row.permalink,
           receipt: signedReceiptIn(row.paymentResponse),
           record: row.isAsAnswered ? new JsonText(row.record) : null,
           reveal: revealOf(row),
+          binding: row.receipt.binding,
+          body: sold === undefined ? undefined : sentBody(sold.endpoint, row.input),
         }
       })
 

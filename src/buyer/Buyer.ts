@@ -79,7 +79,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       sign: (spentToday) =>
         Effect.suspend(() => {
           const no = objection({ challenge, key, url, price, terms, policy, spentToday })
-          return no === undefined ? sign(account, challenge, key) : no
+          return no === undefined ? sign(account, challenge, bodyOf(purchase.request), key) : no
         }),
     })
     yield* report({ step: "signed", key, amountAtomic: amount, payTo })

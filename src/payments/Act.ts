@@ -33,6 +33,10 @@ const whole = (json: Schema.JsonObject) => json
 const membersOf = (names: ReadonlySet<string>, areThese: boolean) => (json: Schema.JsonObject) =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name) === areThese))
 
+/** The part of an input that was sent in the body. */
+export const sentBody = ({ params, query }: PaidEndpoint, input: Schema.JsonObject) =>
+  membersOf(new Set([params, query].flatMap(namesOf)), false)(input)
+
 /** Reads the input of an endpoint from JSON and reports every issue. The body's schema rejects unknown members. */
 export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   const parameters = [endpoint.params, endpoint.query].filter(isPlain)

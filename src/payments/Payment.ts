@@ -22,6 +22,8 @@ const ChainPayment = Schema.Struct({
   /** The first block that can hold the transfer. */
   fromBlock: Schema.BigIntFromString,
   transaction: Schema.OptionFromOptionalKey(Word),
+  /** The source of a derived nonce, beside the attempt's URL; absent for a random nonce. */
+  binding: Schema.optionalKey(Schema.Struct({ salt: Schema.String, bodySha256: Schema.String })),
 })
 export type ChainPayment = typeof ChainPayment.Type
 

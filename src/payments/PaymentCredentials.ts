@@ -14,6 +14,7 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./chain/Rpc.ts"
 import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
+import type { PaymentBinding } from "./verify/Binding.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/TokenWatch.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
@@ -26,6 +27,8 @@ export interface CredentialRequest extends CardRequest {
   readonly payment: PaymentHeader | undefined
   readonly card: string | undefined
   readonly parameters: Schema.JsonObject
+  /** SHA-256 of the canonical body, hex. */
+  readonly bodySha256: string
 }
 
 export interface PresentedPayment {
@@ -60,8 +63,16 @@ const chainPayment = (
   { network }: Terms,
   authorization: SignedAuthorization,
   fromBlock: bigint,
+  binding?: PaymentBinding,
   transaction: Option.Option<Hex> = Option.none(),
-): ChainPayment => ({ rail: "x402", network, authorization, fromBlock, transaction })
+): ChainPayment => ({
+  rail: "x402",
+  network,
+  authorization,
+  fromBlock,
+  transaction,
+  ...(binding === undefined ? {} : { binding }),
+})
 
 const presented = (payment: Payment, payload: string, balance?: PayerBalance): PresentedPayment => ({
   _tag: "Presented",
@@ -100,15 +111,18 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
           Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
         )
-        return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
+        return presented(
+          chainPayment(terms, authorization, fromBlock, found.binding, Option.some(transaction)),
+          payload,
+        )
       })
 
       const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
-        const sale = saleOf(act, request.url, request.parameters)
+        const sale = { ...saleOf(act, request.url, request.parameters), bodySha256: request.bodySha256 }
         const found = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
         if (found._tag === "Verified") {
-          const { authorization, balance, fromBlock, payload } = found
-          return presented(chainPayment(terms, authorization, fromBlock), payload, balance)
+          const { authorization, balance, binding, fromBlock, payload } = found
+          return presented(chainPayment(terms, authorization, fromBlock, binding), payload, balance)
         }
         // The database decides whose payment it is, independent of the chain.
         const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
@@ -144,8 +158,8 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       })
 
       /** The payment of a verified authorization that the token calls used by now: a stranger may have broadcast it. */
-      const paidByNow = ({ authorization }: ChainPayment, payload: string, terms: Terms) =>
-        traced({ _tag: "Refused", authorization, payload, refusal: usedByNow, isTraceable: true }, terms)
+      const paidByNow = ({ authorization, binding }: ChainPayment, payload: string, terms: Terms) =>
+        traced({ _tag: "Refused", authorization, payload, refusal: usedByNow, isTraceable: true, binding }, terms)
 
       /** Whether a wallet that has paid here before signed this payment for this offer. */
       const isKnown = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {

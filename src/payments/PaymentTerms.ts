@@ -4,7 +4,7 @@ import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bazaarOf } from "./settle/Bazaar.ts"
 import type { SoldAct } from "./Act.ts"
-import { paymentIdentifier } from "./verify/Header.ts"
+import { paymentIdentifier, requestBinding } from "./verify/Header.ts"
 
 /** The recipient and token of payments, shared by all servers of one altar. */
 export interface Terms {
@@ -34,6 +34,8 @@ export interface Sale {
   readonly amountAtomic: bigint
   readonly url: string
   readonly description: string
+  /** SHA-256 of the request's canonical body, hex; absent where no payment is judged. */
+  readonly bodySha256?: string
   /** Describes the call for a catalogue; absent when only an earlier attempt is meant. */
   readonly bazaar?: () => BazaarExtension | undefined
 }
@@ -67,7 +69,11 @@ export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge 
     error,
     resource: { url: sale.url, description: described(sale), mimeType: "application/json" },
     accepts: [requirementsOf(terms, sale.amountAtomic)],
-    extensions: { "payment-identifier": paymentIdentifier, ...(bazaar === undefined ? {} : { bazaar }) },
+    extensions: {
+      "payment-identifier": paymentIdentifier,
+      "request-binding": requestBinding,
+      ...(bazaar === undefined ? {} : { bazaar }),
+    },
   }
 }
 

@@ -1,5 +1,7 @@
 /** The path of a paid request: replay, checks, challenge, purchase. */
+import { hash } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
+import { bodyText } from "../../schema/payments/BindingRecipe.ts"
 import { FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -53,7 +55,8 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       const acceptedAtMillis = yield* clock.estimate
       const at = { millis: acceptedAtMillis, day: timestampOf(acceptedAtMillis).slice(0, 10) }
       const { check, claims, input } = yield* act.read({ ...body, ...request.parameters }, at)
-      const fingerprint = fingerprintOf(request, body)
+      const canonicalBody = bodyText(body)
+      const fingerprint = fingerprintOf(request, canonicalBody)
 
       const state = yield* lookup.state(key, claims)
       if (Option.isSome(state.attempt)) return yield* challenges.replay(state.attempt.value, fingerprint)
@@ -64,7 +67,12 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       if (Option.isNone(purchases)) return yield* challenges.notConfigured
       const { name, priceAtomic: amountAtomic } = act
       const asked = { idempotencyKey: key, fingerprint, act: name, url: request.url, input, amountAtomic, claims }
-      return yield* purchases.value.buy(act, { ...request, key, payment }, { ...asked, acceptedAtMillis }, guard)
+      return yield* purchases.value.buy(
+        act,
+        { ...request, key, payment, bodySha256: hash("sha256", canonicalBody, "hex") },
+        { ...asked, acceptedAtMillis },
+        guard,
+      )
     }, Trace.span("PaymentPipeline.run"))
 
     /** The outcome of the attempt under a key, after another inquiry unless one has just ended. */

@@ -6,7 +6,12 @@ import type { Attempt } from "./store/Attempt.ts"
 import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
 
 /** Builds the receipt. `explorer` has `{tx}` in place of the hash; `settledAt` is RFC 3339 UTC with milliseconds. */
-export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
+export const receiptOf = (
+  { amountAtomic, url }: Attempt,
+  proof: Proof,
+  settledAt: string,
+  explorer: string,
+): AnyReceipt => {
   const paid = { amountAtomic: amountAtomic.toString(), priceUsd: priceUsd(amountAtomic) }
   if (proof.rail === "card") {
     const card = {
@@ -16,9 +21,9 @@ export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: st
       amountCents: centsOf(amountAtomic).toString(),
     } as const
     const none = { transaction: null, network: null, asset: null }
-    return { ...none, ...paid, payer: null, payTo: null, settledAt, explorerUrl: null, card }
+    return { ...none, ...paid, payer: null, payTo: null, settledAt, explorerUrl: null, binding: null, card }
   }
-  const { authorization, network } = proof.payment
+  const { authorization, binding, network } = proof.payment
   return {
     transaction: proof.transaction,
     network,
@@ -28,6 +33,10 @@ export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: st
     payTo: authorization.to,
     settledAt,
     explorerUrl: explorer.replace("{tx}", proof.transaction),
+    binding:
+      binding === undefined
+        ? null
+        : { version: 1, salt: binding.salt, method: "POST", url, bodySha256: binding.bodySha256 },
   }
 }
 

@@ -2,7 +2,6 @@
 import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
-import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import type { SoldAct } from "./Act.ts"
 
 /** Limits the node requests that refused payments of one address cause. */
@@ -61,5 +60,5 @@ export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRe
 })
 
 /** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
-export const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
-  hash("sha256", `${request.method}\n${request.url}\n${canonicalJson(body)}`, "hex")
+export const fingerprintOf = (request: PaidRequest, body: string) =>
+  hash("sha256", `${request.method}\n${request.url}\n${body}`, "hex")

@@ -39,7 +39,7 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
         const { actId } = params
         const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
         const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
-        const { act, permalink, receipt: jws, record, reveal } = signed
+        const { act, binding, body, permalink, receipt: jws, record, reveal } = signed
         if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
         const receipt = jws.value
         // The receipt hashes the record without a salt.
@@ -53,6 +53,8 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
             receipt,
             record,
             reveal,
+            binding,
+            ...(binding === null || body === undefined ? {} : { body }),
             ...(proof === undefined ? {} : { log: proof }),
             ...(Option.isNone(refund) ? {} : { refund: refund.value }),
           }),

@@ -49,11 +49,12 @@ guide(
         route.request().resourceType() === "script" ? route.continue() : route.abort(),
       )
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "Nothing is broken, and 2 of 8 parts were not checked.")
+      await outcome(page, "unchecked", "Nothing is broken, and 3 of 9 parts were not checked.")
       assert.strictEqual(await page.locator("[data-outcome] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
         Signature: "holds",
         Record: "holds",
+        Binding: "not checked",
         Words: "holds",
         Key: "not checked",
         Payment: "not checked",

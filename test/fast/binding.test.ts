@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
-import { BindingSalt, bodyText, boundBytes, isMarked, nonceOf } from "../../schema/payments/Binding.ts"
+import { BindingSalt } from "../../schema/payments/Binding.ts"
+import { bodyText, boundBytes, isMarked, nonceOf } from "../../schema/payments/BindingRecipe.ts"
 
 const file = fileURLToPath(new URL("../lab/vectors/binding.json", import.meta.url))
 

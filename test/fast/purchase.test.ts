@@ -1,6 +1,6 @@
 /** The parts of a purchase that page, command and library share: the signature, and the meaning of an answer. */
 import { assert, describe, it } from "@effect/vitest"
-import { toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
+import { boundTo, toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { pursue, type Pursued } from "../../src/buyer/core/Loop.ts"
@@ -45,10 +45,11 @@ describe("the signed authorization", () => {
     for (const header of [null, "", "not base64!"]) assert.isUndefined(readChallenge(header))
   })
 
-  it("contains a fresh nonce and the chain of its offer", () => {
-    const [one, other] = [typedDataOf(challenge, payTo, 0), typedDataOf(challenge, payTo, 0)]
-    assert.strictEqual(one.domain.chainId, 84_532)
-    assert.notStrictEqual(one.message.nonce, other.message.nonce)
+  it("contains a fresh nonce and the chain of its offer", async () => {
+    const bound = [await boundTo(challenge, "{}"), await boundTo(challenge, "{}")] as const
+    const [one, other] = bound.map((each) => typedDataOf(challenge, each, payTo, 0))
+    assert.strictEqual(one?.domain.chainId, 84_532)
+    assert.notStrictEqual(one?.message.nonce, other?.message.nonce)
   })
 })
 

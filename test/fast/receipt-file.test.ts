@@ -35,7 +35,7 @@ describe("a receipt file", () => {
     const { file } = madeReceiptFile()
     const { ok, states } = await stateOf(file)
     assert.isTrue(ok)
-    const held = ["signature", "claims", "record", "stone", "log", "words"]
+    const held = ["signature", "claims", "record", "binding", "stone", "log", "words"]
     assert.deepStrictEqual(states, {
       ...Object.fromEntries(held.map((name) => [name, "holds"])),
       key: "open",
@@ -45,10 +45,17 @@ describe("a receipt file", () => {
 
   it("proves less with fewer parts, and is still valid", async () => {
     const { file } = madeReceiptFile()
-    const { log: _, ...less } = file
+    const { body: _, log: __, ...less } = file
     const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
     assert.isTrue(ok)
-    assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
+    assert.deepInclude(states, {
+      signature: "holds",
+      binding: "open",
+      record: "open",
+      stone: "open",
+      words: "open",
+      key: "open",
+    })
   })
 
   it("of a hidden record still proves its place in the log, and accuses no revealed words", async () => {
@@ -117,6 +124,15 @@ describe("a receipt file", () => {
     await broken("a record with one more member", { ...file, record: { ...file.record, note: "" } }, "record")
     await broken("a stone of another place", { ...file, record: { ...file.record, sequence: 3 } }, "stone")
     await broken("another act's receipt", signed({ delivered: { ...claims.delivered, record: sha256("") } }), "record")
+    const { binding } = file
+    await broken("another body", { ...file, body: { commitment: "0".repeat(64) } }, "binding")
+    await broken(
+      "another body hash",
+      { ...file, binding: { ...binding, bodySha256: sha256("{}") }, body: {} },
+      "binding",
+    )
+    await broken("another salt", { ...file, binding: { ...binding, salt: "A".repeat(22) } }, "binding")
+    await broken("no binding of a marked nonce", { ...file, binding: null }, "binding")
     await broken("another permalink", { ...file, permalink: `${host}/witness/other` }, "claims")
     await broken("another act's name", { ...file, act: "takeIn" }, "claims")
     await broken("another act's id", signed({ delivered: { ...claims.delivered, id: "0".repeat(36) } }), "claims")

@@ -54,8 +54,9 @@ const all: Readonly<
 
 const signedFor = (url: string, amount: string) => {
   const challenge = asking({ amount }, url)
-  const data = typedDataOf(challenge, payer, Date.now())
-  return { payment: paymentHeaderOf(challenge, data, "0x00"), nonce: data.message.nonce }
+  const bound = { nonce: `0x${"5".repeat(64)}`, salt: "A".repeat(22) } as const
+  const data = typedDataOf(challenge, bound, payer, Date.now())
+  return { payment: paymentHeaderOf(challenge, bound, data, "0x00"), nonce: bound.nonce }
 }
 
 const answering = (record: object & { readonly permalink: string }, receipt: object) => ({

@@ -42,7 +42,7 @@ const settled = (sealed: string, payment: string | null) => {
   const [permalink, { transaction, witnessedAt: settledAt }] = [`${url}/witness/${id}`, link]
   const chained = { ...link, chainHash: chainHash({ ...link, commitment: sealed }) }
   const verify = { recipe: "chainHash = …", revealUrl: `${url}/reveal` }
-  const paid = { amountAtomic: "10000", priceUsd: "$0.01", settledAt, explorerUrl: `${url}/tx` }
+  const paid = { amountAtomic: "10000", priceUsd: "$0.01", settledAt, explorerUrl: `${url}/tx`, binding: null }
   return {
     ok: true,
     record: { id, permalink, commitment: sealed, kind: "intention", spirit: "moss-hare", ...chained, payer, verify },

@@ -99,6 +99,20 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
     }),
   )
 
+  it.effect("looks for the nonce of a stone's request, where its receipt names one", () =>
+    Effect.gen(function* () {
+      const request = { method: "POST", url: "https://altar.example/api/witness", bodySha256: "a".repeat(64) }
+      const binding = { version: 1, salt: "A".repeat(22), ...request }
+      const { url: rpc } = yield* node()
+      assert.match(
+        yield* fault([{ ...paid("a"), binding }], rpc),
+        /^CheckFailed: BROKEN at stone 1: its transaction 0x[0-9a-f]{64} holds no payment by the nonce of its request$/u,
+      )
+      const hidden = { ...binding, bodySha256: null }
+      assert.strictEqual(yield* fault([{ ...paid("a"), binding: hidden }], rpc), "none")
+    }),
+  )
+
   it.effect("finds payments where a reorganisation put them, and does not judge one that may still move", () =>
     Effect.gen(function* () {
       const { url: rpc } = yield* node({ gone: [transactionOf(2)] })

@@ -47,6 +47,7 @@ export interface Receipt {
   readonly amountAtomic?: string
   readonly finality?: string
   readonly currentTransaction?: string
+  readonly binding: object | null
 }
 
 const payer = address("1")
@@ -104,9 +105,13 @@ export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = wo
     asked.times += 1
     const { method, params } = JSON.parse(body)
     if (method === "eth_chainId") return json({ result: chainId })
-    return json({ result: gone.includes(params[0]) ? null : { status: "0x1", logs } })
+    return json({ result: gone.includes(params[0]) ? null : { status: "0x1", blockNumber: "0x64", logs } })
   })
   return { asked, url }
 })
 
-export const paid = (to: string, asset: string = usdc[base].asset): Receipt => ({ asset, payTo: address(to) })
+export const paid = (to: string, asset: string = usdc[base].asset): Receipt => ({
+  asset,
+  payTo: address(to),
+  binding: null,
+})

@@ -26,7 +26,7 @@ const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [
   ["a deferrable constraint", /\bDEFERRABLE\b|\bSET CONSTRAINTS\b/u],
   ["a sequence", /\b(?:nextval|setval|currval|bigserial|serial)\b|\bCREATE SEQUENCE\b|\bAS IDENTITY\b/iu],
   ["ON CONFLICT on an expression", /\bON CONFLICT \((?![a-z_, ]+\))/u],
-  ["a procedural language", /\bplpgsql\b|^DO \$/iu],
+  ["an anonymous block", /^DO \$/iu],
   ["a trigger", /\bCREATE (?:OR REPLACE )?(?:CONSTRAINT )?TRIGGER\b/u],
   ["a temporary table", /\bTEMP(?:ORARY)? TABLE\b/u],
   ["a setting of the session", /^SET (?!TRANSACTION|LOCAL)/u],

@@ -60,6 +60,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
           signature: "holds",
           claims: "holds",
           record: "holds",
+          binding: "open",
           stone: "holds",
           log: "holds",
           words: "holds",
@@ -148,7 +149,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         assert.strictEqual(good.ended._tag, "Success")
         assert.match(
           good.lines.join("\n"),
-          /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
+          /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} in block \d+ transfers 0\.01 USDC from 0x/mu,
         )
         const unknown = `0x${"ab".repeat(32)}`
         const unused = { ...delivered, nonce: unknown }

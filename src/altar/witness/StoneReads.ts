@@ -24,7 +24,12 @@ const listOf = rowsOf("witness_stones", ListRow)
 const stonesOf = rowsOf("witness_stones", StoneRow)
 const paidStonesOf = rowsOf(
   "witness_stones",
-  Schema.Struct({ ...StoneRow.fields, receipt: Ledger.storedJson, ...Ledger.paymentStateColumns }),
+  Schema.Struct({
+    ...StoneRow.fields,
+    receipt: Ledger.storedJson,
+    nonce: Schema.NullOr(Schema.String),
+    ...Ledger.paymentStateColumns,
+  }),
 )
 
 interface Page {
@@ -102,13 +107,13 @@ export const make = Effect.gen(function* () {
     const [row] = yield* bounded(
       Effect.orDie(
         paidStonesOf(sql`
-        SELECT ${stoneColumns}, a.receipt, ${Ledger.paymentState}
+        SELECT ${stoneColumns}, a.receipt, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${Ledger.paymentState}
         FROM ${stones} JOIN ${Ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
       ),
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)
-    return { stone: listedOf(publicUrl, row), receipt: currentReceipt(row.receipt, row) }
+    return { stone: listedOf(publicUrl, row), receipt: currentReceipt(row.receipt, row), nonce: row.nonce }
   })
 
   return { find, get, list }

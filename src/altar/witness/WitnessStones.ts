@@ -54,7 +54,10 @@ export class WitnessStones extends Context.Service<
     /** A stone, and its receipt with the transfer's current state. */
     get(
       id: string,
-    ): Effect.Effect<{ readonly stone: Listed; readonly receipt: Schema.JsonObject }, WitnessNotFound | ChainBroken>
+    ): Effect.Effect<
+      { readonly stone: Listed; readonly receipt: Schema.JsonObject; readonly nonce: string | null },
+      WitnessNotFound | ChainBroken
+    >
     /** Stores salt and words that hash to the commitment; `first` is false for the same data again. */
     reveal(
       id: string,

@@ -1,15 +1,41 @@
 /** The EIP-3009 authorization of an offer as typed data, and the header that carries it once signed. */
+import {
+  bindingExtension,
+  bindingSaltMinimum,
+  bodyText,
+  boundBytes,
+  nonceOf,
+} from "../../../schema/payments/BindingRecipe.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import type { Challenge } from "./Challenge.ts"
-import { randomHex } from "./Digest.ts"
+import { sha256, sha256Bytes } from "./Digest.ts"
 
 const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
 
-export const toBase64 = (text: string): string =>
-  btoa([...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join(""))
+const base64Of = (bytes: Uint8Array): string => btoa([...bytes].map((byte) => String.fromCharCode(byte)).join(""))
 
-/** EIP-712 typed data for one transfer of exactly the offered amount, with a random nonce, signed at `nowMs`. */
-export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string, nowMs: number) => ({
+export const toBase64 = (text: string): string => base64Of(new TextEncoder().encode(text))
+
+const toBase64Url = (bytes: Uint8Array): string =>
+  base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+
+/** A nonce that names one request, and the salt that proves it. */
+export interface Bound {
+  readonly nonce: `0x${string}`
+  /** Base64url. */
+  readonly salt: string
+}
+
+/** Derives the nonce of a payment from the request that it buys. `body` is JSON; empty when there is none. */
+export const boundTo = async ({ resource: { url } }: Challenge, body: string): Promise<Bound> => {
+  const salt = crypto.getRandomValues(new Uint8Array(bindingSaltMinimum))
+  const bodySha256 = await sha256(bodyText(JSON.parse(body === "" ? "{}" : body)))
+  const nonce = nonceOf(await sha256Bytes(boundBytes({ method: "POST", url, bodySha256 }, salt)))
+  return { nonce, salt: toBase64Url(salt) }
+}
+
+/** EIP-712 typed data for one transfer of exactly the offered amount, signed at `nowMs`. */
+export const typedDataOf = ({ accepts: [offer] }: Challenge, { nonce }: Bound, from: string, nowMs: number) => ({
   domain: {
     name: offer.extra.name,
     version: offer.extra.version,
@@ -24,14 +50,19 @@ export const typedDataOf = ({ accepts: [offer] }: Challenge, from: string, nowMs
     value: BigInt(offer.amount),
     validAfter: 0n,
     validBefore: BigInt(Math.floor(nowMs / 1000) + offer.maxTimeoutSeconds),
-    nonce: hex(randomHex(32)),
+    nonce,
   },
 })
 
 export type AuthorizationData = ReturnType<typeof typedDataOf>
 
 /** The content of `PAYMENT-SIGNATURE`; on the wire numbers are decimal strings. */
-export const paymentHeaderOf = (challenge: Challenge, { message }: AuthorizationData, signature: string): string =>
+export const paymentHeaderOf = (
+  challenge: Challenge,
+  { salt }: Bound,
+  { message }: AuthorizationData,
+  signature: string,
+): string =>
   toBase64(
     JSON.stringify({
       x402Version: 2,
@@ -46,5 +77,6 @@ export const paymentHeaderOf = (challenge: Challenge, { message }: Authorization
           validBefore: String(message.validBefore),
         },
       },
+      extensions: { [bindingExtension]: { info: { version: 1, salt } } },
     }),
   )

@@ -9,9 +9,11 @@ export const hexOf = (bytes: Uint8Array): string =>
 /** Lowercase hex of random bytes. */
 export const randomHex = (bytes: number): string => hexOf(crypto.getRandomValues(new Uint8Array(bytes)))
 
-/** Lowercase hex SHA-256 of bytes, or of a text as UTF-8. */
-export const sha256 = async (content: string | ArrayBuffer): Promise<string> => {
+export const sha256Bytes = async (bytes: BufferSource): Promise<Uint8Array> => {
   if (!canHash()) throw new TypeError("There is no WebCrypto here: a page must be loaded over https to hash.")
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
-  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)))
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))
 }
+
+/** Lowercase hex SHA-256 of bytes, or of a text as UTF-8. */
+export const sha256 = async (content: string | ArrayBuffer): Promise<string> =>
+  hexOf(await sha256Bytes(typeof content === "string" ? new TextEncoder().encode(content) : content))

@@ -14,6 +14,10 @@ export interface ReceiptFile {
   readonly receipt: string
   readonly record: Members | null
   readonly reveal: { readonly text: string | null; readonly salt: string | null } | null
+  /** The request that the payment names, as the file says. */
+  readonly binding: { readonly salt: string; readonly url: string; readonly bodySha256: string | null } | null
+  /** The body of the purchase; undefined where it is not public. */
+  readonly body: Members | undefined
   readonly log: string | undefined
 }
 
@@ -41,7 +45,8 @@ export const stoneIn = (text: string): Link => {
 
 const nullable = (members: Members, name: string) => (members[name] === null ? null : textAt(members, name))
 
-const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "log?", "refund?"]
+const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "binding", "body?", "log?", "refund?"]
+const bindingNames = ["version", "salt", "method", "url", "bodySha256"]
 const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "revealedAt"]
 
 /** JSON without the white space between its tokens. */
@@ -58,12 +63,20 @@ export const readReceiptFile = (text: string): ReceiptFile => {
   if (file["format"] !== receiptFormat) throw malformed(`The file is not of the format ${receiptFormat}.`)
   const { record, reveal } = file
   const shown = reveal === null ? null : membersOf(reveal, "The reveal", revealNames)
+  const named = file["binding"] === null ? null : membersOf(file["binding"], "The binding", bindingNames)
+  if (named !== null && (named["version"] !== 1 || named["method"] !== "POST"))
+    throw malformed("The binding is of another version than 1, or of another method than POST.")
   return {
     act: textAt(file, "act"),
     permalink: textAt(file, "permalink", /^https?:\/\/\S+$/u),
     receipt: textAt(file, "receipt"),
     record: record === null || record === undefined ? null : anyMembers(record, "The record"),
     reveal: shown === null ? null : { text: nullable(shown, "text"), salt: nullable(shown, "salt") },
+    binding:
+      named === null
+        ? null
+        : { salt: textAt(named, "salt"), url: textAt(named, "url"), bodySha256: nullable(named, "bodySha256") },
+    body: "body" in file ? anyMembers(file["body"], "The body") : undefined,
     log: "log" in file ? textAt(file, "log") : undefined,
   }
 }

@@ -3,10 +3,11 @@ import { hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
 import { keyTypes } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
+import { bodyText, boundBytes, isMarked, nonceOf, saltBytes } from "../../../schema/payments/BindingRecipe.ts"
 import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
-import { sha256 } from "../core/Digest.ts"
+import { sha256, sha256Bytes } from "../core/Digest.ts"
 import { verifyEntry } from "../log/EntryProof.ts"
 import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
 import { Unproven } from "../log/Verdict.ts"
@@ -91,6 +92,28 @@ const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
     return holds("record", "The record is the one that was signed.")
   })
 
+/** The nonce of the payment names the request, so the transfer itself says what it bought. */
+const bindingCheck = ({ binding, body }: ReceiptFile, { nonce, resourceUrl }: ReceiptClaims) =>
+  checked("binding", async () => {
+    if (binding === null) {
+      unless(!isMarked(nonce), "The nonce names a request, and the file does not say which.")
+      return open("binding", "The nonce is random: the transfer does not say what it bought.")
+    }
+    const { bodySha256, salt, url } = binding
+    unless(url === resourceUrl, `The binding is of ${url}, and the payment was for ${resourceUrl}.`)
+    if (body === undefined || bodySha256 === null)
+      return open("binding", "Not checked: the body of the request is not public.")
+    unless((await sha256(bodyText(body))) === bodySha256, "The body is not the one of the binding.")
+    const bytes = saltBytes(salt)
+    if (bytes === undefined) throw new Unproven("malformed", "The salt does not have its form.")
+    const digest = await sha256Bytes(boundBytes({ method: "POST", url, bodySha256 }, bytes))
+    unless(same(nonce, nonceOf(digest)), "The nonce of the payment was derived from another request.")
+    return holds(
+      "binding",
+      `The nonce was derived from POST ${url} with this body: the transfer pays for nothing else.`,
+    )
+  })
+
 const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
   const { stone: signed } = claims
   if (signed === undefined)
@@ -170,6 +193,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
+    await bindingCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log)),
     await wordsCheck(file),
     open("key", "Nothing here says why this key may sign: compare it with a copy from elsewhere."),

@@ -12,6 +12,7 @@ const Mined = Schema.Struct({
   result: Schema.NullOr(
     Schema.Struct({
       status: Schema.String,
+      blockNumber: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{1,16}$/iu)),
       logs: Schema.Array(Schema.Struct({ address: AddressText, topics: Schema.Array(Word), data: HexText })),
     }),
   ),

@@ -1,10 +1,15 @@
 /** Looks up a chain's payments at a node of the reader's choice: the altar says where to look, and proves nothing. */
+import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { TransactionHash } from "../../../schema/Common.ts"
+import { Binding } from "../../../schema/payments/Binding.ts"
+import { type BoundRequest, boundBytes, nonceOf } from "../../../schema/payments/BindingRecipe.ts"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
+import { pays } from "../../payments/chain/Eip3009.ts"
+import { inLowerCase } from "../../payments/Hex.ts"
 import * as Download from "./Download.ts"
 import * as Node from "./Node.ts"
 import { plain } from "../Output.ts"
@@ -24,6 +29,7 @@ const Answer = Schema.Struct({
     amountAtomic: Schema.String,
     finality: Schema.optionalKey(Finality),
     currentTransaction: Schema.optionalKey(TransactionHash),
+    binding: Schema.NullOr(Binding),
   }),
 })
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -40,6 +46,10 @@ export const pricesOf = ({ formerPrices, priceAtomic }: Pick<Sale, "formerPrices
 ]
 
 const dataOf = (amount: string) => `0x${BigInt(amount).toString(16).padStart(64, "0")}`
+
+/** The nonce that names the request of a binding. */
+const nonceFrom = ({ bodySha256, method, salt, url }: BoundRequest & { readonly salt: string }) =>
+  nonceOf(hash("sha256", boundBytes({ method, url, bodySha256 }, Buffer.from(salt, "base64url")), "buffer"))
 
 /** The node and the token of the payments; the token is fixed here, whatever the altar says. */
 interface Ledger {
@@ -73,7 +83,7 @@ type Found =
 
 const paymentOf = Effect.fnUntraced(function* (base: string, { asset, prices, rpcUrl }: Ledger, stone: PaidStone) {
   const { receipt } = yield* Download.json(`${base}/api/witness/${stone.id}`, Answer)
-  const { amountAtomic, currentTransaction, finality, payTo } = receipt
+  const { amountAtomic, binding, currentTransaction, finality, payTo } = receipt
   const wrong = (why: string): Found => ({ _tag: "Wrong", why })
   if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
     return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
@@ -92,6 +102,12 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, prices, rp
   const mined = yield* Node.minedIn(rpcUrl, transaction)
   if (mined === null) return absent("is not on the chain")
   if (mined.status !== "0x1") return absent("was reverted")
+  if (binding !== null && binding.bodySha256 !== null) {
+    const nonce = nonceFrom({ ...binding, bodySha256: binding.bodySha256 })
+    const [from, to] = [inLowerCase(stone.payer), inLowerCase(payTo)]
+    if (!pays(mined.logs, { asset: inLowerCase(asset), from, to, nonce, value: BigInt(amountAtomic) }))
+      return absent("holds no payment by the nonce of its request")
+  }
   const { length: transfers } = mined.logs.filter(
     ({ address, data, topics: [topic, from, to] }) =>
       address.toLowerCase() === asset.toLowerCase() &&

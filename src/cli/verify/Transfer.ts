@@ -38,7 +38,7 @@ export const transferCheck = Effect.fn("transferCheck")(function* (
   return pays(mined.logs, { asset, from, to, nonce, value: BigInt(claims.amount) })
     ? holds(
         "payment",
-        `Transaction ${transaction} transfers ${sumOf(claims)} from ${from} to ${to}, once for this receipt.`,
+        `Transaction ${transaction} in block ${BigInt(mined.blockNumber)} transfers ${sumOf(claims)} from ${from} to ${to} by the nonce ${nonce}.`,
       )
     : broken(`Transaction ${transaction} does not hold this payment.`)
 })

@@ -70,6 +70,9 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
     ["Transaction", transactionOf(receipt.explorerUrl, receipt.transaction)],
     ["From", html`<a href="/v2/wallets/${receipt.payer}">${code(receipt.payer)}</a>`],
     ["To", code(receipt.payTo)],
+    ...(receipt.binding === null
+      ? []
+      : [["Bought", html`The payment names this act; <a href="/verify">check it</a> with the receipt file.`] as const]),
     ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
     ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),
     ...(refund === undefined ? [] : refundRows(refund)),

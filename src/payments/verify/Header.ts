@@ -39,6 +39,17 @@ export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
   },
 }
 
+/** An echo without a salt is a payment with a random nonce. */
+export const requestBinding: ChallengeExtensions["request-binding"] = {
+  info: { version: 1 },
+  schema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { version: { const: 1 }, salt: { type: "string", pattern: "^[A-Za-z0-9_-]{22,43}$" } },
+    required: ["version"],
+  },
+}
+
 /** Every id of this form is a valid Idempotency-Key. */
 const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
 

@@ -9,6 +9,7 @@ import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { PaymentRejected } from "../PaymentRejected.ts"
+import { bindingOf, type PaymentBinding } from "./Binding.ts"
 import { mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
 import { PayerBalances } from "./PayerBalances.ts"
 import type { PaymentHeader } from "./Header.ts"
@@ -22,6 +23,7 @@ export interface VerifiedPayment {
   readonly payload: string
   readonly fromBlock: bigint
   readonly balance: PayerBalance
+  readonly binding?: PaymentBinding
 }
 
 /** A payment that is refused unless another attempt holds its authorization or it has already paid. */
@@ -32,6 +34,7 @@ export interface RefusedPayment {
   readonly refusal: PaymentRejected
   /** Whether it fits the offer and is signed by its wallet, so that following it on chain is worth it. */
   readonly isTraceable: boolean
+  readonly binding?: PaymentBinding
 }
 
 /** A payment that could not be checked on chain. The ledger still knows the attempt that holds it. */
@@ -158,8 +161,11 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         const authorization = authorizationOf(payload, terms)
         const misfit = mismatch(payload, terms, sale)
         if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
+        const bound = bindingOf(payload, sale)
+        if (Result.isFailure(bound)) return refusedAs(authorization, text, bound.failure, false)
 
         return yield* judge(authorization, text, terms).pipe(
+          Effect.map((judged) => ({ ...judged, binding: bound.success })),
           Effect.catchTag("ChainUnavailable", (cause) =>
             Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
           ),

@@ -1,8 +1,10 @@
 /** A receipt file with everything in it: a revealed stone and its log. */
+import { createHash } from "node:crypto"
 import { Result } from "effect"
 import { chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { concat } from "../../../schema/log/Bytes.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
+import { bodyText, boundBytes, nonceOf } from "../../../schema/payments/BindingRecipe.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { receiptFormat } from "../../../schema/altar/ReceiptFile.ts"
 import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
@@ -41,6 +43,9 @@ export const madeReceiptFile = () => {
   const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
   const permalink = `${host}/witness/${id}`
   const record = { id, permalink, ...second, payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
+  const body = { commitment: second.commitment }
+  const request = { method: "POST", url: `${host}/api/witness`, bodySha256: sha256(bodyText(body)) }
+  const bindingSalt = "AAECAwQFBgcICQoLDA0ODw"
   const claims = {
     version: 1,
     network: "eip155:8453",
@@ -54,7 +59,11 @@ export const madeReceiptFile = () => {
       amount: "10000",
       asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
       payTo,
-      nonce: `0x${"cd".repeat(32)}`,
+      nonce: nonceOf(
+        createHash("sha256")
+          .update(boundBytes(request, Buffer.from(bindingSalt, "base64url")))
+          .digest(),
+      ),
       record: sha256(canonicalJson(record)),
       sequence: 2,
       leaf: two,
@@ -67,6 +76,8 @@ export const madeReceiptFile = () => {
     receipt: jwsOf(host, signer, "x402-receipt+jws", claims),
     record,
     reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
+    binding: { version: 1, salt: bindingSalt, ...request },
+    body,
     log: proofOf(1, one),
   }
   return { claims, file, proofOfFirst: proofOf(0, two) }

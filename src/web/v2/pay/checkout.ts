@@ -174,7 +174,7 @@ const signed = async (
       : "Waiting for the signature. This browser cannot keep it: stay on this page until it is settled.",
   )
   const payment = await wallet
-    .sign(challenge)
+    .sign(challenge, purchase.body)
     .catch((error: unknown) => new AnswerError(sentenceOf(error, "The wallet gave no signature.")))
   if (payment instanceof AnswerError) {
     progress.step("sign", "failed", "Not signed.")

@@ -2,7 +2,7 @@
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
-import { paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
+import { boundTo, paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { AnswerError } from "../page/http.ts"
 import { added, codeOf, networkName, walletErrorOf } from "./walletErrors.ts"
@@ -17,9 +17,10 @@ export const own = (key: `0x${string}`) => {
   const account = privateKeyToAccount(key)
   return {
     address: account.address,
-    sign: async (challenge: Challenge) => {
-      const data = typedDataOf(challenge, account.address, Date.now())
-      return paymentHeaderOf(challenge, data, await account.signTypedData(data))
+    sign: async (challenge: Challenge, body: string) => {
+      const bound = await boundTo(challenge, body)
+      const data = typedDataOf(challenge, bound, account.address, Date.now())
+      return paymentHeaderOf(challenge, bound, data, await account.signTypedData(data))
     },
   }
 }
@@ -38,7 +39,7 @@ export const injected = async (provider: Provider, chainId: number) => {
     throw new AnswerError(walletErrorOf(error, "The wallet named no account."))
   })
   if (address === undefined) throw new AnswerError("The wallet named no account.")
-  const sign = async (challenge: Challenge) => {
+  const sign = async (challenge: Challenge, body: string) => {
     if ((await getChainId(client)) !== chainId) {
       await switchChain(client, { id: chainId })
         .catch((error: unknown) =>
@@ -49,13 +50,14 @@ export const injected = async (provider: Provider, chainId: number) => {
           throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
         })
     }
-    const data = typedDataOf(challenge, address, Date.now())
-    return paymentHeaderOf(challenge, data, await signTypedData(client, { account: address, ...data }))
+    const bound = await boundTo(challenge, body)
+    const data = typedDataOf(challenge, bound, address, Date.now())
+    return paymentHeaderOf(challenge, bound, data, await signTypedData(client, { account: address, ...data }))
   }
   return {
     address,
-    sign: (challenge: Challenge) =>
-      sign(challenge).catch((error: unknown) => {
+    sign: (challenge: Challenge, body: string) =>
+      sign(challenge, body).catch((error: unknown) => {
         throw new AnswerError(walletErrorOf(error, "The wallet gave no signature."))
       }),
   }

@@ -13,7 +13,8 @@ export interface Wallet {
   /** The name shown to its owner. */
   readonly label: () => string
   /** `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. */
-  readonly sign: (challenge: Challenge) => Promise<string>
+  /** `body` is the request's, which the payment names. */
+  readonly sign: (challenge: Challenge, body: string) => Promise<string>
   /** Records a payment in atomic USDC. */
   readonly paid: (amount: bigint) => void
 }
