@@ -47,74 +47,68 @@ const eight = lines("o", "8", root)
 const { proofFile } = golden
 const hash = "GUu1otW9EOXRqm/V1CmAs1bK8dpiPNmYfEv6L4F3Htc=\n"
 
+/** Texts that are read and written as they are, and texts that are rejected. */
+const spellings: ReadonlyArray<
+  readonly [what: string, again: (text: string) => string | undefined, right: Array<string>, wrong: Array<string>]
+> = [
+  [
+    "a path",
+    path,
+    ["tile/0/000", "tile/0/000.p/255", "tile/15/x455/667", "tile/3/x123/x456/789.p/41", "tile/0/x001/x234/067"].concat([
+      "tile/63/999.p/1",
+      "tile/entries/001.p/1",
+    ]),
+    ["tile/0/0", "tile/0/00", "tile/0/0000", "tile/0/1000", "tile/0/x000/001", "tile/0/001/002"]
+      .concat(["tile/0/x001", "tile/00/000", "tile/64/000", "tile/-1/000", "tile/0/000.p/0", "tile/0/000.p/256"])
+      .concat(["tile/0/000.p/01", "tile/0/000.p/", "tile/0/000/", "/tile/0/000", "tile/0/000.p/1/", "tile/0/ 000"])
+      .concat(["tile/entries/x000/000", "tile/entries/1", "tile/Entries/000", "tile//000", "tile/0/000\n", ""])
+      .concat(["tile/0/x999/x999/x999/x999/x999/999", "tile/0/x000/000", "checkpoint"]),
+  ],
+  [
+    "a signed note",
+    again(parseNote, noteText),
+    [note.example, note.golden + witness.line, `two\n\nparagraphs\n\n${witness.line}`, many(17)],
+    [many(101), "text\n\n", "text\n", "", `text\n${line}`, `text\r\n\r\n${line}`, `te\u0001xt\n\n${line}`]
+      .concat([note.example.slice(0, -1), `${note.example}\n`, `\ud800\n\n${line}`, "text\n\n— a AAAAAA==\n"])
+      .concat(changed(note.example, ["— ", "- "], ["foo Uw", "foo  Uw"], ["foo Uw", "f oo Uw"], ["foo Uw", "f+oo Uw"]))
+      .concat(changed(note.example, ["aQM=", "aQM"], ["aQM=", "aQN="]), "text\n\n— a AAAAAAA=\n— b\n"),
+  ],
+  [
+    "a verifier key",
+    again(parseVerifierKey, verifierKeyText),
+    [golden.vkey, neumann.vkey, example.vkey, witness.vkey],
+    ["", "a+b", `${neumann.vkey}A`, `+${neumann.vkey}`, neumann.signerKey].concat(
+      changed(neumann.vkey, ["c74f20a3", "C74F20A3"], ["+ARpc", "+ERpc"], ["Peter", "Pe ter"]),
+    ),
+  ],
+  ["a signer key", again(parseSignerKey, signerKeyText), [golden.signerKey, neumann.signerKey], [neumann.vkey]],
+  [
+    "a checkpoint",
+    again(parseCheckpoint, checkpointText),
+    [eight, lines("o", "9007199254740991", root, "more", "lines")],
+    [eight.slice(0, -1), `${eight}\n`, ...changed(eight, ["8", "08"], ["8", "-8"], ["8", " 8"], ["8", "0"], ["8", ""])]
+      .concat(changed(eight, ["8", "9007199254740992"], ["DI=", "DI=="], ["DI=", "DJ="], [root, "AAAA"], ["o", ""]))
+      .concat(lines("o", "8")),
+  ],
+  [
+    "a proof file",
+    again(parseProofFile, proofFileText),
+    [proofFile, ...changed(proofFile, ["index", "extra AAEC\nindex"])],
+    [proofFile.slice(1), "", proofFile.replaceAll("\n", "\r\n")]
+      .concat(changed(proofFile, ["@v1", "@v2"], ["index 5", "index 05"], ["index 5\n", ""], ["index 5", "index 5 "]))
+      .concat(changed(proofFile, [hash, hash.slice(0, 40).concat("\n")], ["tc=", "td="], [hash, hash.repeat(62)]))
+      .concat(changed(proofFile, ["index", "extra A\nindex"], ["index", "extra AA==\nextra AA==\nindex"])),
+  ],
+  [
+    "base64",
+    again(fromBase64, base64),
+    ["AAEC/w==", ""],
+    ["AAEC/w=", "AAEC/w", "AAEC/x==", "A=AA", "AAEC_w==", " AAEC", "====", "AA===="],
+  ],
+]
+
 describe("the text", () => {
-  it.each<
-    readonly [what: string, again: (text: string) => string | undefined, right: Array<string>, wrong: Array<string>]
-  >([
-    [
-      "a path",
-      path,
-      [
-        "tile/0/000",
-        "tile/0/000.p/255",
-        "tile/15/x455/667",
-        "tile/3/x123/x456/789.p/41",
-        "tile/0/x001/x234/067",
-      ].concat(["tile/63/999.p/1", "tile/entries/001.p/1"]),
-      ["tile/0/0", "tile/0/00", "tile/0/0000", "tile/0/1000", "tile/0/x000/001", "tile/0/001/002"]
-        .concat(["tile/0/x001", "tile/00/000", "tile/64/000", "tile/-1/000", "tile/0/000.p/0", "tile/0/000.p/256"])
-        .concat(["tile/0/000.p/01", "tile/0/000.p/", "tile/0/000/", "/tile/0/000", "tile/0/000.p/1/", "tile/0/ 000"])
-        .concat(["tile/entries/x000/000", "tile/entries/1", "tile/Entries/000", "tile//000", "tile/0/000\n", ""])
-        .concat(["tile/0/x999/x999/x999/x999/x999/999", "tile/0/x000/000", "checkpoint"]),
-    ],
-    [
-      "a signed note",
-      again(parseNote, noteText),
-      [note.example, note.golden + witness.line, `two\n\nparagraphs\n\n${witness.line}`, many(17)],
-      [many(101), "text\n\n", "text\n", "", `text\n${line}`, `text\r\n\r\n${line}`, `te\u0001xt\n\n${line}`]
-        .concat([note.example.slice(0, -1), `${note.example}\n`, `\ud800\n\n${line}`, "text\n\n— a AAAAAA==\n"])
-        .concat(
-          changed(note.example, ["— ", "- "], ["foo Uw", "foo  Uw"], ["foo Uw", "f oo Uw"], ["foo Uw", "f+oo Uw"]),
-        )
-        .concat(changed(note.example, ["aQM=", "aQM"], ["aQM=", "aQN="]), "text\n\n— a AAAAAAA=\n— b\n"),
-    ],
-    [
-      "a verifier key",
-      again(parseVerifierKey, verifierKeyText),
-      [golden.vkey, neumann.vkey, example.vkey, witness.vkey],
-      ["", "a+b", `${neumann.vkey}A`, `+${neumann.vkey}`, neumann.signerKey].concat(
-        changed(neumann.vkey, ["c74f20a3", "C74F20A3"], ["+ARpc", "+ERpc"], ["Peter", "Pe ter"]),
-      ),
-    ],
-    ["a signer key", again(parseSignerKey, signerKeyText), [golden.signerKey, neumann.signerKey], [neumann.vkey]],
-    [
-      "a checkpoint",
-      again(parseCheckpoint, checkpointText),
-      [eight, lines("o", "9007199254740991", root, "more", "lines")],
-      [
-        eight.slice(0, -1),
-        `${eight}\n`,
-        ...changed(eight, ["8", "08"], ["8", "-8"], ["8", " 8"], ["8", "0"], ["8", ""]),
-      ]
-        .concat(changed(eight, ["8", "9007199254740992"], ["DI=", "DI=="], ["DI=", "DJ="], [root, "AAAA"], ["o", ""]))
-        .concat(lines("o", "8")),
-    ],
-    [
-      "a proof file",
-      again(parseProofFile, proofFileText),
-      [proofFile, ...changed(proofFile, ["index", "extra AAEC\nindex"])],
-      [proofFile.slice(1), "", proofFile.replaceAll("\n", "\r\n")]
-        .concat(changed(proofFile, ["@v1", "@v2"], ["index 5", "index 05"], ["index 5\n", ""], ["index 5", "index 5 "]))
-        .concat(changed(proofFile, [hash, hash.slice(0, 40).concat("\n")], ["tc=", "td="], [hash, hash.repeat(62)]))
-        .concat(changed(proofFile, ["index", "extra A\nindex"], ["index", "extra AA==\nextra AA==\nindex"])),
-    ],
-    [
-      "base64",
-      again(fromBase64, base64),
-      ["AAEC/w==", ""],
-      ["AAEC/w=", "AAEC/w", "AAEC/x==", "A=AA", "AAEC_w==", " AAEC", "====", "AA===="],
-    ],
-  ])("of %s has one spelling", (_, rewritten, right, wrong) => {
+  it.each(spellings)("of %s has one spelling", (_, rewritten, right, wrong) => {
     for (const text of right) assert.strictEqual(rewritten(text), text)
     for (const text of wrong) assert.isUndefined(rewritten(text), JSON.stringify(text.slice(0, 120)))
   })
