@@ -56,7 +56,7 @@ const written = (block: Block, id: string, place: string): Html => {
       </div> `
     case "Code": {
       const name = `${said[block.language] ?? "Code"} ${place}`
-      return html`<div class="code">
+      return html`<div class="sample">
         <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${name}">Copy</button>
         <pre
           class="${block.language}"

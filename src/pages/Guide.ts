@@ -17,7 +17,7 @@ import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import type { Page } from "./templates/Layout.ts"
-import * as MyPurchasesPage from "./templates/MyPurchases.ts"
+import { myPurchases } from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SetStonePage from "./templates/SetStone.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
@@ -32,8 +32,6 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["companions", "Eight crabs, each with an opinion."],
   ["pixels", "Six small animals of 128 editions each."],
 ]
-
-const mostOfOne = 50
 
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
 
@@ -142,25 +140,8 @@ const routes = HttpRouter.use((router) =>
       return Effect.succeed(SetStonePage.setStone({ ...shop, spirit: Pages.isSpirit(spirit) ? spirit : undefined }))
     }
 
-    const mine = Effect.fnUntraced(function* (request: Request) {
-      const now = yield* Clock.currentTimeMillis
-      const query = Pages.urlOf(request).searchParams
-      const asked = query.get("wallet")?.slice(0, 100).trim()
-      const from = query.get("before") ?? ""
-      const before = Pages.isUuid(from) ? from : undefined
-      const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked.toLowerCase() : undefined
-      const paid = wallet === undefined ? undefined : yield* acts.list(mostOfOne, before, { wallet })
-      return MyPurchasesPage.myPurchases({
-        asked: asked === "" ? undefined : asked,
-        acts: paid && (yield* actsOf(paid.acts)),
-        before,
-        next: paid?.next ?? null,
-        now,
-      })
-    })
-
     const page = (
-      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/witness" | "/v2/mine" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/witness" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
@@ -182,7 +163,12 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/witness", witness)
-    yield* page("/v2/mine", mine)
+    yield* router.add("GET", "/v2/mine", (request) => {
+      const wallet = Pages.urlOf(request).searchParams.get("wallet")
+      return wallet === null
+        ? Pages.page(frame, request, myPurchases)
+        : Effect.succeed(HttpServerResponse.redirect(`/v2/acts?${new URLSearchParams({ q: wallet })}`, { status: 308 }))
+    })
 
     yield* router.add("GET", "/v2/search", ({ url }) =>
       Effect.succeed(HttpServerResponse.redirect(url.replace("/v2/search", "/v2/acts"), { status: 308 })),

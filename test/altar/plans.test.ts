@@ -35,7 +35,7 @@ layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
         `/api/witness/${stone.id}`,
         "/api/witness/chain?from=1&limit=50",
         "/api/publish-chain?from=1&limit=50",
-        `/v2/mine?wallet=${wallet}`,
+        `/v2/wallets/${wallet}`,
         `/v2/search?q=${wallet}`,
         `/v2/search?q=0x${"b".repeat(64)}`,
         "/v2/search?q=Wren",

@@ -99,20 +99,12 @@ export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 export const commitmentIn = (act: SettledAct): string =>
   recordText(act, "commitment") || recordText(act, "intentionCommitment")
 
-/** A remark for owners of the words; the page's script says whether this browser holds them. */
-const sealed = (act: SettledAct): Html => {
-  const commitment = commitmentIn(act)
-  return commitment === ""
-    ? html``
-    : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`
-}
-
 /** Tells buyers without a name apart. */
 const wallet = ({ agentName, receipt: { payer } }: SettledAct): Html =>
   agentName === null && payer !== null ? html` <small class="quiet">${short(payer)}</small>` : html``
 
-/** The list of acts: the time in the margin, the sentence beside it; `mine` marks acts with sealed words. */
-export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = false): Html =>
+/** The list of acts: the time in the margin, the sentence beside it. */
+export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
   html`<ol class="journal" role="list">
     ${acts.map(
       (act) =>
@@ -120,7 +112,7 @@ export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = fal
           <time datetime="${act.settledAt}" data-ago="${act.settledAt}"
             >${agoWords(now - Date.parse(act.settledAt))}</time
           ><span class="journal__mark">${mark(act)}</span
-          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}${mine ? sealed(act) : ""}</span
+          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}</span
           ><span class="journal__price price">${act.priceUsd}</span>
         </li>`,
     )}

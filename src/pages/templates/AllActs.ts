@@ -88,7 +88,7 @@ const lead = ({ asked, acts, wallet }: AllActsView): Html => {
   if (asked !== "")
     return html`<span role="status"
       >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
-      <code class="asked">${asked}</code>. <a href="/v2/acts">All acts</a></span
+      <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
     >`
   return wallet === undefined
     ? html`Everything that was paid for here. Each act has a public page and a receipt.`
@@ -98,7 +98,6 @@ const lead = ({ asked, acts, wallet }: AllActsView): Html => {
 export const allActs = (view: AllActsView): Page => {
   const { acts, asked, before, next, now, wallet } = view
   const title = wallet !== undefined ? `Wallet ${wallet}` : asked === "" ? "All acts" : `Search: ${asked}`
-  const isNewest = asked === "" && hrefOf(view, before) === "/v2/acts"
   return {
     title,
     description:
@@ -115,7 +114,6 @@ export const allActs = (view: AllActsView): Page => {
       </header>
       <section id="acts" aria-labelledby="acts-title">
         ${heading("acts-title", asked === "" ? (before === undefined ? "Newest first" : "Older acts") : "Found")}
-        ${isNewest ? html`<p class="news" role="status" data-news="${acts[0]?.id ?? ""}"></p>` : ""}
         ${acts.length > 0 ? journal(acts, now) : asked === "" ? html`<p class="blank">No acts here yet.</p>` : hint}
         ${leaf(
           "More acts",

@@ -150,8 +150,6 @@ export const home = (view: HomeView): Page => ({
       ${heading("plates-title", "The spirits", "Each keeps an altar, which takes one prayer a day (UTC).")}${chapters.map((one, index) => chapter(one, view, index))}
     </section>
     <section id="acts" aria-labelledby="acts-title">
-      ${heading("acts-title", "Newest acts", html`<a href="/v2/acts">All acts</a>`)}
-      <p class="news" role="status" data-news="${view.acts[0]?.id ?? ""}"></p>
-      ${notes(view)}
+      ${heading("acts-title", "Newest acts", html`<a href="/v2/acts">All acts</a>`)} ${notes(view)}
     </section>`,
 })

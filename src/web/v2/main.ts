@@ -3,7 +3,6 @@ import { start as startAsked } from "./proof/asked.ts"
 import { start as startCopy } from "./page/copy.ts"
 import { all } from "./page/dom.ts"
 import { start as startExample } from "./proof/example.ts"
-import { start as startNews } from "./page/news.ts"
 import { start as startPay } from "./pay/offers.ts"
 import { start as startReveals } from "./proof/reveals.ts"
 import { start as startFiles } from "./words/files.ts"
@@ -28,7 +27,6 @@ for (const start of [
   startMine,
   startAsked,
   startPay,
-  startNews,
 ]) {
   // A failing part must not keep the others, paying above all, from starting.
   try {

@@ -19,8 +19,6 @@ const guided = [
   "/v2/acts?q=nothing",
   "/v2/catalog",
   "/v2/mine",
-  `/v2/mine?wallet=0x${"1".repeat(40)}`,
-  "/v2/mine?wallet=nobody",
   "/acts/lost",
   "/v2/spirits/unicorn",
 ]
@@ -55,6 +53,6 @@ export const guidePaths = Effect.gen(function* () {
   }
   const { acts } = yield* read
   const kinds = new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
-  const paid = acts.slice(0, 1).map(({ receipt }) => `/v2/mine?wallet=${receipt.payer}`)
+  const paid = acts.slice(0, 1).map(({ receipt }) => `/v2/wallets/${receipt.payer}`)
   return [...guided, ...kinds.values(), ...paid]
 })

@@ -10,8 +10,32 @@ import {
 import { checkLinks, type Link } from "../../../buyer/core/Chain.ts"
 import { all, button, longCode, make, verdict } from "../page/dom.ts"
 import { AnswerError, ask, part, refusalOf } from "../page/http.ts"
-import { dateOf, forget, remember, type Remembered, remembered } from "./memory.ts"
+import { timeWords } from "../page/durations.ts"
+import { browser } from "../page/store.ts"
 import { checkReveals } from "./reveals.ts"
+
+/** The newest head that this browser hashed its way to. */
+interface Remembered extends ChainPoint {
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+const slot = "altar:checkpoint"
+
+const remembered = (): Remembered | undefined => {
+  const kept = browser.json(slot)
+  const [sequence, chainHash, at] = [part(kept, "sequence"), part(kept, "chainHash"), part(kept, "at")]
+  return typeof sequence === "number" && typeof chainHash === "string" && typeof at === "number"
+    ? { sequence, chainHash, at }
+    : undefined
+}
+
+const remember = ({ chainHash, sequence }: ChainPoint) =>
+  browser.set(slot, JSON.stringify({ sequence, chainHash, at: Date.now() }))
+
+const forget = () => browser.remove(slot)
+
+const dateOf = (at: number) => timeWords(new Date(at).toISOString())
 
 interface Segment {
   readonly anchor: ChainPoint

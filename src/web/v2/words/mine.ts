@@ -93,7 +93,6 @@ const box = (place: HTMLElement) => {
         : make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
       ...(entries.length + pending().length === 0 ? [] : [exporter(entries, show)]),
     )
-    marks()
   }
   acceptImports(
     document.body,
@@ -116,16 +115,7 @@ const box = (place: HTMLElement) => {
   show()
 }
 
-/** Marks each listed act whose sealed words are here. */
-const marks = () => {
-  for (const place of all("[data-sealed]", HTMLElement)) {
-    const here = held(place.dataset["sealed"] ?? "") !== undefined
-    place.textContent = here ? "its words are in this browser" : "its words are not in this browser"
-    place.classList.toggle("sealed--here", here)
-  }
-}
-
-const show = (address: string) => location.assign(`/v2/mine?wallet=${encodeURIComponent(address)}`)
+const show = (address: string) => location.assign(`/v2/wallets/${address}`)
 
 const wallets = (place: HTMLElement) => {
   const payers = [...new Set(everything().flatMap(({ deed }) => deed?.payer ?? []))]
@@ -137,7 +127,7 @@ const wallets = (place: HTMLElement) => {
         "Paid from this browser: ",
         ...payers.flatMap((payer, index) => [
           ...(index === 0 ? [] : [", "]),
-          make("a", { href: `/v2/mine?wallet=${payer}` }, shortOf(payer)),
+          make("a", { href: `/v2/wallets/${payer}` }, shortOf(payer)),
         ]),
       ),
     )
