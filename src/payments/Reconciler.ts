@@ -92,12 +92,13 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
         const isFinal = Effect.orElseSucceed(isFinalBy(node, block), () => false)
         return { ...known, found: { is: "paid", proof }, isFinal }
       }
-      // Answers that contradict each other say nothing about the wallet: it may have paid.
-      const isCanceled = conclusion.value._tag === "Open" && conclusion.value.isCanceled === true
-      if (found.is === "nothing" && !isCanceled) return { ...known, found }
-      const isSpent = yield* settlement.isSpent(attempt.id, payment)
-      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
       const isOpen = found.is === "unused" || found.is === "reverts"
+      const isCanceled = conclusion.value._tag === "Open" && conclusion.value.isCanceled === true
+      const hasEnded = found.is === "void" || isCanceled
+      // Answers that contradict each other say nothing about the wallet: it may have paid.
+      if (!isOpen && !hasEnded) return { ...known, found }
+      const isSpent = yield* settlement.isSpent(attempt.id, payment, hasEnded)
+      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
       return { ...known, found: isOpen && isSpent ? { is: "spent" } : found }
     })
 

@@ -131,6 +131,24 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
+
+  it.live("counts against no wallet that paid by another submitter, although a node is behind that block", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const purchase = yield* Purchase.prepare(url)
+      const before = yield* Purchase.height
+      // One node answers for heads and states, another one for all else.
+      const isBehind = (method: string, params: string) =>
+        method === "eth_call" || (method === "eth_getBlockByNumber" && /latest|finalized/u.test(params))
+      const behind = Effect.sync(() =>
+        rpc.behave((method, _, params) => (isBehind(method, params) ? { head: before } : {})),
+      )
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      assert.isFalse(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "2 seconds"))),
+  )
 })
 
 /** The first bytes of a question to the token, by which a call is recognised. */

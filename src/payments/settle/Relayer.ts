@@ -1,6 +1,6 @@
 /** Settles by our own relayer key, one transaction for each payment. */
 import { Array, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
-import type { Hex } from "viem"
+import { type Hex, hexToBigInt } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
@@ -97,22 +97,32 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return yield* Effect.timeoutOption(Fiber.join(fiber), resubmittedWithin)
       })
 
-      /** Limits the wallet of a rehearsed transfer that failed in its block, unless the block came too late. */
-      const judge = Effect.fnUntraced(function* (attempt: string, hash: Hex, payment: ChainPayment) {
+      /**
+       * Limits the wallet of a rehearsed transfer that failed in its block. It is not at fault if the block came too late,
+       * or if another submitter had used the authorization by then: that transfer may have paid.
+       */
+      const judge = Effect.fnUntraced(function* (attempt: string, hash: Hex, payment: ChainPayment, hasEnded: boolean) {
         const { from, validBefore } = payment.authorization
         const receipt = yield* node.receipt(hash)
         if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
+        const block = { number: hexToBigInt(receipt.blockNumber), hash: receipt.blockHash }
+        const { stateAt } = yield* chain.questions
+        if (!hasEnded && (yield* stateAt(payment.authorization, block)).used) return
         if (!(yield* broadcasts.limit(inLowerCase(from)))) return
         yield* log("payment not made", { attempt, transaction: hash })
       })
 
-      const isSpent = Effect.fn("Relayer.isSpent")(function* (attempt: string, payment: ChainPayment) {
+      const isSpent = Effect.fn("Relayer.isSpent")(function* (
+        attempt: string,
+        payment: ChainPayment,
+        hasEnded: boolean,
+      ) {
         const sent = yield* broadcasts.find(attempt)
         if (Option.isNone(sent)) return false
         const { nonce, sender } = sent.value
         if ((yield* node.count(sender, "latest")) <= nonce) return false
-        yield* judge(attempt, sent.value.hash, payment)
-        return yield* chain.isSpentUnused({ sender, nonce }, payment.authorization)
+        yield* judge(attempt, sent.value.hash, payment, hasEnded)
+        return !hasEnded && (yield* chain.isSpentUnused({ sender, nonce }, payment.authorization))
       })
 
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
@@ -135,8 +145,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.catch(resubmit(unpaid, payment), (error) =>
             Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
-        isSpent: (attempt, payment) =>
-          Effect.catch(isSpent(attempt, payment), (error) =>
+        isSpent: (attempt, payment, hasEnded) =>
+          Effect.catch(isSpent(attempt, payment, hasEnded), (error) =>
             Effect.as(log("standing check failed", { attempt }, error), false),
           ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),

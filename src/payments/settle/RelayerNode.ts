@@ -41,7 +41,7 @@ const isKnownAlready = ({ detail = "" }: ChainUnavailable) =>
 const Transaction = Schema.NullOr(
   Schema.Struct({ hash: Word, from: AddressText, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) }),
 )
-const Mined = Schema.NullOr(Schema.Struct({ status: HexText, blockNumber: Quantity }))
+const Mined = Schema.NullOr(Schema.Struct({ status: HexText, blockNumber: Quantity, blockHash: Word }))
 const Block = Schema.Struct({ timestamp: Quantity, baseFeePerGas: Schema.optionalKey(Quantity) })
 
 const getTransaction = question("eth_getTransactionByHash", Transaction)

@@ -56,9 +56,10 @@ export class Settlement extends Context.Service<
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
      * Whether our transaction for an unpaid payment is final and did not pay, so that no other one of ours can. Limits the
-     * wallet of a rehearsed transfer that failed in its block. Never fails: without an answer it is false.
+     * wallet of a rehearsed transfer that failed in its block. `hasEnded` if the authorization was cancelled or can never
+     * pay. Never fails: without an answer it is false.
      */
-    isSpent(attempt: string, payment: ChainPayment): Effect.Effect<boolean>
+    isSpent(attempt: string, payment: ChainPayment, hasEnded: boolean): Effect.Effect<boolean>
     /** Why no settlement is possible now, as far as known: a sentence for the caller, without its full stop. */
     readonly obstacle: Effect.Effect<string | undefined>
     /** The same for monitoring: `unknown` when the node does not answer or the facilitator limits our requests. */
