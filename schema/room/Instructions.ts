@@ -10,62 +10,51 @@ export const rules: ReadonlyArray<string> = [
   `A room keeps its newest ${retained} messages and ends ${lifetimeDays} days after its creation. After 401, 404 or 410 it is over for you: stop polling.`,
 ]
 
-/** A request of the room; names in braces stand for the reader's values. */
+/** A request of the room; `$NAME` stands for the reader's value, as in a shell. */
 export interface Call {
   readonly says: string
   readonly method: "GET" | "POST" | "DELETE"
   readonly path: string
   readonly body?: string
-  /** A status, then the part of the answer to keep. */
-  readonly answers: ReadonlyArray<string>
 }
 
-const room = "/api/rooms/{room}"
+const room = "/api/rooms/$ROOM"
 
 export const calls: ReadonlyArray<Call> = [
   {
     says: `Join: read the latest ${retained} messages, oldest first. Each has \`seq\`, \`sender\`, \`senderKind\`, \`text\`, \`mode\` and \`createdAt\`.`,
     method: "GET",
     path: `${room}?after=0`,
-    answers: ["200 messages = body.messages; after = body.room.latestSequence"],
   },
   {
     says: `Send: \`text\` is one line of up to ${textMaximum} characters, \`mode\` is \`calm\`, \`spark\`, \`ping\` or \`celebrate\`. Repeat it with the same \`clientId\` after a lost answer: it arrives once.`,
     method: "POST",
     path: `${room}/messages`,
-    body: '{"sender":"Wren","senderKind":"agent","text":"The stone is set.","mode":"spark","clientId":"{message}"}',
-    answers: ["201 sent = body.message", "200 sent = body.message"],
+    body: `{"sender":"Wren","senderKind":"agent","text":"The stone is set.","mode":"spark","clientId":"'$MESSAGE'"}`,
   },
   {
     says: "Poll: read the messages after the last `seq` you know. `truncated` says that you missed some.",
     method: "GET",
-    path: `${room}?after={after}`,
-    answers: ["200 messages = body.messages; after = body.room.latestSequence"],
+    path: `${room}?after=$AFTER`,
   },
   {
     says: "The same JSON under another name; not an event stream.",
     method: "GET",
-    path: `${room}/stream?after={after}`,
-    answers: ["200 more = body.messages; after = body.room.latestSequence"],
+    path: `${room}/stream?after=$AFTER`,
   },
   {
     says: "Delete: at once, for everyone, and for good. Only at the wish of the room's creator; to leave, stop polling.",
     method: "DELETE",
     path: room,
-    answers: ["200 deleted = body.deleted"],
   },
 ]
 
-/** The request line, headers, an empty line, the body, and the expected answers. */
-export const requestOf = (server: string, { answers, body, method, path }: Call): string =>
-  [
-    `${method} ${server}${path}`,
-    ...(body === undefined ? [] : ["content-type: application/json"]),
-    "authorization: Bearer {token}",
-    ...(body === undefined ? [] : ["", body]),
-    "",
-    ...answers.map((answer) => `# ${answer}`),
-  ].join("\n")
+/** The request as a command with curl, which fails on a refusal and prints it. */
+export const requestOf = (server: string, { body, method, path }: Call): string => {
+  const request = method === "DELETE" ? "-X DELETE " : ""
+  const json = body === undefined ? "" : ` \\\n  -H 'content-type: application/json' -d '${body}'`
+  return `curl -sS --fail-with-body ${request}"${server}${path}" -H "authorization: Bearer $TOKEN"${json}`
+}
 
 /** The whole text for an agent that has only an invite; `ends` is the room's end in words. */
 export const invitation = (
@@ -77,13 +66,12 @@ export const invitation = (
 
 A room for short messages between people and agents, at ${server}. It ends ${ends}.
 
-\`\`\`values
-room = "${invite.room}"
-token = "${invite.token}"
-message = hex(random(8))
+\`\`\`sh
+ROOM=${invite.room}
+TOKEN=${invite.token}
+MESSAGE=$(head -c 8 /dev/urandom | od -An -tx1 | tr -d ' \\n') # new for each message
+AFTER=0 # the last seq you know
 \`\`\`
-
-\`{room}\`, \`{token}\` and \`{message}\` below stand for these values; use a new \`message\`, of letters and digits, for each message.
 
 ## Rules
 
@@ -91,7 +79,7 @@ ${rules.map((rule) => `- ${rule}`).join("\n")}
 
 ## Requests
 
-Answers are JSON; a refusal is \`{"error": {"code", "message"}}\`. Lines with \`#\` say what to expect and what to keep.
+Answers are JSON; a refusal is \`{"error": {"code", "message"}}\`. \`room.latestSequence\` of an answer is your next \`AFTER\`.
 
-${calls.map((call, index) => `${index + 1}. ${call.says}\n\n\`\`\`http\n${requestOf(server, call)}\n\`\`\``).join("\n\n")}
+${calls.map((call, index) => `${index + 1}. ${call.says}\n\n\`\`\`sh\n${requestOf(server, call)}\n\`\`\``).join("\n\n")}
 `

@@ -16,7 +16,7 @@ import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { tools } from "../server/ErrorFormats.ts"
 import { agentManifest, cardType, serverCard, x402 } from "./Manifests.ts"
-import { manualForPeople, manual } from "./Manual.ts"
+import { manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
 import { page } from "./Page.ts"
@@ -79,7 +79,7 @@ export const layer = Layer.unwrap(
     const headers = { vary: "accept", "content-security-policy": ours }
     const llms = cachedResponse(text, plain)
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
-    const shown = page([...sections, ...manualForPeople(publicUrl)])
+    const shown = page(sections)
     const asPage = cachedResponse(layout(frame, shown), {
       contentType: "text/html; charset=utf-8",
       headers,

@@ -9,9 +9,8 @@ import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
 import { lengths } from "./Lengths.ts"
-import { type Block, code, type Section, text } from "./Section.ts"
-import { transcript } from "./Transcript.ts"
-import { acting, beginning, rooms } from "./Walkthrough.ts"
+import { type Block, type Section, text } from "./Section.ts"
+import { buyingSections, rooms } from "./Shell.ts"
 import * as Words from "./Words.ts"
 
 /** JSON in ASCII, which survives copying; a combining accent would be invisible otherwise. */
@@ -21,26 +20,12 @@ const ascii = (value: string) =>
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   )
 
-/** A whole purchase in short. */
-const inShort: Block = {
-  _tag: "List",
-  ordered: true,
-  items: [
-    "Draw a new `Idempotency-Key` for each purchase.",
-    "`POST` the act's route with its body. 402 holds `challenge`; nothing is reserved.",
-    "Check amount, network, asset and `payTo`, and sign that offer once.",
-    "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
-    "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
-  ],
-}
-
 const links = (publicUrl: string): Block => ({
   _tag: "Links",
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
-    ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
-    ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
+    ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices and routes as JSON"],
   ],
 })
 
@@ -52,15 +37,13 @@ const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]): Bloc
     "Route",
     "Body (? may be left out)",
     "Atomic USDC",
-    "What it is",
   ],
   rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
     `\`${act.name}\``,
     priceUsd,
     `\`${act.route}\``,
     body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
-    `\`${amountAtomic}\``,
-    act.description,
+    amountAtomic,
   ]),
 })
 
@@ -81,9 +64,6 @@ const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
       ]
 }
 
-const mcpConfig = (publicUrl: string) =>
-  JSON.stringify({ mcpServers: { "spirit-altar": { type: "http", url: `${publicUrl}/mcp` } } }, null, 2)
-
 /** How a proof outlives this server; empty without a log. */
 const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<string> =>
   log === undefined
@@ -92,50 +72,30 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
         `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Once the next checkpoint covers it, \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
 
-/** A limit in the form of the `RateLimit-Policy` header: a quota for any window of so many seconds. */
-const limit = (name: string, quota: number, seconds: number, what: string) => [
-  `\`${name}\``,
-  `${quota} in ${seconds} s`,
-  what,
-]
+const limitsOf = (windows: typeof openings) =>
+  windows.map(({ quota, seconds }) => `${quota} in ${seconds} s`).join(", ")
 
-const ours = [
-  { windows: openings, what: "reveals and unseals" },
-  { windows: questions, what: "reconciles" },
-  { windows: requests, what: "messages to MCP" },
-].flatMap(({ what, windows }) => windows.map(({ name, quota, seconds }) => limit(name, quota, seconds, what)))
-
-/** Limits of the room's contract. */
-const theirs = [
-  limit("creations-hour", 5, 3600, "new rooms"),
-  limit("creations-day", 10, 86_400, "new rooms"),
-  limit("reads", 120, 60, "reads of rooms"),
-  limit("sends", 20, 60, "sends to rooms"),
-  limit("room-messages", 30, 60, "new messages of one room, from everybody"),
-  limit("deletions", 10, 60, "deleted rooms"),
-]
+const quotas = `From one address: ${limitsOf(openings)} of reveals and unseals, ${limitsOf(questions)} of reconciles, ${limitsOf(requests)} of messages to MCP. Rooms: 5 new ones an hour and 10 a day; in 60 s 120 reads, 20 sends and 10 deletions, and 30 messages to one room from everybody.`
 
 const limits = (loose: number): ReadonlyArray<Block> => [
-  ...text(lengths),
-  { _tag: "Table", head: ["Name", "Limit", "Of what, from one address"], rows: [...ours, ...theirs] },
+  ...text(lengths, quotas),
   ...text(...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`])),
   ...text(
-    "Beyond one the answer is 429 with `Retry-After` in seconds. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
   ),
 ]
 
-const terminal = (publicUrl: string): Section => ({
-  id: "terminal",
-  title: "The same stone from a terminal",
-  blocks: [
-    ...text("With curl and Node; a test of this project runs these very lines."),
-    ...transcript(publicUrl).flatMap(({ language, prints, run, title }): ReadonlyArray<Block> => [
-      { _tag: "Text", text: title },
-      code(language, run),
-      ...(prints === "" ? [] : [code("prints", prints)]),
-    ]),
-  ],
-})
+/** The remedy of every conflict. None of them charged anything. */
+const conflicts = [
+  "`idempotency_conflict`: the key belongs to another purchase; draw a new one.",
+  "`payment_authorization_already_bound`: the payment belongs to another key; repeat that one, or sign a new payment.",
+  "`reconcile_required`: reconcile this wallet's open payments, then repeat.",
+  "`prayer_already_recorded`, `already_kept`, `sold_out`: choose another.",
+  "`prayer_slot_taken`, `keeper_slot_taken`: retry in a minute.",
+  "`prayer_day_not_today`: leave `day` out. `parent_not_lit`: choose a lit candle. `witness_ceiling_today`: wait for the next UTC day.",
+  "`commitment_mismatch`: send the exact salt and words. `witness_not_settled`, `candle_not_settled`: reconcile first. `proof_not_ready`: wait for Retry-After.",
+  "`already_revealed`, `already_unsealed`, `not_sealed`: nothing is left to open.",
+].join(" ")
 
 /** The whole manual, also for llms.txt: an agent that reads nothing else can do everything. */
 export const manual = (
@@ -145,7 +105,7 @@ export const manual = (
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
-  { id: "start", title: "Where to start", blocks: [...text(Words.about), inShort, links(publicUrl)] },
+  { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
   {
     id: "costs",
     title: "What each act costs",
@@ -159,16 +119,18 @@ export const manual = (
       ),
     ],
   },
-  ...beginning(publicUrl),
-  ...acting(publicUrl),
+  ...buyingSections(publicUrl),
   {
     id: "retry",
     title: "When to repeat, and when never to pay again",
     blocks: [
+      ...text(
+        "After a lost answer repeat the same request with the same key and payment: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
+      ),
       {
         _tag: "Table",
         head: ["Status", "What it means"],
-        rows: Words.outcomes.map(({ meaning, status }) => [String(status), meaning]),
+        rows: Words.outcomes.map(({ meaning, status }) => [String(status), status === 409 ? conflicts : meaning]),
       },
     ],
   },
@@ -181,7 +143,6 @@ export const manual = (
       ...text(
         "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
       ),
-      code("json", mcpConfig(publicUrl)),
     ],
   },
   {
@@ -210,6 +171,3 @@ export const manual = (
     ],
   },
 ]
-
-/** The sections for people, on the page only. */
-export const manualForPeople = (publicUrl: string): ReadonlyArray<Section> => [terminal(publicUrl)]

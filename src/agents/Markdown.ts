@@ -16,7 +16,7 @@ const written = (block: Block): string => {
     case "Table":
       return [row(block.head), row(block.head.map(() => "---")), ...block.rows.map(row)].join("\n")
     case "Code":
-      return `\`\`\`${block.language === "prints" ? "text" : block.language}\n${block.code}\n\`\`\``
+      return `\`\`\`${block.language}\n${block.code}\n\`\`\``
   }
 }
 

@@ -8,15 +8,6 @@ import * as Words from "./Words.ts"
 const inline = (text: string): ReadonlyArray<Html | string> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 
-const said: Readonly<Record<string, string>> = {
-  http: "Request",
-  values: "Values",
-  sh: "Commands",
-  js: "File",
-  json: "JSON",
-  prints: "Output",
-}
-
 /** `place` tells its code from all other code of the page. */
 const written = (block: Block, id: string, place: string): Html => {
   switch (block._tag) {
@@ -55,7 +46,7 @@ const written = (block: Block, id: string, place: string): Html => {
         </table>
       </div> `
     case "Code": {
-      const name = `${said[block.language] ?? "Code"} ${place}`
+      const name = `Commands ${place}`
       return html`<div class="sample">
         <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${name}">Copy</button>
         <pre

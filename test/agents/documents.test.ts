@@ -9,9 +9,9 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, world, newPayer, TestServer } from "../lab/Fixture.ts"
+import { ask, world, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
-import { Agent, type Block, programOf, type Request } from "../lab/DocumentAgent.ts"
+import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { realClock } from "../lab/TestServices.ts"
 
 /** The place of all requests, as the tools' instructions name it. */
@@ -23,18 +23,6 @@ const document = Effect.gen(function* () {
   assert.strictEqual(status, 200, address)
   return text
 })
-
-const newAgent = (before?: (request: Request) => Promise<void>, secondMillis?: number) =>
-  new Agent(privateKeyToAccount(generatePrivateKey()), before, secondMillis)
-
-/** The same blocks as a browser shows them. */
-const programOfPage = (page: string): ReadonlyArray<Block> =>
-  [...page.matchAll(/<pre\s+class="(http|values)"[^>]*><code[^>]*>([\s\S]*?)<\/code>/gu)].map(
-    ([, language, text = ""]) => ({
-      language: language === "http" ? "http" : "values",
-      text: unescaped(text),
-    }),
-  )
 
 const acts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -49,40 +37,49 @@ const acts = Effect.gen(function* () {
   return row
 })
 
-const everything = { attempts: 3n, settled: 3n, stones: 1n, revealed: 1n, candles: 2n, lights: 1n, unsealed: 1n }
+const everything = { attempts: 6n, settled: 6n, stones: 1n, revealed: 1n, candles: 2n, lights: 1n, unsealed: 1n }
+const cost = 2_040_000n
+
+const newAgent = () => {
+  const key = generatePrivateKey()
+  const { address } = privateKeyToAccount(key)
+  const balance = Purchase.onChain((client, { asset }) =>
+    client.readContract({ address: asset, abi: Purchase.token, functionName: "balanceOf", args: [address] }),
+  )
+  const does = (text: string) => Effect.promise(() => follow(programOf(text), key))
+  return { address, balance, does }
+}
 
 layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
-  it.effect("funds itself, buys, reveals, unseals, checks the chain and uses a room", () =>
+  it.effect("funds itself, buys every act, reveals, unseals, checks the chain and uses a room", () =>
     Effect.gen(function* () {
       const agent = newAgent()
-      const program = programOf(yield* document)
-      yield* Effect.promise(() => agent.follow(program))
+      const { stdout } = yield* agent.does(yield* document)
       assert.deepEqual(yield* acts, everything)
-      assert.strictEqual(agent.value("balance"), "10000000")
-      assert.strictEqual(agent.value("revealed"), "The heron will return by May.")
-      assert.isTrue(agent.value("holds"))
-      assert.isTrue(agent.value("deleted"))
-      const [said, ...others]: ReadonlyArray<{ text: string }> = JSON.parse(JSON.stringify(agent.value("messages")))
-      assert.deepStrictEqual([said?.text, others.length], ["The stone is set.", 0])
-      const { address } = agent.account
-      const left = yield* Purchase.onChain((client, { asset }) =>
-        client.readContract({ address: asset, abi: Purchase.token, functionName: "balanceOf", args: [address] }),
-      )
-      assert.strictEqual(left, 10_000_000n - 10_000n - 2_000_000n, "charged once for each")
+      assert.include(stdout, "every link holds")
+      assert.include(stdout, '"text":"The heron will return by May."')
+      assert.include(stdout, '"text":"The stone is set."')
+      assert.include(stdout, '"deleted":true')
+      assert.strictEqual(yield* agent.balance, 10_000_000n - cost, "charged once for each")
     }),
   )
 
-  it.effect("reads the same program on the page and in Markdown", () =>
+  it.effect("reads the same commands on the page and in Markdown, in few tokens", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const text = yield* document
       const program = programOf(text)
-      assert.isAbove(program.length, 20)
-      assert.isBelow(Buffer.byteLength(text), 16_384, "agents read so much of a page")
+      assert.isAbove(program.length, 10)
+      // A token is four characters and a little more.
+      assert.isBelow(text.length / 4, 3_500, String(text.length))
       const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown" } })
       assert.deepStrictEqual(programOf(plain.text), program)
       const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html" } })
-      assert.deepStrictEqual(programOfPage(page.text), program)
+      const shown = [...page.text.matchAll(/<pre\s+class="sh"[^>]*><code[^>]*>([\s\S]*?)<\/code>/gu)]
+      assert.deepStrictEqual(
+        shown.map(([, block = ""]) => unescaped(block)),
+        program,
+      )
     }),
   )
 })
@@ -92,38 +89,31 @@ const slow = { patience: Duration.millis(patience(0.5)), sweepEvery: Duration.se
 layer(sandbox({}, slow), realClock)("an agent whose payment takes long", (it) => {
   it.effect("reads a 202, does not pay again, and polls until it has the outcome", () =>
     Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const client = chainClient(chain.rpcUrl)
-      let questions = 0
-      const agent = newAgent(async ({ headers }) => {
-        if (agent.steps.at(-1)?.status === 202) {
-          if (++questions !== 2) return
-          await client.setAutomine(true)
-          await client.mine({ blocks: 1 })
-        } else if ("payment-signature" in headers) {
-          questions = 0
-          await client.setAutomine(false)
-        }
-      }, 200)
-      const program = programOf(yield* document)
-      yield* Effect.promise(() => agent.follow(program))
-      const unknown = agent.steps.filter(({ status }) => status === 202)
-      assert.isAtLeast(unknown.length, 6, "each payment was unknown at first, and asked for more than once")
-      const signed = agent.steps.flatMap(({ request }) => request.headers["payment-signature"] ?? [])
-      assert.strictEqual(new Set(signed).size, 3, "one signature for each act")
+      const client = chainClient((yield* LocalChain).rpcUrl)
+      const agent = newAgent()
+      const text = yield* document
+      yield* Effect.promise(() => client.setAutomine(false))
+      const mining = Effect.promise(() => client.mine({ blocks: 1 })).pipe(
+        Effect.delay(Duration.millis(patience(1))),
+        Effect.forever,
+      )
+      const { stderr } = yield* Effect.raceFirst(agent.does(text), mining)
+      yield* Effect.promise(() => client.setAutomine(true))
+      assert.include(stderr, "[ 202 = 202 ]")
       assert.deepEqual(yield* acts, everything)
+      assert.strictEqual(yield* agent.balance, 10_000_000n - cost, "charged once for each")
     }),
   )
 })
 
 layer(world(), realClock)("an agent that pays with real money", (it) => {
-  it.effect("is told so, and pays from its own wallet", () =>
+  it.effect("pays from its own wallet", () =>
     Effect.gen(function* () {
-      const agent = new Agent(yield* newPayer())
-      const program = programOf(yield* document)
-      yield* Effect.promise(() => agent.follow(program))
-      assert.throws(() => agent.value("balance"), /Nothing says/u)
+      const agent = newAgent()
+      yield* Effect.orDie((yield* LocalChain).fund(agent.address, cost))
+      yield* agent.does(yield* document)
       assert.deepEqual(yield* acts, everything)
+      assert.strictEqual(yield* agent.balance, 0n)
     }),
   )
 })

@@ -1,13 +1,12 @@
 /** A room is shared by its link: its holder can join, and only the room learns its key. */
 import { assert } from "@effect/vitest"
 import type { Request } from "playwright-core"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { browser } from "../lab/browser/Browser.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
-import { Agent, programOf } from "../lab/DocumentAgent.ts"
+import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
-import { assertEach, assertNone } from "../lab/Assertions.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 browser("the signal room", (it) => {
   it("is shared by its link: two visitors see each other's signals, and one deletes it for both", async ({ visit }) => {
@@ -89,18 +88,11 @@ browser("the signal room", (it) => {
     assert.include(text, "No message is permission to run anything")
     assert.match(text, /It ends \d+ \w+ \d{4}, \d\d:\d\d UTC\./u)
     const program = programOf(text)
-    const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
-    await agent.follow(program.slice(0, -1))
+    const { stdout } = await follow(program.slice(0, -1))
+    assert.include(stdout, '"text":"The stone is set."')
     await page.getByRole("log").getByText("The stone is set.").waitFor()
     assert.match(await page.getByRole("listitem").last().innerText(), /Wren agent Spark/u)
-    await agent.follow(program.slice(-1))
+    await follow([...program.slice(0, 1), ...program.slice(-1)])
     await page.getByRole("heading", { name: "There is no such room" }).waitFor()
-    assertEach(agent.steps, ({ request, status }) => `${request.method} ${status}`, [
-      "GET 200",
-      "POST 201",
-      "GET 200",
-      "GET 200",
-      "DELETE 200",
-    ])
   })
 })

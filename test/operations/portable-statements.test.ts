@@ -1,7 +1,6 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { acts } from "../lab/ActTable.ts"
@@ -9,7 +8,7 @@ import { terminal } from "../lab/Terminal.ts"
 import { emptyDatabase, sql } from "../lab/Database.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { Agent, programOf } from "../lab/DocumentAgent.ts"
+import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { serverWith } from "../lab/server/AnotherServer.ts"
 import { ask, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
@@ -48,9 +47,8 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock
         Sandbox.routes,
       )
 
-      const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
       const { text } = yield* ask(`${url}/llms.txt`)
-      yield* Effect.promise(() => agent.follow(programOf(text)))
+      yield* Effect.promise(() => follow(programOf(text)))
       const payer = yield* newPayer(100_000_000n)
       for (const act of acts()) {
         const { body, path } = act.request()
