@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { createAct, createActs, guide } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
-import { newCommitment } from "../lab/Fixture.ts"
+import { ask, newCommitment } from "../lab/Fixture.ts"
 
 /** The page as a server writes it that takes real money. */
 const takeRealMoney = (page: Page) =>
@@ -123,5 +123,24 @@ guide("a phone", (it) => {
     const place = await summary.boundingBox()
     await summary.click()
     assert.deepStrictEqual(await summary.boundingBox(), place)
+  })
+})
+
+/** Sentences that readers stumbled over, as they are said now. */
+const sentences: ReadonlyArray<readonly [path: string, sentence: string]> = [
+  ["/v2/stone", "Nobody can backdate a stone."],
+  ["/v2/stone", "Words you seal are saved in this browser before you pay."],
+  ["/v2/stone", "It is not notarized and does not prove who wrote the words."],
+  ["/v2/candles", "No candles yet. Yours appears here at once."],
+  ["/v2/mine", "Use my wallet"],
+  ["/v2/spirits/slate-lynx", "Previous"],
+]
+
+guide("the guide", (it) => {
+  it("says in plain English what its readers stumbled over", async ({ run, url }) => {
+    for (const [path, sentence] of sentences) {
+      const { text } = await run(ask(`${url}${path}`))
+      assert.include(text.replaceAll(/\s+/gu, " "), sentence, path)
+    }
   })
 })

@@ -123,7 +123,7 @@ browser("the signal room", (it) => {
       await page.clock.runFor(3000)
       await page.locator("#state", { hasText: "The room cannot answer now. Trying again in 3 seconds." }).waitFor()
       await page.clock.runFor(3000)
-      await page.locator("#state", { hasText: "Listening" }).waitFor()
+      await page.locator("#state", { hasText: "Checking every 3 seconds" }).waitFor()
     }
     assert.include(page.url(), guest.token)
   })
