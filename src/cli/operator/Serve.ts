@@ -13,7 +13,6 @@ import { ungranted } from "../admin/AdminDatabase.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
-import { checking } from "./Check.ts"
 import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
@@ -75,5 +74,11 @@ export const serve = command("serve", {
     ["DATABASE_URL=postgres://… npm run serve", "Serve the free routes; paid ones answer 503 payments_unavailable"],
   ],
   flags: { check, json: common.json },
-  run: (flags) => (flags.check ? checking(flags.json) : serving),
+  run: (flags) =>
+    flags.check
+      ? Effect.flatMap(
+          Effect.promise(() => import("./Check.ts")),
+          ({ checking }) => checking(flags.json),
+        )
+      : serving,
 })

@@ -128,7 +128,8 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
         })
         if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
-        if (signatures.isHigh(signed, terms)) return yield* refuseMember(badSignature, "payload.signature", highS)
+        if (yield* signatures.isHigh(signed, terms))
+          return yield* refuseMember(badSignature, "payload.signature", highS)
 
         const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
         const late = untimely(authorization, terms, now)

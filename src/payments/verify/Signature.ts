@@ -41,7 +41,8 @@ const walletCall = Option.liftThrowable((authorization: SignedAuthorization, ter
 export class Signatures extends Context.Service<Signatures>()("spirit-altar/payments/verify/Signature", {
   make: Effect.gen(function* () {
     const { ask } = yield* Chain
-    const isSigned = yield* Effect.promise(makeIsSigned)
+    // WebAssembly of 16 MB, loaded for the first payment.
+    const curve = yield* Effect.cached(Effect.promise(makeIsSigned))
     const signingOf = signings()
     /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
     const codeless = new BoundedMap<Address, number>(codelessKept)
@@ -56,7 +57,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     /** A malformed signature is not one of a wallet's own key. */
     const byKey = (authorization: SignedAuthorization, terms: Terms) => {
       const signing = signingOf(authorization, terms)
-      return signing !== undefined && isSigned(signing)
+      return signing === undefined ? Effect.succeed(false) : Effect.map(curve, (isSigned) => isSigned(signing))
     }
 
     const plainOf = (authorization: SignedAuthorization) => ({
@@ -71,13 +72,13 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const plain = plainOf(authorization)
-      if (byKey(plain, terms)) return plain
+      if (yield* byKey(plain, terms)) return plain
       return (yield* hasCode(authorization.from)) ? authorization : undefined
     })
 
     /** Whether the wallet's key signed with the upper of two values of s. */
     const isHigh = (authorization: SignedAuthorization, terms: Terms) =>
-      isHighS(authorization.signature) && byKey(authorization, terms)
+      isHighS(authorization.signature) ? byKey(authorization, terms) : Effect.succeed(false)
 
     const byWallet = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const data = walletCall(authorization, terms)
@@ -93,12 +94,12 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
      * of transfers, so this alone proves the owner of a used authorization.
      */
     const proven = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      return byKey(authorization, terms) || (yield* byWallet(authorization, terms))
+      return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
     })
 
     /** Whether the wallet signed, in any spelling. A wallet without code costs the node nothing that is not cached. */
     const isSigner = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      if (byKey(plainOf(authorization), terms)) return true
+      if (yield* byKey(plainOf(authorization), terms)) return true
       return (yield* hasCode(authorization.from)) && (yield* byWallet(authorization, terms))
     })
 

@@ -1,5 +1,4 @@
 /** Encodes an authorization and its signature as bytes, and recovers the key that signed it: a fifth of a millisecond. */
-import { instantiateSecp256k1 } from "@bitauth/libauth"
 import { domainSeparator, type Hex, keccak256, stringToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
@@ -24,6 +23,7 @@ export const digestOf = (signing: Uint8Array): Uint8Array => {
 
 /** Recovers the address whose key signed; undefined if no key can have. */
 export const makeRecover = async () => {
+  const { instantiateSecp256k1 } = await import("@bitauth/libauth")
   const curve = await instantiateSecp256k1()
   return (signing: Uint8Array): Uint8Array | undefined => {
     const parity = signing[parityAt] === 1 ? 1 : 0
