@@ -51,7 +51,7 @@ const published = {
 export const examples: Readonly<Record<string, unknown>> = {
   WitnessStone: stone,
   // The example's log has one stone, so none before it can hold the statement of a key.
-  ReceiptFile: { permalink, record: stoneRecord },
+  ReceiptFile: { permalink, record: stoneRecord, binding: null },
   ListedStone: { ...stone, permalink },
   ChainEntry: link,
   ChainSegment: { anchor: genesis, head, next: null },

@@ -55,6 +55,10 @@ const PostRow = Schema.Union([
   ),
 ])
 
+/** A send opens its room by the room's token. */
+const isOpened = `EXISTS (
+      SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof)`
+
 /**
  * `held` locks the opened rooms and reads their newest version, since the snapshot may be older than the lock. A caller
  * without a room's token must not lock it and block its members. A message replaces the one 50 before it. Rooms
@@ -67,12 +71,10 @@ const statement = `
     FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
       WITH ORDINALITY AS a(id, proof, keys, client_key, content_key, head, middle, nth)
   ), held AS MATERIALIZED (
-    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND EXISTS (
-      SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof
-    ) ORDER BY id FOR UPDATE
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND ${isOpened} ORDER BY id FOR UPDATE
   ), room AS MATERIALIZED (
     SELECT * FROM held UNION ALL
-    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND NOT EXISTS (SELECT FROM held WHERE held.id = rooms.id)
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND NOT ${isOpened}
   ), placed AS MATERIALIZED (
     SELECT asked.*, name, created_at, expires_at, latest_sequence, content_keys,
       sha256(token_digest || $8::bytea) = asked.proof AS proved, clock_timestamp() AS at,

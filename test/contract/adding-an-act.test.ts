@@ -140,7 +140,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({
         assert.strictEqual(sold.length, 24)
         assert.include(
           (yield* ask(`${url}/llms.txt`)).text,
-          "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | `20000` | One stroke of a spirit's bell |",
+          "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | 20000 |",
         )
       }),
     )

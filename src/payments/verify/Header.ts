@@ -43,7 +43,6 @@ export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
 export const requestBinding: ChallengeExtensions["request-binding"] = {
   info: { version: 1 },
   schema: {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
     properties: { version: { const: 1 }, salt: { type: "string", pattern: "^[A-Za-z0-9_-]{22,43}$" } },
     required: ["version"],
