@@ -39,7 +39,7 @@ export const binding = {
   info: { version: 1 },
   schema: {
     type: "object",
-    properties: { version: { const: 1 }, salt: { type: "string", pattern: "^[A-Za-z0-9_-]{22,43}$" } },
+    properties: { version: { const: 1 }, salt: { type: "string", maxLength: 43, pattern: "^[A-Za-z0-9_-]{22,43}$" } },
     required: ["version"],
   },
 } as const

@@ -152,7 +152,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/buyer/core/Expectation.ts",
     breaks: "mismatchOf",
     by: always("undefined"),
-    test: "hostile-altar",
+    test: "scripted-altar",
   },
   {
     fault: "a buyer accepts any record",
