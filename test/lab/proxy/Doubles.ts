@@ -37,9 +37,15 @@ const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
 const settle = ({ paymentPayload }: SettleBody) => {
   const { from, nonce, to, value } = paymentPayload.payload.authorization
   const transaction = `0x${randomBytes(32).toString("hex")}`
+  const mined = { address: asset, transactionHash: transaction, blockNumber: "0x64", blockHash: word(100n) }
   logsOf.set(transaction, [
-    { address: asset, topics: [authorizationUsed, addressTopic(from), nonce.toLowerCase()], data: "0x" },
-    { address: asset, topics: [transferTopic, addressTopic(from), addressTopic(to)], data: word(BigInt(value)) },
+    { ...mined, logIndex: "0x0", topics: [authorizationUsed, addressTopic(from), nonce.toLowerCase()], data: "0x" },
+    {
+      ...mined,
+      logIndex: "0x1",
+      topics: [transferTopic, addressTopic(from), addressTopic(to)],
+      data: word(BigInt(value)),
+    },
   ])
   return { success: true, transaction, network, payer: from }
 }
@@ -50,6 +56,7 @@ const block = () => ({
   number: "0x64",
   timestamp: `0x${Math.floor(Date.now() / 1000).toString(16)}`,
   hash: word(100n),
+  parentHash: word(99n),
   baseFeePerGas: "0x1",
   transactions: [],
 })
