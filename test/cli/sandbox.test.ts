@@ -74,7 +74,7 @@ describe("a sandbox", () => {
     // The banner's next steps, as they stand there.
     const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))
     assert.strictEqual(steps.length, 2, banner)
-    const verified = "1 stones: every link hashes, every payment is on the chain."
+    const verified = "1 stone: every link hashes, every payment is on the chain."
     for (const [step, outcome] of [
       [steps[0] ?? "", "paid        $0.01, once"],
       [steps[1] ?? "", verified],

@@ -51,7 +51,7 @@ describe.concurrent("beside a sandbox on another port, the commands of", () => {
       const { folder, type } = yield* sandbox
       const stone = yield* type(exampleOf("README.md", "npm run buy -- witness"))
       assert.include(stone, "paid        $0.01, once")
-      assert.include(stone, "1 stones: every link hashes, every payment is on the chain.")
+      assert.include(stone, "1 stone: every link hashes, every payment is on the chain.")
       const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
 
       const bought = yield* type(exampleOf("docs/integrating.md", "npm run buy -- witness"), { ID: id })

@@ -101,6 +101,8 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
 })
 
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
+
 const inJson = (document: object) => Console.log(JSON.stringify(document))
 
 const inWords = Effect.fnUntraced(function* ({
@@ -115,10 +117,10 @@ const inWords = Effect.fnUntraced(function* ({
   const paid =
     lost.length === 0 ? "every payment is on the chain." : `${stones - lost.length} payments are on the chain.`
   yield* Console.log(
-    `${stones} stones: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
+    `${counted(stones, "stone")}: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
   )
   yield* Console.log(
-    `${checked} reveals: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden and cannot be checked.`}`,
+    `${counted(checked, "reveal")}: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden and cannot be checked.`}`,
   )
   if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
   yield* Console.log(`head ${chainHash}`)
