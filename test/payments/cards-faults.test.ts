@@ -138,23 +138,25 @@ describe.concurrent("a request that fails validation, whose key the processor do
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const bank = yield* Processor
+      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
+      // It sweeps as it starts, so it starts before there is an attempt.
+      const other = yield* anotherServer(cards)
       const purchase = yield* prepare(url)
+      const there = { ...purchase, url: purchase.url.replace(url, other) }
       yield* bank.arm("invalidBefore").release
       assertPending(purchase, yield* send(purchase))
-      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
-      const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
 
       yield* afterNextSweep(purchase)
       const refusal = bank.arm("invalidBefore")
       const one = yield* Effect.forkScoped(reconcile(purchase))
       yield* refusal.arrived
       const charge = bank.arm("holdAfter")
-      const other = yield* Effect.forkScoped(reconcile(there))
+      const second = yield* Effect.forkScoped(reconcile(there))
       yield* charge.arrived
       yield* refusal.release
       assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
       yield* charge.release
-      const told = yield* Fiber.join(other)
+      const told = yield* Fiber.join(second)
       assertAnswer(told, 402, "payment_failed")
       const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
       assert.match(String(told.json["message"]), sentence)
