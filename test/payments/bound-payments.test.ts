@@ -92,16 +92,16 @@ layer(house, realClock)("a payment bound to its request", (it) => {
       const { rpcUrl } = yield* LocalChain
       const proof = yield* checked(file.text, { key: Option.some(receiptKey), rpc: Option.some(rpcUrl) })
       assert.strictEqual(proof.ended._tag, "Success", proof.lines.join("\n"))
-      assert.isTrue(proof.lines.some((line) => /^SHOWN {6}binding: .*pays for nothing else\.$/u.test(line)))
+      assert.isTrue(proof.lines.some((line) => /^HOLDS {8}binding: .*pays for nothing else\.$/u.test(line)))
       assert.isTrue(
         proof.lines.some((line) =>
-          new RegExp(`^SHOWN {6}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
+          new RegExp(`^HOLDS {8}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
         ),
         proof.lines.join("\n"),
       )
       const changed = JSON.stringify({ ...JSON.parse(file.text), body: { commitment: newCommitment() } })
       const forged = yield* checked(changed, { key: Option.some(receiptKey) })
-      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     binding: ")))
+      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       binding: ")))
     }),
   )
 

@@ -96,7 +96,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         const intentionCommitment = seal(words.salt, words.text)
         const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
         const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
-        assert.include(closed.lines, "NOT SHOWN  words: No words are revealed.")
+        assert.include(closed.lines, "NOT CHECKED  words: No words are revealed.")
         const unsealed = { salt: words.salt, words: words.text }
         assert.strictEqual((yield* ask(`${url}/api/candles/${candle.id}/unseal`, post(unsealed))).status, 201)
         const { json, text } = yield* ask(candle.file)
@@ -104,11 +104,11 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         assert.deepInclude(json["reveal"], words)
         const open = yield* checked(text, { key: Option.some(key) })
         assert.strictEqual(open.ended._tag, "Success")
-        assert.include(open.lines, "SHOWN      words: The revealed words and their salt are those that were sealed.")
+        assert.include(open.lines, "HOLDS        words: The revealed words and their salt are those that were sealed.")
         const other = text.replace(words.text, "The tide table was right.")
         const forged = yield* checked(other, { key: Option.some(key) })
         assert.strictEqual(forged.ended._tag, "Failure")
-        assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+        assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       words: ")))
         const asJson = yield* checked(other, { key: Option.some(key), json: true })
         assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
         assert.match(String((yield* checked(text, {})).ended), /--key/u)
@@ -149,7 +149,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         assert.strictEqual(good.ended._tag, "Success")
         assert.match(
           good.lines.join("\n"),
-          /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} in block \d+ transfers 0\.01 USDC from 0x/mu,
+          /^HOLDS {8}payment: Transaction 0x[0-9a-f]{64} in block \d+ transfers 0\.01 USDC from 0x/mu,
         )
         const unknown = `0x${"ab".repeat(32)}`
         const unused = { ...delivered, nonce: unknown }
@@ -161,7 +161,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
           ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
           ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
           ["another act's transaction", { transaction: others }, /^Failure BROKEN .* does not hold/u],
-          ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
+          ["a moved transaction", { transaction: unknown }, /NOT CHECKED .* its authorization is used/u],
           ["no transaction", { transaction: unknown, delivered: unused }, /^Failure BROKEN .* nothing was paid/u],
           ["another network", { network: "eip155:8453" }, /^Failure $/u],
         ]

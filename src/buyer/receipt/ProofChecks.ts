@@ -9,7 +9,11 @@ import type { Link } from "../Verify.ts"
 import { checked, holds, open, type ReceiptCheck } from "./Checks.ts"
 
 /** The claimed content of the log: a stone of an altar, the bytes of an entry, or its leaf hash. */
-export type Logged = { readonly stone: Link } | { readonly entry: Bytes } | { readonly leaf: Bytes }
+export type Logged =
+  /** `others` are members of the stone that the log does not certify. */
+  | { readonly stone: Link; readonly others?: ReadonlyArray<string> }
+  | { readonly entry: Bytes }
+  | { readonly leaf: Bytes }
 
 export interface ProofVerdict {
   /** Whether the log has the entry and its witnesses signed as required. */
@@ -24,6 +28,9 @@ const judged = <A extends { readonly ok: true }>(name: string, verdict: A | NotP
       ? Promise.resolve(holds(name, says(verdict)))
       : Promise.reject(new Unproven(verdict.fault, verdict.reason)),
   )
+
+/** The members of a stone that a proof covers; `chainHash` is the hash of the other five. */
+const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"]
 
 const dayOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
@@ -52,12 +59,12 @@ export const checkProof = async (text: string, logged: Logged, trust: Trust): Pr
     "stone" in logged ? await verifyProof(text, logged.stone, trust) : await verifyEntry(text, logged, trust)
   const entry = await judged("entry", verdict, ({ index }) =>
     "stone" in logged
-      ? `The tree holds stone ${logged.stone.sequence}: its hash before, sequence, commitment, time and transaction.`
+      ? `The tree holds stone ${logged.stone.sequence}: ${covered.join(", ")}.`
       : `The tree holds it as entry ${index + 1}, at index ${index}.`,
   )
   const rest =
     "stone" in logged
-      ? "The log says nothing about other members of the stone, or what its words mean."
+      ? `The log does not certify what the words mean, or other members: ${(logged.others ?? ["all"]).join(", ")}.`
       : `The log does not say what the entry means, who wrote it, or when.${"leaf" in logged ? " Nor was the entry itself hashed." : ""}`
   return {
     ok: verdict.ok,

@@ -33,14 +33,30 @@ export const linkOf = (stone: Members): Link => ({
   chainHash: textAt(stone, "chainHash", hash),
 })
 
+/** A stone of a file, and the names of its members that no chain hash covers. */
+export interface StoneGiven {
+  readonly stone: Link
+  readonly others: ReadonlyArray<string>
+}
+
 /** The one stone in a JSON text: a record alone, or an answer or a receipt file that holds one. */
-export const stoneIn = (text: string): Link => {
+export const stoneIn = (text: string): StoneGiven => {
   const answer = anyMembers(jsonIn(text, "The stone"), "The stone")
-  const [stone, ...more] = [answer, answer["stone"], answer["record"]].filter(
-    (one) => typeof one === "object" && one !== null && "chainHash" in one,
+  const [given, ...more] = [answer, answer["stone"], answer["record"]].flatMap((one) =>
+    typeof one === "object" && one !== null && "chainHash" in one ? [anyMembers(one, "The stone")] : [],
   )
-  if (stone === undefined || more.length > 0) throw malformed("This JSON does not hold one stone.")
-  return linkOf(anyMembers(stone, "The stone"))
+  if (given === undefined) throw malformed("This JSON holds no witness stone: save what /api/witness/{id} answers.")
+  if (more.length > 0) throw malformed("This JSON holds more than one stone: keep one of them.")
+  const stone = linkOf(given)
+  const { receipt } = answer
+  const hasReceipt = typeof receipt === "object" && receipt !== null && !Array.isArray(receipt)
+  for (const name of hasReceipt ? ["payer", "transaction"] : [])
+    if (name in given && anyMembers(receipt, "The receipt")[name] !== given[name])
+      throw malformed(`This JSON contradicts itself: its receipt names another ${name} than its stone.`)
+  return {
+    stone,
+    others: [...Object.keys(given).filter((name) => !(name in stone)), ...(hasReceipt ? ["receipt"] : [])],
+  }
 }
 
 const nullable = (members: Members, name: string) => (members[name] === null ? null : textAt(members, name))

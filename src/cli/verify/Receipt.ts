@@ -1,14 +1,13 @@
-/** `verify --receipt`: checks the receipt file of one act, offline but for `--rpc`, and prints a line for each check. */
-import { Console, Effect, FileSystem, Option } from "effect"
+/** `verify --receipt`: checks the receipt file of one act, offline but for `--rpc`,. */
+import { Effect, FileSystem, Option } from "effect"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
-import type { ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
-import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 import { policyIn } from "../log/Policy.ts"
-import { plain } from "../Output.ts"
 import * as Download from "./Download.ts"
+import { report } from "./Report.ts"
 import { transferCheck } from "./Transfer.ts"
 
 interface Given {
@@ -28,10 +27,6 @@ const read = (path: string) =>
     return size > fileMaximum * 4 ? " ".repeat(fileMaximum + 1) : yield* fs.readFileString(path)
   }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
 
-const marks = { holds: "SHOWN    ", broken: "BROKEN   ", open: "NOT SHOWN" } as const
-
-const lineOf = ({ name, says, state }: ReceiptCheck) => plain(`${marks[state]}  ${name}: ${says}`)
-
 export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path: string, given: Given) {
   const { json: isJson, key, payTo } = given
   if (Option.isNone(key)) return yield* new CommandFailure({ message: "Name the receipts' verifier key with --key." })
@@ -50,16 +45,5 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
       : undefined
   const checks = verdict.checks.map((check) => (check.name === payment?.name ? payment : check))
   const ok = verdict.ok && payment?.state !== "broken"
-  if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
-  else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
-  if (!ok) {
-    const namesOf = (isSo: (check: ReceiptCheck) => boolean) => checks.filter(isSo).map(({ name }) => name)
-    const broken = namesOf(({ state }) => state === "broken")
-    const foreign = namesOf(({ isForeign }) => isForeign === true)
-    const why = foreign.length === 0 ? "its key may sign" : `it holds: other keys were named (${foreign.join(", ")})`
-    return yield* new CheckFailed({
-      message:
-        broken.length === 0 ? `${path}: nothing shows that ${why}.` : `${path} does not hold: ${broken.join(", ")}.`,
-    })
-  }
+  yield* report(path, { ok, checks, claims: claims ?? null }, isJson)
 })
