@@ -34,7 +34,6 @@ export default defineConfig({
     // Each server leaves megabytes behind: the first collection of old objects can wait.
     execArgv: ["--initial-heap-size=400"],
     silent: "passed-only",
-    reporters: ["default", "./test/lab/run/FailureReporter.ts"],
     coverage: {
       include: ["src/**/*.ts", "schema/**/*.ts"],
       reporter: ["text", "html"],

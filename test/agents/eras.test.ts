@@ -1,16 +1,12 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { ask, world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
-import { random } from "../lab/Random.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { visit } from "./Agent.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -200,69 +196,6 @@ layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
       }
       const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
       assert.deepStrictEqual([heard.status, heard.text], [202, ""])
-    }),
-  )
-
-  it.effect("a mixed stream of requests keeps the versions apart", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const draw = random("mixed eras")
-      const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
-        choices[draw.below(choices.length)] ?? choices[0]
-      for (let turn = 0; turn < 300; turn += 1) {
-        const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
-        const version = one<string | number | null | undefined>(
-          undefined,
-          stateless,
-          "2025-06-18",
-          "2099-01-01",
-          5,
-          null,
-        )
-        const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
-        const params = {
-          name: "field",
-          protocolVersion: "2025-06-18",
-          ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
-        }
-        const id = one<string | number>("a", turn)
-        const answer = yield* ask(`${url}/mcp`, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            ...from(newAddress()),
-            ...(header === undefined ? {} : { "mcp-protocol-version": header }),
-            ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
-          },
-          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-        })
-        const reply = JSON.parse(answer.text)
-        const isNew =
-          version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
-        const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
-        assert.include([200, 400, 404], answer.status, where)
-        if (isNew) assert.strictEqual(reply.id, id, where)
-        else assert.include([id, null], reply.id, where)
-        assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
-        if (answer.status === 404) assert.isTrue(isNew, where)
-        if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
-        if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
-      }
-    }),
-  )
-
-  it.effect("an agent with a key and this URL buys, reveals and verifies", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const chain = yield* LocalChain
-      const wallet = generatePrivateKey()
-      yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
-      const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
-      assert.strictEqual(prayer.record.agentName, "Wren")
-      assert.strictEqual(light.record.dedication, "For the bees")
-      assert.strictEqual(revealed.status, 201)
-      assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
-      assert.isTrue(verification["verified"])
     }),
   )
 })

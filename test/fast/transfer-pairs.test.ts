@@ -10,13 +10,14 @@ import { word } from "../lab/TransferLogs.ts"
 const [payer, other, old] = [wallet(1), wallet(2), wallet(3)]
 const ours = new Set<string>([us, old])
 
-type Placed = readonly [index: number, log: Pick<TokenLog, "topics" | "data">, transaction?: Hex]
+/** Logs by their index. */
+type Placed = Readonly<Record<number, Pick<TokenLog, "topics" | "data"> & { readonly transaction?: Hex }>>
 
-const logs = (placed: ReadonlyArray<Placed>): ReadonlyArray<TokenLog> =>
-  placed.map(([index, log, transaction = word("1")]) => ({
+const logs = (placed: Placed): ReadonlyArray<TokenLog> =>
+  Object.entries(placed).map(([index, log]) => ({
+    transaction: word("1"),
     ...log,
-    index,
-    transaction,
+    index: Number(index),
     block: 7n,
     blockHash: word("7"),
   }))
@@ -24,141 +25,37 @@ const logs = (placed: ReadonlyArray<Placed>): ReadonlyArray<TokenLog> =>
 const used = use(payer, nonceOf(1))
 const paid = move(payer, us, 5n)
 
-const cases: ReadonlyArray<readonly [string, ReadonlyArray<Placed>, pairs: ReadonlyArray<string>, unclear: number]> = [
-  [
-    "a use directly before its transfer",
-    [
-      [4, used],
-      [5, paid],
-    ],
-    ["1:5"],
-    0,
-  ],
-  [
-    "two payments of one wallet in one transaction",
-    [
-      [4, used],
-      [5, paid],
-      [6, use(payer, nonceOf(2))],
-      [7, move(payer, us, 6n)],
-    ],
+const cases: Readonly<Record<string, readonly [Placed, pairs: ReadonlyArray<string>, unclear?: number]>> = {
+  "a use directly before its transfer": [{ 4: used, 5: paid }, ["1:5"]],
+  "two payments of one wallet in one transaction": [
+    { 4: used, 5: paid, 6: use(payer, nonceOf(2)), 7: move(payer, us, 6n) },
     ["1:5", "2:6"],
-    0,
   ],
-  [
-    "payments of two wallets",
-    [
-      [4, used],
-      [5, paid],
-      [6, use(other, nonceOf(9))],
-      [7, move(other, us, 1n)],
-    ],
-    ["1:5", "9:1"],
-    0,
-  ],
-  [
-    "a payment to an earlier wallet of ours",
-    [
-      [4, used],
-      [5, move(payer, old, 5n)],
-    ],
-    ["1:5"],
-    0,
-  ],
-  ["a plain transfer", [[5, paid]], [], 0],
-  [
-    "a transfer before the use",
-    [
-      [4, paid],
-      [5, used],
-    ],
-    [],
-    0,
-  ],
-  [
-    "a use of another wallet before the transfer",
-    [
-      [4, use(other, nonceOf(1))],
-      [5, paid],
-    ],
-    [],
-    0,
-  ],
-  [
-    "a use in another transaction",
-    [
-      [4, used, word("2")],
-      [5, paid],
-    ],
-    [],
-    0,
-  ],
-  [
-    "a transfer of nothing",
-    [
-      [4, used],
-      [5, move(payer, us, 0n)],
-    ],
-    [],
-    0,
-  ],
-  [
-    "a transfer to a stranger",
-    [
-      [4, used],
-      [5, move(payer, other, 5n)],
-    ],
-    [],
-    0,
-  ],
+  "payments of two wallets": [{ 4: used, 5: paid, 6: use(other, nonceOf(9)), 7: move(other, us, 1n) }, ["1:5", "9:1"]],
+  "a payment to an earlier wallet of ours": [{ 4: used, 5: move(payer, old, 5n) }, ["1:5"]],
+  "a plain transfer": [{ 5: paid }, []],
+  "a transfer before the use": [{ 4: paid, 5: used }, []],
+  "a use of another wallet before the transfer": [{ 4: use(other, nonceOf(1)), 5: paid }, []],
+  "a use in another transaction": [{ 4: { ...used, transaction: word("2") }, 5: paid }, []],
+  "a transfer of nothing": [{ 4: used, 5: move(payer, us, 0n) }, []],
+  "a transfer to a stranger": [{ 4: used, 5: move(payer, other, 5n) }, []],
   // The use paid a stranger in the log that the filter hides, and a plain transfer to us followed.
-  [
-    "a use with a gap before a transfer",
-    [
-      [4, used],
-      [6, paid],
-    ],
-    [],
-    1,
-  ],
-  [
-    "a plain transfer after a payment",
-    [
-      [4, used],
-      [5, paid],
-      [6, paid],
-    ],
-    ["1:5"],
-    1,
-  ],
-  [
-    "a log that decodes to more than a transfer",
-    [
-      [4, used],
-      [5, { ...paid, topics: [...paid.topics, nonceOf(1)] }],
-    ],
-    [],
-    0,
-  ],
-]
+  "a use with a gap before a transfer": [{ 4: used, 6: paid }, [], 1],
+  "a plain transfer after a payment": [{ 4: used, 5: paid, 6: paid }, ["1:5"], 1],
+  "a log that decodes to more than a transfer": [{ 4: used, 5: { ...paid, topics: [...paid.topics, nonceOf(1)] } }, []],
+}
 
 const told = (pairs: ReturnType<typeof pairsOf>["pairs"]) =>
   pairs.map(({ amount, nonce }) => `${BigInt(nonce)}:${amount}`)
 
 describe("the pairs among filtered logs", () => {
-  it.each(cases)("are right for %s", (_, placed, pairs, unclear) => {
+  it.each(Object.entries(cases))("are right for %s", (_, [placed, pairs, unclear = 0]) => {
     const found = pairsOf(logs(placed), ours)
     assert.deepStrictEqual([told(found.pairs), found.unclear.size], [[...pairs], unclear])
   })
 
   it("name payer, recipient, block and place", () => {
-    const [pair] = pairsOf(
-      logs([
-        [4, used],
-        [5, paid],
-      ]),
-      ours,
-    ).pairs
+    const [pair] = pairsOf(logs({ 4: used, 5: paid }), ours).pairs
     assert.deepStrictEqual(pair, {
       payer,
       nonce: nonceOf(1),
@@ -174,19 +71,9 @@ describe("the pairs among filtered logs", () => {
 
 describe("the pairs among all logs of a transaction", () => {
   it("follow their order, whatever their indexes", () => {
-    const apart = pairsInReceipt(
-      logs([
-        [4, used],
-        [9, paid],
-      ]),
-      ours,
-    )
+    const apart = pairsInReceipt(logs({ 4: used, 9: paid }), ours)
     assert.deepStrictEqual([told(apart), apart[0]?.index], [["1:5"], 9])
-    const spent = logs([
-      [4, used],
-      [5, move(payer, other, 5n)],
-      [6, paid],
-    ])
+    const spent = logs({ 4: used, 5: move(payer, other, 5n), 6: paid })
     assert.deepStrictEqual(pairsInReceipt(spent, ours), [])
   })
 })

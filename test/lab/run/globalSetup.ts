@@ -1,4 +1,5 @@
 /** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
+import { rmSync } from "node:fs"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TestProject } from "vitest/node"
@@ -34,6 +35,7 @@ const makeTemplate = (url: string) =>
   )
 
 export default async function setup(project: TestProject) {
+  rmSync(`${project.config.root}/test-results`, { recursive: true, force: true })
   await buildCheckout()
   const given = process.env["DATABASE_URL"]
   const own = given === undefined ? await ownDatabase(false) : undefined
