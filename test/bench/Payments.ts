@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Challenge, challengeIn, encode, signTransfer } from "../lab/buyer/Payment.ts"
 import { ask, type Shot } from "./Load.ts"
 
-export type Payer = ReturnType<typeof privateKeyToAccount>
+type Payer = ReturnType<typeof privateKeyToAccount>
 
 export const newPayer = (): Payer => privateKeyToAccount(generatePrivateKey())
 
@@ -51,4 +51,14 @@ export const paymentIn = (shot: Shot) => {
   const header = shot.headers?.["payment-signature"] ?? ""
   const paymentPayload = JSON.parse(Buffer.from(header, "base64").toString())
   return { paymentPayload, paymentRequirements: paymentPayload.accepted }
+}
+
+/** Each request once. */
+export const nextOf = (signed: ReadonlyArray<Shot>) => {
+  const left = [...signed]
+  return () => {
+    const shot = left.pop()
+    if (shot === undefined) throw new Error("no signed payment is left")
+    return shot
+  }
 }

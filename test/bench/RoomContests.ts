@@ -2,13 +2,9 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import postgres from "postgres"
 import type { Contest } from "./Contests.ts"
-import * as Databases from "../lab/Databases.ts"
-import { ofRates } from "./Figures.ts"
 import { askJson, fire, type Shot, type Span } from "./Load.ts"
-import { cpuSeconds } from "../lab/Processes.ts"
-import { serving } from "../lab/server/Programs.ts"
-import { type Held, type Outcome, rates, type ShotsOf, type Sides } from "./Running.ts"
-import { type Side, slice, takeTurns } from "./Rounds.ts"
+import { type Figure, type Held, rates, type Side, type Sides, slice, takeTurns } from "./Measure.ts"
+import type { Servers } from "./Servers.ts"
 
 const token = randomBytes(32).toString("base64url")
 const digest = createHash("sha256").update(token).digest()
@@ -75,25 +71,24 @@ const sendOf = (ids: ReadonlyArray<string>): (() => Shot) => {
   })
 }
 
-const after: Readonly<Record<string, number>> = { poll0: kept, poll10: kept - 10 }
-
-export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [] }
-  const databases = await Databases.open()
+export const run = async (
+  chosen: ReadonlyArray<Contest>,
+  held: Held,
+  { databases, serve }: Servers,
+): Promise<ReadonlyArray<Figure>> => {
   const connect = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
   const sql = { ours: connect(databases.ours), peer: connect(databases.peer) }
-  const { close, serve } = serving()
   try {
     held.say("Preparing rooms")
     await createPeerTables(sql.peer)
     const sides: Sides = {
-      ours: await serve("../src/start.js", { DATABASE_URL: databases.ours, TRUSTED_PROXIES: "127.0.0.1" }),
-      peer: await serve("bench/peer/PeerRooms.ts", { DATABASE_URL: databases.peer }),
+      ours: await serve("ours", { DATABASE_URL: databases.ours, TRUSTED_PROXIES: "127.0.0.1" }),
+      peer: await serve("peer/PeerRooms.ts", { DATABASE_URL: databases.peer }),
     }
 
-    const newRooms = async (count: number, sides: ReadonlyArray<Side> = ["ours", "peer"]) => {
+    const newRooms = async (count: number, of: ReadonlyArray<Side> = ["ours", "peer"]) => {
       const ids = Array.from({ length: count }, () => randomUUID())
-      for (const side of sides) {
+      for (const side of of) {
         await seed(sql[side], side, ids, kept)
         await sql[side]`VACUUM ANALYZE`
       }
@@ -107,37 +102,28 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       if (messages?.length !== 10) throw new Error(`${side} does not answer ten messages`)
     }
 
-    const poll = async (contest: Contest) => {
-      const shots: ShotsOf = () => pollOf(polled, after[contest.name] ?? kept)
-      outcome.figures.push(await rates(contest, held, sides, held.span, 200, shots))
-    }
-
     /** Into rooms of their own for each slice, made before it is measured; 10,000 are used by many slices. */
-    const send = async (contest: Contest, count: number) => {
+    const send = async ({ name, what }: Contest, count: number): Promise<Figure> => {
       const many = count > 100 ? await newRooms(count) : undefined
       const span: Span = { count: Math.min(held.isQuick ? 1_000 : 2_000 * (count > 100 ? 2 : 1), count * perRoom) }
       const next = { ours: many && sendOf(many), peer: many && sendOf(many) }
       const one = async (side: Side) => {
         const { pid, url } = sides[side]
         const shot = next[side] ?? sendOf(await newRooms(count, [side]))
-        return slice(
-          () => cpuSeconds(pid),
-          () => fire(url, span, 201, shot),
-        )
+        return slice(pid, () => fire(url, span, 201, shot))
       }
-      outcome.figures.push(ofRates(contest, await takeTurns(held.rounds, one)))
+      return { name, what, rounds: await takeTurns(held.rounds, one) }
     }
 
+    const figures: Array<Figure> = []
     for (const contest of chosen) {
       held.say(`  ${contest.name}`)
-      if (contest.name === "send100") await send(contest, 100)
-      else if (contest.name === "send10000") await send(contest, 10_000)
-      else await poll(contest)
+      const into = /^send(\d+)$/u.exec(contest.name)?.[1]
+      const shots = () => pollOf(polled, contest.name === "poll10" ? kept - 10 : kept)
+      figures.push(await (into === undefined ? rates(contest, held, sides, 200, shots) : send(contest, Number(into))))
     }
-    return { ...outcome, about: databases.about }
+    return figures
   } finally {
-    await close()
     await Promise.all([sql.ours.end(), sql.peer.end()])
-    await databases.close()
   }
 }

@@ -4,9 +4,9 @@ import { parseArgs } from "node:util"
 import { ownTemporaryFolder } from "../lab/Folders.ts"
 import { endOnSignals } from "../lab/Program.ts"
 import { type Arena, chosen, contests } from "./Contests.ts"
-import { equalLoadTable, type Figure, figureTable } from "./Figures.ts"
 import { inFlight } from "./Load.ts"
-import { type Held, holding, type Outcome } from "./Running.ts"
+import { type Figure, type Held, printTables } from "./Measure.ts"
+import { type Servers, withServers } from "./Servers.ts"
 
 const help = `Usage: npm run bench [-- --quick] [--only NAME,NAME]
 
@@ -51,23 +51,19 @@ const whole = (name: string, text: string | undefined, fallback: number, most: n
 }
 
 const isQuick = values.quick === true
-const held = holding({
+const held: Held = {
   isQuick,
   isEqualLoad: values["equal-load"] === true,
   rounds: whole("rounds", values.rounds, isQuick ? 2 : 5, 10),
   stones: whole("stones", values.stones, 1_000, 1_000_000),
-})
-const selected = (() => {
-  try {
-    return chosen(values.only?.split(","))
-  } catch (cause) {
-    return refuse(cause instanceof Error ? cause.message : String(cause))
-  }
-})()
+  span: { seconds: isQuick ? 0.7 : 3 },
+  say: (text) => void process.stderr.write(`${text}\n`),
+}
+const selected = chosen(values.only?.split(","))
 ownTemporaryFolder()
 endOnSignals()
 
-type Run = (chosen: typeof selected, held: Held) => Promise<Outcome>
+type Run = (chosen: typeof selected, held: Held, servers: Servers) => Promise<ReadonlyArray<Figure>>
 
 const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   altar: () => import("./Altar.ts"),
@@ -76,27 +72,24 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
 }
 
 const figures: Array<Figure> = []
-const failures: Array<string> = []
 let about = ""
 for (const [arena, load] of Object.entries(arenas)) {
   const here = selected.filter((contest) => contest.arena === arena)
   if (here.length === 0) continue
   try {
     const { run } = await load()
-    const outcome = await run(here, held)
-    figures.push(...outcome.figures)
-    about = outcome.about ?? about
+    await withServers(async (servers) => {
+      about = servers.about
+      figures.push(...(await run(here, held, servers)))
+    })
   } catch (cause) {
     // Measurements from elsewhere still count; the run as a whole has failed.
-    console.error(cause)
-    failures.push(`${arena}: ${String(cause)}`)
+    console.error(arena, cause)
+    process.exitCode = 1
   }
 }
 
-figureTable(figures)
-equalLoadTable(figures)
+printTables(figures)
 console.log(`
 ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
-
-for (const failure of failures) console.error(failure)
-process.exit(failures.length === 0 ? 0 : 1)
+process.exit()

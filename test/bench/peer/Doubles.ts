@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { pad, toEventSelector } from "viem"
 import { usdc } from "../../../src/payments/PaymentTerms.ts"
-import { json, program } from "./HttpServer.ts"
+import { json, program } from "../../lab/proxy/HttpServer.ts"
 
 type Hex = `0x${string}`
 
