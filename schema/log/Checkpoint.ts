@@ -1,6 +1,7 @@
 /** A log's checkpoint (C2SP tlog-checkpoint). */
 import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize } from "./Merkle.ts"
+import { parseNote } from "./Note.ts"
 
 export interface Checkpoint {
   /** A URL prefix without scheme and trailing slash, fixed for the life of the log. */
@@ -31,4 +32,10 @@ export const parseCheckpoint = (text: string): Checkpoint | Malformed => {
   }
   if (size === 0 && rootText !== emptyRoot) return new Malformed("A log of size 0 has the root of the empty tree.")
   return { origin, size, root, extensions }
+}
+
+/** The checkpoint of a signed note, whose signatures are not verified. */
+export const parseSigned = (text: string): Checkpoint | Malformed => {
+  const note = parseNote(text)
+  return note instanceof Malformed ? note : parseCheckpoint(note.text)
 }

@@ -1,26 +1,82 @@
 /** The tables of the log. Each step is one statement, since a server may die between any two. */
-import { Context, Effect, Layer, Option } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
+import { log } from "../platform/LogMessages.ts"
+import { rowsOf, Whole } from "../platform/Rows.ts"
 import { transaction } from "../platform/Sql.ts"
-import type { Found } from "./Entries.ts"
-import {
-  checkpointsOf,
-  extendedOf,
-  headOf,
-  headsOf,
-  type Path,
-  pathsOf,
-  publishedOf,
-  readerOf,
-  entryPathsOf,
-  tileRowsOf,
-  tilesOf,
-  type TreeHead,
-} from "./LogRows.ts"
-import type { StopReason } from "./StopReason.ts"
-import { type Growth, tileBytes } from "./Tree.ts"
+import { type Growth, tileBytes, type TileReader, type TreeHead } from "./Tree.ts"
+
+/**
+ * The object to inspect: signed stones are missing here (`backup`), or a table was changed: `checkpoints`, `tiles`, or
+ * the stones (`entries`).
+ */
+export const StopCode = Schema.Literals(["backup", "checkpoints", "tiles", "entries"])
+export type StopCode = typeof StopCode.Type
+
+/** Stored data contradicts a signed checkpoint, or itself. `code` has its own advice for the operator. */
+export class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", {
+  code: StopCode,
+  detail: Schema.String,
+}) {}
+
+export const contradiction = (code: StopCode, detail: string) => new Contradiction({ code, detail })
+
+/** Nothing is appended or signed for the given `reason`. Sales continue. */
+export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", { reason: Schema.String }) {}
+
+const TreeColumns = { size: Whole, root: Schema.Uint8Array }
+
+/** The tree, why nothing is appended or signed any more, and the seconds until the next checkpoint may be signed. */
+const Head = Schema.Struct({
+  ...TreeColumns,
+  stopped: Schema.OptionFromNullOr(Schema.Struct({ code: StopCode, reason: Schema.String, at: Schema.DateFromString })),
+  rest: Schema.Int,
+})
+
+/** A checkpoint as signed and published. */
+const Checkpoint = Schema.Struct({ ...TreeColumns, note: Schema.String, at: Schema.Date })
+export type Published = typeof Checkpoint.Type
+
+const Tile = Schema.Struct({ level: Schema.Int, index: Whole, hashes: Schema.Uint8Array })
+
+/** An entry, with the newest checkpoint and a tile if there are any. An entry without a position is in no tree yet. */
+const PathRow = Schema.Struct({
+  sequence: Schema.NullOr(Whole),
+  parts: Schema.Array(Schema.String),
+  size: Schema.NullOr(Whole),
+  root: Schema.NullOr(Schema.Uint8Array),
+  note: Schema.NullOr(Schema.String),
+  at: Schema.NullOr(Schema.Date),
+  level: Schema.NullOr(Schema.Int),
+  index: Schema.NullOr(Whole),
+  hashes: Schema.NullOr(Schema.Uint8Array),
+})
+
+const headsOf = rowsOf("log_head", Head)
+const tilesOf = rowsOf("log_tiles", Tile)
+const checkpointsOf = rowsOf("log_checkpoints", Checkpoint)
+const pathsOf = rowsOf("log_checkpoints", PathRow)
+const extendedOf = rowsOf("log_tiles", Schema.Struct({ tiles: Whole, heads: Whole }))
+
+const readerOf = (rows: ReadonlyArray<Pick<typeof PathRow.Type, "level" | "index" | "hashes">>): TileReader => {
+  const tiles = new Map(rows.map(({ hashes, index, level }) => [`${level}/${index}`, hashes]))
+  return ({ index, level }) => tiles.get(`${level}/${index}`) ?? undefined
+}
+
+/** The newest checkpoint with tiles below it. */
+export interface Path {
+  readonly published: Published
+  readonly read: TileReader
+}
+
+const pathIn = (rows: ReadonlyArray<typeof PathRow.Type>): Option.Option<Path> => {
+  const { at = null, note = null, root = null, size = null } = rows[0] ?? {}
+  return at === null || note === null || root === null || size === null
+    ? Option.none()
+    : Option.some({ published: { size, root, note, at }, read: readerOf(rows) })
+}
 
 /** Maximum level of a tree of 2^53 leaves. */
 const topLevel = 6
@@ -28,34 +84,30 @@ const topLevel = 6
 export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogStore", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const headColumns = sql.literal(
-      "size, root, stopped_code, stopped_reason, stopped_at, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest",
-    )
+    const headColumns = sql.literal(`
+      size, root, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest,
+      CASE WHEN stopped_at IS NOT NULL THEN
+        json_build_object('code', stopped_code, 'reason', stopped_reason, 'at', stopped_at) END AS stopped`)
     const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_at IS NULL)`
-    const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
-    const pathColumns = sql.literal("c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes")
-    const tilesAbove = (leaf: Statement.Fragment) => sql`
-      CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
-      LEFT JOIN log_tiles t ON t.level = l.level
-        AND t.index IN ((${leaf}) >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`
+    const newestOne = sql`SELECT size, root, note, published_at AS at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
 
     return {
-      head: Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1`), ([row]) =>
-        row === undefined ? Effect.die("the log has no head") : Effect.succeed(headOf(row)),
+      head: Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1`), ([head]) =>
+        head === undefined ? Effect.die("the log has no head") : Effect.succeed(head),
       ),
 
       // The head, locked until the end of the transaction; none while another server holds it. The lock expires after
-      // ten seconds without a statement, since a hanging server would stop the integrators of all servers.
+      // ten seconds without a statement, since a hanging server would stop all others.
       lockHead: Effect.map(
         headsOf(sql`
           SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
           FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`),
-        ([row]) => Option.map(Option.fromUndefinedOr(row), headOf),
+        ([head]) => Option.fromUndefinedOr(head),
       ),
 
       tiles: Effect.fn("LogStore.tiles")(function* (places: ReadonlyArray<TilePlace>) {
         const asked = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
-        const rows = yield* tileRowsOf(sql`
+        const rows = yield* tilesOf(sql`
           SELECT t.level::int AS level, t.index, t.hashes
           FROM json_to_recordset(${asked}::json) AS p(level smallint, index bigint)
           JOIN log_tiles t ON t.level = p.level AND t.index = p.index`)
@@ -92,7 +144,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         return done?.tiles === growths.length && done.heads === 1
       }),
 
-      newest: Effect.map(checkpointsOf(newestOne), ([row]) => Option.map(Option.fromUndefinedOr(row), publishedOf)),
+      newest: Effect.map(checkpointsOf(newestOne), ([row]) => Option.fromUndefinedOr(row)),
 
       /** Claims the next checkpoint and begins the pause after it. False while a pause lasts, on any server. */
       takeTurn: (seconds: number) =>
@@ -123,42 +175,35 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
           UPDATE log_checkpoints SET published_at = now() WHERE size = ${size}::bigint AND ${running}`),
 
       /**
-       * The newest checkpoint with the tiles above a leaf and those of the tree's right edge, in one round trip: all
-       * that a tile, a bundle or a proof of that leaf needs.
+       * An entry that a statement finds by `sequence` and `parts`, the newest checkpoint, and the tiles above the entry's
+       * leaf and at the tree's right edge: all that a tile, a bundle or a proof needs, in one round trip.
        */
-      path: Effect.fn("LogStore.path")(function* (leaf: number) {
-        const rows = yield* pathsOf(
-          sql`WITH newest AS (${newestOne}) SELECT ${pathColumns} FROM newest c ${tilesAbove(sql`${leaf}::bigint`)}`,
-        )
-        return Option.map(Option.fromUndefinedOr(rows[0]), (first): Path => ({
-          published: publishedOf(first),
-          read: tilesOf(rows),
-        }))
-      }),
-
-      /** An entry with its path in one round trip; none if the given statement finds no entry. */
-      entryPath: Effect.fn("LogStore.entryPath")(function* (find: Statement.Fragment) {
-        const rows = yield* entryPathsOf(sql`
+      path: Effect.fn("LogStore.path")(function* (find: Statement.Fragment) {
+        const rows = yield* pathsOf(sql`
           WITH newest AS (${newestOne}), entry AS (${find})
-          SELECT e.sequence, e.parts, ${pathColumns}
-          FROM entry e LEFT JOIN newest c ON true ${tilesAbove(sql.literal("e.sequence - 1"))}`)
-        return Option.map(Option.fromUndefinedOr(rows[0]), ({ note, parts, publishedAt, root, sequence, size }) => ({
-          entry: sequence === null ? Option.none<Found>() : Option.some<Found>({ sequence, parts }),
-          path:
-            note === null || publishedAt === null || root === null || size === null
-              ? Option.none<Path>()
-              : Option.some({ published: { size, root, note, at: publishedAt }, read: tilesOf(rows) }),
+          SELECT e.sequence, e.parts, c.size, c.root, c.note, c.at, t.level::int AS level, t.index, t.hashes
+          FROM entry e LEFT JOIN newest c ON true
+          CROSS JOIN generate_series(0, ${topLevel}::int) AS l(level)
+          LEFT JOIN log_tiles t ON t.level = l.level
+            AND t.index IN ((e.sequence - 1) >> (8 * (l.level + 1)), c.size >> (8 * (l.level + 1)))`)
+        return Option.map(Option.fromUndefinedOr(rows[0]), ({ parts, sequence }) => ({
+          sequence,
+          parts,
+          path: pathIn(rows),
         }))
       }),
 
-      /** Stops the log. True for the first caller. */
-      stop: ({ code, detail }: StopReason) =>
-        Effect.map(
-          sql`
-            UPDATE log_head SET stopped_code = ${code}::text, stopped_reason = ${detail}::text, stopped_at = now()
-            WHERE id = 1 AND stopped_at IS NULL RETURNING id`,
-          (stopped) => stopped.length > 0,
-        ),
+      /** Stops the log and raises the alarm once, even if the same fault is found repeatedly. */
+      stop: Effect.fn("LogStore.stop")(function* ({
+        code,
+        detail,
+      }: Pick<Contradiction, "code" | "detail">): Effect.fn.Return<never, LogStopped | SqlError.SqlError> {
+        const first = yield* sql`
+          UPDATE log_head SET stopped_code = ${code}::text, stopped_reason = ${detail}::text, stopped_at = now()
+          WHERE id = 1 AND stopped_at IS NULL RETURNING id`
+        if (first.length > 0) yield* log("log stopped", { code, reason: detail })
+        return yield* new LogStopped({ reason: detail })
+      }),
 
       /** Clears the reason after an operator has fixed its cause. Remaining faults stop the log again. */
       resume: Effect.asVoid(sql`

@@ -16,6 +16,12 @@ export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitness
   isDoubt: Schema.Boolean,
 }) {}
 
+/** Any failure below a request. */
+interface Trouble {
+  readonly _tag: string
+  readonly message: string
+}
+
 /** A checkpoint that our own key signed, as a witness holds it. */
 export interface HeldCheckpoint {
   readonly witness: string
@@ -25,8 +31,8 @@ export interface HeldCheckpoint {
 export interface CosignRequest {
   readonly note: string
   readonly checkpoint: Checkpoint
-  /** The consistency proof from an older size. Fails if a tile is missing. */
-  readonly prove: (old: number) => Effect.Effect<ReadonlyArray<Bytes>, NotWitnessed>
+  /** The consistency proof from an older size. */
+  readonly prove: (old: number) => Effect.Effect<ReadonlyArray<Bytes>, Trouble>
 }
 
 /** The timeout of one request in ms. */
@@ -38,37 +44,20 @@ const aDay = 86_400
 /** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
 const maximumTries = 3
 
-interface AddCheckpoint {
-  /** The last size that the witness signed, as far as the log knows; 0 if none. */
-  readonly old: number
-  /** The consistency proof from `old` to the checkpoint; empty from 0. */
-  readonly hashes: ReadonlyArray<Bytes>
-  readonly note: string
-}
-
-const addCheckpointText = ({ hashes, note, old }: AddCheckpoint): string =>
+/** The body of a request: the last size that the witness signed, as far as we know, a proof from it, and the note. */
+const addCheckpointText = (old: number, hashes: ReadonlyArray<Bytes>, note: string): string =>
   `${[`old ${old}`, ...hashes.map(base64), ""].map((line) => `${line}\n`).join("")}${note}`
 
 /** The media type of a 409, whose body is the last size that the witness signed. */
 const sizeType = "text/x.tlog.size"
 
-const parseSize = (text: string): number | undefined =>
-  text.endsWith("\n") ? fromDecimal(text.slice(0, -1)) : undefined
+/** The size that the witness signed last, if it says so. */
+const sizeIn = ({ headers, status }: HttpClientResponse.HttpClientResponse, text: string) =>
+  status === 409 && headers["content-type"]?.split(";")[0]?.trim() === sizeType && text.endsWith("\n")
+    ? fromDecimal(text.slice(0, -1))
+    : undefined
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
-
-export interface LogWitness {
-  readonly name: string
-  readonly verifier: Verifier
-  /** Returns the verified signature line. */
-  readonly cosign: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
-  /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
-  readonly vouch: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
-  /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
-  readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
-  /** The same, but none only if it signed nothing of this log. It is shown the empty log's note to find out. */
-  readonly recall: (empty: string) => Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
-}
 
 export const make = Effect.fnUntraced(function* (
   name: string,
@@ -84,7 +73,7 @@ export const make = Effect.fnUntraced(function* (
   )
   const lastSize = yield* Ref.make(0)
 
-  const bounded = <A, E extends { readonly _tag: string; readonly message: string }>(asking: Effect.Effect<A, E>) =>
+  const bounded = <A>(asking: Effect.Effect<A, Trouble>) =>
     asking.pipe(
       Effect.timeoutOrElse({
         duration: patience,
@@ -100,10 +89,6 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap((response) => Effect.map(textOf(response), (text) => ({ response, text }))),
     )
 
-  /** The size that the witness signed last, if it says so. */
-  const sizeIn = ({ headers, status }: HttpClientResponse.HttpClientResponse, text: string) =>
-    status === 409 && headers["content-type"]?.split(";")[0]?.trim() === sizeType ? parseSize(text) : undefined
-
   const lineOf = Effect.fnUntraced(function* (text: string, answer: string) {
     const signatures = parseSignatureLines(answer)
     const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
@@ -117,13 +102,13 @@ export const make = Effect.fnUntraced(function* (
 
   const attempt = (
     asked: CosignRequest,
+    old: number,
     tries: number,
-    mayBeFirst = true,
-  ): Effect.Effect<string, { readonly _tag: string; readonly message: string }> =>
+    mayBeFirst: boolean,
+  ): Effect.Effect<string, Trouble> =>
     Effect.gen(function* () {
       const { checkpoint, note } = asked
-      const old = Math.min(yield* Ref.get(lastSize), checkpoint.size)
-      const { response, text } = yield* post(addCheckpointText({ old, hashes: yield* asked.prove(old), note }))
+      const { response, text } = yield* post(addCheckpointText(old, yield* asked.prove(old), note))
       if (response.status === 200) {
         const parsed = parseNote(note)
         const line = yield* lineOf(parsed instanceof Malformed ? "" : parsed.text, text)
@@ -141,23 +126,11 @@ export const make = Effect.fnUntraced(function* (
         )
       }
       if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size} to every request`)
-      yield* Ref.set(lastSize, size)
-      return yield* attempt(asked, tries - 1, mayBeFirst)
+      return yield* attempt(asked, size, tries - 1, mayBeFirst)
     })
 
-  // After a failure the size is queried again: another server may have changed it.
-  const forgetting = <A, E>(asking: Effect.Effect<A, E>) => Effect.tapError(asking, () => Ref.set(lastSize, 0))
-
-  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, maximumTries)))
-
-  // Starts from the checkpoint's own size: a witness without a record answers 409 and 0 and signs nothing.
-  const vouch: LogWitness["vouch"] = (asked) =>
-    Ref.set(lastSize, asked.checkpoint.size).pipe(
-      Effect.andThen(bounded(attempt(asked, maximumTries, false))),
-      forgetting,
-    )
-
-  const held: LogWitness["held"] = bounded(
+  /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
+  const held = bounded(
     Effect.gen(function* () {
       const response = yield* http.get(`${url}/${hex(sha256(utf8(log.name)))}/checkpoint`)
       if (response.status >= 500 || response.status === 429) return yield* failed(`it answered ${response.status}`)
@@ -171,7 +144,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** None, or a failure if the witness may have signed something that it does not show. */
   const unsigned = Effect.fnUntraced(function* (empty: string) {
-    const { response, text } = yield* post(addCheckpointText({ old: 0, hashes: [], note: empty }))
+    const { response, text } = yield* post(addCheckpointText(0, [], empty))
     const size = sizeIn(response, text)
     if (size !== undefined && size > 0) {
       return yield* failed(`it signed ${size} entries, and shows no checkpoint of them`)
@@ -181,8 +154,22 @@ export const make = Effect.fnUntraced(function* (
     return yield* failed(`it shows no checkpoint, and answered ${response.status}`)
   })
 
-  const recall: LogWitness["recall"] = (empty) =>
-    Effect.flatMap(held, (shown) => (Option.isNone(shown) ? bounded(unsigned(empty)) : Effect.succeed(shown)))
-
-  return { name, verifier, cosign, vouch, held, recall } satisfies LogWitness
+  return {
+    name,
+    verifier,
+    /** Returns the verified signature line. */
+    cosign: (asked: CosignRequest) =>
+      Effect.flatMap(Ref.get(lastSize), (last) =>
+        bounded(attempt(asked, Math.min(last, asked.checkpoint.size), maximumTries, true)),
+      ),
+    /**
+     * Returns the signature line of a witness that has signed this log before. Starts from the checkpoint's own size: a
+     * witness without a record answers 409 and 0 and signs nothing.
+     */
+    vouch: (asked: CosignRequest) => bounded(attempt(asked, asked.checkpoint.size, maximumTries, false)),
+    held,
+    /** The same, but none only if it signed nothing of this log. It is shown the empty log's note to find out. */
+    recall: (empty: string) =>
+      Effect.flatMap(held, (shown) => (Option.isNone(shown) ? bounded(unsigned(empty)) : Effect.succeed(shown))),
+  }
 })

@@ -1,15 +1,14 @@
 /** The public view of a log: at most what its newest checkpoint covers, and only data that folds to its root. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { concat, equal } from "../../schema/log/Bytes.ts"
+import { entryOf } from "../../schema/log/Entry.ts"
 import { hashSize, inclusionRanges } from "../../schema/log/Merkle.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../schema/log/Tile.ts"
-import { stopped } from "./Alarm.ts"
-import { Entries } from "./Entries.ts"
-import type { Path, Published } from "./LogRows.ts"
-import { LogStore } from "./LogStore.ts"
-import type { Signing } from "./Publisher.ts"
-import { because } from "./StopReason.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { contradiction, LogStore, type Path, type Published } from "./LogStore.ts"
+import type { Signer } from "./Signer.ts"
 import * as TileMemo from "./TileMemo.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
@@ -17,29 +16,38 @@ import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 /** The newest checkpoint does not cover it, or not yet. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
 
+export class EntryUnknown extends Schema.TaggedError<EntryUnknown>()("EntryUnknown", {}) {}
+
 export interface LogIdentity {
   readonly origin: string
   /** The verifier key, `name+hash+base64`. */
   readonly vkey: string
 }
 
-export class EntryUnknown extends Schema.TaggedError<EntryUnknown>()("EntryUnknown", {}) {}
+export interface Signing {
+  readonly signer: Signer
+  /** The first line of every checkpoint, for the life of the log. */
+  readonly origin: string
+}
 
-/** A `.tlog-proof` file. */
-export interface EntryProofFile {
-  readonly text: string
-  readonly sequence: number
-  /** Whether the quorum of the log's policy has signed. A reader needs no later proof. */
-  readonly isFinal: boolean
+/** Whether the log grows. While it is `waiting`, it signs nothing until `waitsFor` has confirmed its head. */
+interface State {
+  readonly state: "running" | "waiting" | "stopped"
+  readonly waitsFor: string | null
+  /** Seconds until the next checkpoint is due. */
+  readonly rest: number
 }
 
 export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
   make: ({ origin, signer }: Signing) =>
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
       const store = yield* LogStore
-      const entries = yield* Entries
+      const chain = yield* WitnessChain
       const witnesses = yield* Witnesses
       const genuine = yield* Ref.make<Published | undefined>(undefined)
+      const waitsFor = yield* Ref.make<string | null>(null)
+      const nextBundle = yield* Ref.make(0)
       const hashOf = TileMemo.make()
       const hasQuorum = Option.exists(witnesses.policy, ({ quorum }) => quorum !== "none")
 
@@ -50,32 +58,32 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         const known = yield* Ref.get(genuine)
         if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
-        if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
-          return yield* stopped(store, because("checkpoints", `the checkpoint of ${size} stones is not as signed`))
+        if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note))) {
+          return yield* contradiction("checkpoints", `the checkpoint of ${size} stones is not as signed`)
+        }
         yield* Ref.set(genuine, published.value)
         return published.value
       })
 
-      /** The newest checkpoint. Its note is the signed text. */
-      const checkpoint = store.newest.pipe(Effect.flatMap(checked), Effect.catchTag("SqlError", Effect.die))
-
-      /** The tiles above a leaf, verified against the checkpoint's root. */
-      const pathTo = Effect.fnUntraced(function* (leaf: number) {
-        if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
-        return yield* soundPath(yield* store.path(leaf), leaf)
-      })
-
+      /** The newest checkpoint and the tiles above a leaf, verified against its root. */
       const soundPath = Effect.fnUntraced(function* (found: Option.Option<Path>, leaf: number) {
         const published = yield* checked(Option.map(found, (path) => path.published))
         if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
         const { read } = found.value
-        if (!isSound(published, leaf, read, hashOf)) {
-          return yield* stopped(
-            store,
-            because("tiles", `the tiles above stone ${leaf + 1} are not those of the published checkpoint`),
-          )
-        }
-        return { published, read }
+        if (isSound(published, leaf, read, hashOf)) return { published, read }
+        return yield* contradiction(
+          "tiles",
+          `the tiles above stone ${leaf + 1} are not those of the published checkpoint`,
+        )
+      })
+
+      const pathTo = Effect.fnUntraced(function* (leaf: number) {
+        if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
+        const found = yield* store.path(sql`SELECT ${leaf + 1}::bigint AS sequence, ARRAY[]::text[] AS parts`)
+        return yield* soundPath(
+          Option.flatMap(found, ({ path }) => path),
+          leaf,
+        )
       })
 
       const cut = (read: TileReader, tile: Tile) =>
@@ -86,6 +94,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const { published, read } = yield* pathTo(wanted.index * fullWidth ** (wanted.level + 1))
           return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(read, wanted)
         },
+        Effect.catchTag("Contradiction", store.stop),
         Effect.catchTag("SqlError", Effect.die),
       )
 
@@ -95,74 +104,101 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const from = index * fullWidth
           const { published, read } = yield* pathTo(from)
           if (width > widthAt(published.size, { level: 0, index })) return yield* new NotPublished({})
-          const { entries: found } = yield* entries.segment(from + 1, width)
-          const leaves = concat(...found.map(({ bytes }) => leafOf(bytes)))
-          if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-            return yield* stopped(
-              store,
-              because("entries", `stones from ${from + 1} to ${from + width} are not those that the log holds`),
-            )
-          }
-          return bundleBytes(found.map(({ bytes }) => bytes))
+          const { links } = yield* chain.segment(from + 1, width)
+          const entries = links.map(entryOf)
+          if (equal(concat(...entries.map(leafOf)), cut(read, { level: 0, index, width }))) return bundleBytes(entries)
+          return yield* contradiction(
+            "entries",
+            `stones from ${from + 1} to ${from + width} are not those that the log holds`,
+          )
         },
+        Effect.catchTag("Contradiction", store.stop),
         Effect.catchTag("SqlError", Effect.die),
       )
 
       /** The `.tlog-proof` of an entry by its UUID, an inclusion proof with its checkpoint, in one round trip. */
       const proof = Effect.fn("PublishedLog.proof")(
         function* (id: string) {
-          const found = yield* store.entryPath(entries.find(id))
+          const found = yield* store.path(sql`
+          SELECT sequence, ARRAY[previous_hash, commitment, witnessed_at, transaction, chain_hash] AS parts
+          FROM (${chain.linkOf(id)}) l`)
           if (Option.isNone(found)) return yield* new EntryUnknown({})
-          const { entry, path } = found.value
-          if (Option.isNone(entry)) return yield* new NotPublished({})
-          const { sequence } = entry.value
-          const bytes = yield* entries.read(entry.value)
+          const { parts, path, sequence } = found.value
+          if (sequence === null) return yield* new NotPublished({})
+          const [previousHash = "", commitment = "", witnessedAt = "", transaction = "", chainHash = ""] = parts
+          const link = { previousHash, sequence, commitment, witnessedAt, transaction }
+          // A single stone proves its own link.
+          yield* chain.check([{ ...link, chainHash }], { sequence: sequence - 1, chainHash: previousHash })
           const index = sequence - 1
           const { published, read } = yield* soundPath(path, index)
           const leaf = leafAt(index, read)
           const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
-          if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(bytes))) {
-            return yield* stopped(store, because("entries", `stone ${sequence} is not the one that the log holds`))
+          if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(link)))) {
+            return yield* contradiction("entries", `stone ${sequence} is not the one that the log holds`)
           }
           const { note } = published
           const exact = hashes.map((hash) => concat(hash))
           return {
             text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
             sequence,
+            /** Whether the quorum of the log's policy has signed. A reader needs no later proof. */
             isFinal: hasQuorum && isWitnessed(witnesses, note),
           }
         },
+        Effect.catchTag("Contradiction", store.stop),
         Effect.catchTag("SqlError", Effect.die),
       )
 
-      const head = Effect.catchTag(store.head, "SqlError", Effect.die)
+      /** The newest checkpoint. Its note is the signed text. */
+      const checkpoint = store.newest.pipe(
+        Effect.flatMap(checked),
+        Effect.catchTag("Contradiction", store.stop),
+        Effect.catchTag("SqlError", Effect.die),
+      )
+
       const identity: LogIdentity = { origin, vkey: signer.vkey }
       return {
         /** The log's origin and public key; none if this server has no log. */
         identity: Option.some(identity),
-        /** Why nothing new is covered any more, if the log is stopped. */
-        stopped: Effect.map(head, ({ stopped }) => Option.map(stopped, ({ reason }) => reason)),
-        /** Seconds until the next checkpoint is due. */
-        rest: Effect.map(head, ({ rest }) => rest),
+        state: Effect.zipWith(store.head, Ref.get(waitsFor), ({ rest, stopped }, waits): State => {
+          if (Option.isSome(stopped)) return { state: "stopped", waitsFor: null, rest }
+          return { state: waits === null ? "running" : "waiting", waitsFor: waits, rest }
+        }).pipe(Effect.catchTag("SqlError", Effect.die)),
+        /** The evidence that the log waits for before it signs; null while it may sign. */
+        waitsFor,
         checkpoint,
         tile,
         bundle,
         proof,
+        /** Reads the next bundle again, so that a changed row is found though its file is in memory. */
+        reread: Effect.gen(function* () {
+          const { size } = yield* checkpoint
+          const index = yield* Ref.modify(nextBundle, (at) => {
+            const now = at * fullWidth < size ? at : 0
+            return [now, now + 1]
+          })
+          const width = widthAt(size, { level: 0, index })
+          if (width > 0) yield* bundle({ index, width })
+        }).pipe(Effect.catchTag("NotPublished", () => Effect.void)),
         /** The log's witnesses: signers under a checkpoint's note, and their policy. */
         witnesses,
       }
     }),
 }) {
   /** For a server without a key. */
-  static readonly none = Layer.succeed(PublishedLog, {
-    identity: Option.none(),
-    stopped: Effect.succeedNone,
-    rest: Effect.succeed(0),
-    checkpoint: Effect.fail(new NotPublished({})),
-    tile: () => Effect.fail(new NotPublished({})),
-    bundle: () => Effect.fail(new NotPublished({})),
-    proof: () => Effect.fail(new NotPublished({})),
-    witnesses: noWitnesses,
+  static readonly none = Layer.sync(PublishedLog, () => {
+    const nothing = Effect.fail(new NotPublished({}))
+    return {
+      identity: Option.none(),
+      state: Effect.succeed<State>({ state: "running", waitsFor: null, rest: 0 }),
+      waitsFor: Ref.makeUnsafe<string | null>(null),
+      checkpoint: nothing,
+      tile: () => nothing,
+      bundle: () => nothing,
+      proof: () => nothing,
+      reread: Effect.void,
+      witnesses: noWitnesses,
+    }
   })
 
   static readonly layer = (config: Signing) => Layer.effect(PublishedLog, PublishedLog.make(config))

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { type Bytes, concat, equal, fromBase64 } from "../../schema/log/Bytes.ts"
 import { emptyRoot } from "../../schema/log/Checkpoint.ts"
-import { hashSize, leafHash, nodeHash, type Range, subtreesOf } from "../../schema/log/Merkle.ts"
+import { consistencyPath, hashSize, leafHash, nodeHash, type Range, subtreesOf } from "../../schema/log/Merkle.ts"
 import { fullWidth, hashesAt, placeOf, type TilePlace, widthAt } from "../../schema/log/Tile.ts"
 
 export const sha256 = (bytes: Uint8Array): Bytes => new Uint8Array(hash("sha256", bytes, "buffer"))
@@ -12,6 +12,12 @@ export const leafOf = (entry: Uint8Array): Bytes => leafHash(sha256, entry)
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Bytes => nodeHash(sha256, left, right)
 
 export const rootOfNothing: Bytes = fromBase64(emptyRoot) ?? sha256(new Uint8Array())
+
+/** The size of a tree and its root hash. */
+export interface TreeHead {
+  readonly size: number
+  readonly root: Uint8Array
+}
 
 /** The hashes of the last, never full tile of each level from 0: all that appending needs. */
 export type Edge = ReadonlyArray<ReadonlyArray<Uint8Array>>
@@ -161,13 +167,25 @@ const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8A
 export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
   hashOfRange({ from: index, to: index + 1 }, read)
 
+/** Verifies a consistency proof. Every tree extends the empty one, without hashes. */
+export const extendsTree = (old: TreeHead, tree: TreeHead, hashes: ReadonlyArray<Uint8Array>): boolean => {
+  if (old.size > tree.size) return false
+  if (old.size === tree.size) return hashes.length === 0 && equal(old.root, tree.root)
+  if (old.size === 0) return hashes.length === 0
+  const { isKnown, sides } = consistencyPath(old.size, tree.size)
+  const [first = old.root, ...siblings] = isKnown ? [old.root, ...hashes] : hashes
+  if (hashes.length !== sides.length + (isKnown ? 0 : 1)) return false
+  if (hashes.some((hash) => hash.length !== hashSize)) return false
+  let [older, newer] = [first, first]
+  for (const [at, sibling] of siblings.entries()) {
+    if (sides[at] === "left") older = nodeOf(sibling, older)
+    newer = sides[at] === "left" ? nodeOf(sibling, newer) : nodeOf(newer, sibling)
+  }
+  return equal(older, old.root) && equal(newer, tree.root)
+}
+
 /** Whether the tiles above a leaf and those of the right edge fold to the root, which proves all of them. */
-export const isSound = (
-  tree: { readonly size: number; readonly root: Uint8Array },
-  leaf: number,
-  read: TileReader,
-  hashOf: SubtreeHash = subtreeHash,
-) => {
+export const isSound = (tree: TreeHead, leaf: number, read: TileReader, hashOf: SubtreeHash = subtreeHash) => {
   const root = hashOfEdge(tree.size, read, hashOf)
   if (root === undefined || !equal(root, tree.root)) return false
   let index = Math.floor(leaf / fullWidth)

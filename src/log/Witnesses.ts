@@ -4,9 +4,9 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
+import { log, type LogMessage } from "../platform/LogMessages.ts"
 import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
-import { log } from "../platform/LogMessages.ts"
 
 /** The policy names an invalid key; the message says which. */
 export class WitnessPolicyInvalid extends Schema.TaggedError<WitnessPolicyInvalid>()("WitnessPolicyInvalid", {
@@ -22,15 +22,36 @@ export interface Cosigned {
   readonly seconds: number
 }
 
+/** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
 export interface Answers {
   readonly lines: string
   readonly held: ReadonlyArray<HeldCheckpoint>
 }
 
-/** Milliseconds before a failed witness is asked again, doubled each time up to a minute. */
-const shortestRest = 1_000
-const longestRest = 60_000
-const longer = (rest: number) => Math.min(longestRest, Math.max(shortestRest, 2 * rest))
+/** The pause after a failure in ms, doubled each time up to a minute. */
+class Rest {
+  private length = 0
+  private until = 0
+
+  isOver(now: number) {
+    return this.until <= now
+  }
+
+  /** Whether the failure is the first in a row. */
+  begin(now: number) {
+    const isFirst = this.length === 0
+    this.length = Math.min(60_000, Math.max(1_000, 2 * this.length))
+    this.until = now + this.length
+    return isFirst
+  }
+
+  /** Whether there was a failure. */
+  end() {
+    const wasFailing = this.length > 0
+    this.length = 0
+    return wasFailing
+  }
+}
 
 const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Option<ReadonlyArray<Cosigned>> => {
   const parsed = parseNote(note)
@@ -47,6 +68,13 @@ const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Op
   )
 }
 
+const valid = (verifier: Verifier | Malformed) =>
+  verifier instanceof Malformed
+    ? Effect.fail(new WitnessPolicyInvalid({ message: verifier.message }))
+    : Effect.succeed(verifier)
+
+const silent: Answers = { lines: "", held: [] }
+
 export class Witnesses extends Context.Service<
   Witnesses,
   {
@@ -54,8 +82,6 @@ export class Witnesses extends Context.Service<
     readonly policy: Option.Option<Policy>
     /** The signers under a note; none when a signature of a known key is invalid. */
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
-    /** Whether a signature is missing under a note and a witness is due to be asked for it. */
-    isDue(note: string): Effect.Effect<boolean>
     /**
      * The checkpoints of witnesses not heard since the start; `empty` is the note of the empty log. A witness that does
      * not say what it holds is asked again later.
@@ -63,10 +89,11 @@ export class Witnesses extends Context.Service<
     recall(empty: string): Effect.Effect<ReadonlyArray<HeldCheckpoint>>
     /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
-    /** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
-    cosign(asked: CosignRequest): Effect.Effect<Answers>
-    /** The same from all witnesses that signed this log before, whether or not the note has their signature. */
-    vouch(asked: CosignRequest): Effect.Effect<Answers>
+    /**
+     * Asks the witnesses that are due: `cosign` asks those whose signature is missing, `vouch` all that signed this log
+     * before.
+     */
+    sign(how: "cosign" | "vouch", asked: CosignRequest): Effect.Effect<Answers>
   }
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
@@ -76,10 +103,6 @@ export class Witnesses extends Context.Service<
     Layer.effect(
       Witnesses,
       Effect.gen(function* () {
-        const valid = (verifier: Verifier | Malformed) =>
-          verifier instanceof Malformed
-            ? Effect.fail(new WitnessPolicyInvalid({ message: verifier.message }))
-            : Effect.succeed(verifier)
         const ownVerifier = yield* valid(logVerifier(vkey))
         const verifiers = yield* Effect.forEach(policy.witnesses, (one) => valid(cosignatureVerifier(one.vkey)))
         const asking = yield* Effect.forEach(
@@ -90,97 +113,64 @@ export class Witnesses extends Context.Service<
           ({ name, url, verifier }) =>
             Effect.map(make(name, url, verifier, ownVerifier, patience), (witness) => ({
               witness,
-              rest: 0,
-              restsUntil: 0,
+              signing: new Rest(),
+              recalling: new Rest(),
               /** Whether it has shown its checkpoint or has signed, which it does only for a continuation. */
               isHeard: false,
-              recallRest: 0,
-              recallAt: 0,
             })),
         )
+        type Asked = (typeof asking)[number]
 
         const cosigned = (note: string) => cosignedOf(verifiers, note)
 
-        const due = Effect.fnUntraced(function* (note: string) {
-          const now = yield* Clock.currentTimeMillis
-          const signed = new Set(Option.getOrElse(cosigned(note), () => []).map((one) => one.vkey))
-          return asking.filter(({ restsUntil, witness }) => restsUntil <= now && !signed.has(witness.verifier.vkey))
+        const heldBy = ({ witness }: Asked, held: Option.Option<HeldCheckpoint["checkpoint"]>) =>
+          Option.toArray(held).map((checkpoint) => ({ witness: witness.name, checkpoint }))
+
+        const failed = Effect.fnUntraced(function* (one: Asked, rest: Rest, message: LogMessage, error: NotWitnessed) {
+          if (!rest.begin(yield* Clock.currentTimeMillis)) return
+          yield* log(message, { witness: one.witness.name, reason: error.message })
         })
 
-        const failed = Effect.fnUntraced(function* (one: (typeof asking)[number], { isDoubt, message }: NotWitnessed) {
-          if (one.rest === 0) {
-            yield* log("log witness not signing", { witness: one.witness.name, reason: message })
-          }
-          one.rest = longer(one.rest)
-          one.restsUntil = (yield* Clock.currentTimeMillis) + one.rest
-          const { name } = one.witness
-          const held = isDoubt ? yield* Effect.orElseSucceed(one.witness.held, () => Option.none()) : Option.none()
-          return { lines: "", held: Option.toArray(held).map((checkpoint) => ({ witness: name, checkpoint })) }
-        })
-
-        const ask = (how: "cosign" | "vouch", one: (typeof asking)[number], asked: CosignRequest) =>
+        const ask = (how: "cosign" | "vouch", one: Asked, asked: CosignRequest) =>
           one.witness[how](asked).pipe(
+            Effect.map((lines): Answers => ({ lines, held: [] })),
             Effect.tap(() => {
               one.isHeard = true
-              if (one.rest === 0) return Effect.void
-              one.rest = 0
-              return log("log witness signing", { witness: one.witness.name })
+              return one.signing.end() ? log("log witness signing", { witness: one.witness.name }) : Effect.void
             }),
-            Effect.map((lines) => ({ lines, held: new Array<HeldCheckpoint>() })),
-            Effect.catch((error) => failed(one, error)),
-          )
-
-        const askAll = Effect.fnUntraced(function* (
-          how: "cosign" | "vouch",
-          some: ReadonlyArray<(typeof asking)[number]>,
-          asked: CosignRequest,
-        ) {
-          const answers = yield* Effect.forEach(some, (one) => ask(how, one, asked), { concurrency: "unbounded" })
-          return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
-        })
-
-        const hear = Effect.fnUntraced(
-          function* (one: (typeof asking)[number], empty: string) {
-            const held = yield* one.witness.recall(empty)
-            one.isHeard = true
-            return Option.toArray(held).map((checkpoint): HeldCheckpoint => ({ witness: one.witness.name, checkpoint }))
-          },
-          (hearing, one) =>
-            Effect.catch(
-              hearing,
-              Effect.fnUntraced(function* ({ message }) {
-                if (one.recallRest === 0) {
-                  yield* log("log witness recall failed", { witness: one.witness.name, reason: message })
-                }
-                one.recallRest = longer(one.recallRest)
-                one.recallAt = (yield* Clock.currentTimeMillis) + one.recallRest
-                return new Array<HeldCheckpoint>()
-              }),
+            Effect.catch((error) =>
+              failed(one, one.signing, "log witness not signing", error).pipe(
+                Effect.andThen(
+                  error.isDoubt ? Effect.orElseSucceed(one.witness.held, () => Option.none()) : Effect.succeedNone,
+                ),
+                Effect.map((held): Answers => ({ lines: "", held: heldBy(one, held) })),
+              ),
             ),
-        )
-
-        const recall = Effect.fn("Witnesses.recall")(function* (empty: string) {
-          const now = yield* Clock.currentTimeMillis
-          const unheard = asking.filter(
-            ({ isHeard, recallAt, restsUntil }) => !isHeard && Math.max(recallAt, restsUntil) <= now,
           )
-          const held = yield* Effect.forEach(unheard, (one) => hear(one, empty), { concurrency: "unbounded" })
-          return held.flat()
-        })
+
+        const hear = (one: Asked, empty: string) =>
+          one.witness.recall(empty).pipe(
+            Effect.tap(() => Effect.sync(() => (one.isHeard = true))),
+            Effect.map((held) => heldBy(one, held)),
+            Effect.catch((error) => Effect.as(failed(one, one.recalling, "log witness recall failed", error), [])),
+          )
 
         return Witnesses.of({
           policy: Option.some(policy),
           cosigned,
-          recall,
-          isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
-          isDue: (note) => Effect.map(due(note), (some) => some.length > 0),
-          cosign: Effect.fn("Witnesses.cosign")(function* (asked: CosignRequest) {
-            return yield* askAll("cosign", yield* due(asked.note), asked)
-          }),
-          vouch: Effect.fn("Witnesses.vouch")(function* (asked: CosignRequest) {
+          recall: Effect.fn("Witnesses.recall")(function* (empty) {
             const now = yield* Clock.currentTimeMillis
-            const rested = asking.filter(({ restsUntil }) => restsUntil <= now)
-            return yield* askAll("vouch", rested, asked)
+            const unheard = asking.filter((one) => !one.isHeard && one.recalling.isOver(now) && one.signing.isOver(now))
+            return (yield* Effect.forEach(unheard, (one) => hear(one, empty), { concurrency: "unbounded" })).flat()
+          }),
+          isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
+          sign: Effect.fn("Witnesses.sign")(function* (how, asked) {
+            const now = yield* Clock.currentTimeMillis
+            const signers = how === "vouch" ? Option.none() : cosigned(asked.note)
+            const signed = new Set(Option.getOrElse(signers, () => []).map((one) => one.vkey))
+            const due = asking.filter((one) => one.signing.isOver(now) && !signed.has(one.witness.verifier.vkey))
+            const answers = yield* Effect.forEach(due, (one) => ask(how, one, asked), { concurrency: "unbounded" })
+            return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
           }),
         })
       }),
@@ -191,11 +181,9 @@ export class Witnesses extends Context.Service<
 export const noWitnesses: Witnesses["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
-  isDue: () => Effect.succeed(false),
   recall: () => Effect.succeed([]),
   isAnyHeard: Effect.succeed(true),
-  cosign: () => Effect.succeed({ lines: "", held: [] }),
-  vouch: () => Effect.succeed({ lines: "", held: [] }),
+  sign: () => Effect.succeed(silent),
 }
 
 /** Whether the signers under a note meet the policy; true without a policy. */

@@ -124,7 +124,7 @@ const routes = HttpRouter.use((router) =>
           })),
         ),
         witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
-        stopped: Option.isSome(yield* published.stopped),
+        stopped: (yield* published.state).state === "stopped",
       }
     })
 

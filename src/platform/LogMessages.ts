@@ -33,13 +33,13 @@ export const messages = {
     "broadcast record failed": "Check the database. Nothing is sent without its record.",
     "card processor unavailable": "Check the network and the processor's status page.",
     "chain inquiry failed": "Change `RPC_URL`. Attempts stay pending.",
-    "checkpoint publication failed": "Make `LOG_CHECKPOINT_FILE` writable, and run `spirit-altar log status`.",
+    "checkpoint publication failed":
+      "Read the cause: `LOG_CHECKPOINT_FILE` must be writable. Run `spirit-altar log status`.",
     "configuration advice": "`advice` names the variable to set.",
     "database sessions replaced":
       "Nothing, if it stays alone: the database or its settings changed. Else `reason` names the setting or the bug.",
     "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
     "limit cleanup failed": "Check the database.",
-    "log integration failed": "Read the cause, and run `spirit-altar log status`.",
     "log rereading failed": "Read the cause, and run `spirit-altar log status`.",
     "log waiting": "Wait a minute, then follow *A log that waits*.",
     "log witness not signing": "Ask the operator of `witness`. The rest of the log goes on.",

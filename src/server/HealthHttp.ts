@@ -8,7 +8,6 @@ import { interfaceVersion } from "../../schema/Version.ts"
 import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
-import { Confirmation } from "../log/Confirmation.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
@@ -50,7 +49,6 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const terms = yield* PaymentTerms
     const reveals = yield* Reveals
     const published = yield* PublishedLog
-    const confirmation = yield* Confirmation
     const availability = yield* Availability
     const databaseClock = yield* DatabaseClock
     const disk = yield* DiskCheck.make
@@ -59,14 +57,10 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     /** The state of the log; nothing if this server has none. */
     const log = Effect.gen(function* () {
       if (Option.isNone(published.identity)) return {}
-      const stopped = yield* found(published.stopped)
-      const waitsFor = Option.getOrNull(yield* confirmation.waitsFor)
-      const state = waitsFor === null ? "running" : "waiting"
       return {
-        log: Result.match(stopped, {
+        log: Result.match(yield* found(published.state), {
           onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
-          onSuccess: (reason): LogHealth =>
-            Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
+          onSuccess: ({ state, waitsFor }): LogHealth => ({ state, waitsFor }),
         }),
       }
     })

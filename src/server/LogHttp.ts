@@ -1,5 +1,5 @@
 /** The API of the log: its identity and state, and the proof of one stone. */
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
@@ -8,7 +8,6 @@ import { base64 } from "../../schema/log/Bytes.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { LogHalted, type LogStatus, ProofNotReady } from "../../schema/log/LogApi.ts"
 import { brokenIn } from "../altar/Answers.ts"
-import { Confirmation } from "../log/Confirmation.ts"
 import * as Files from "../log/Http.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -16,19 +15,12 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
-    const { waitsFor } = yield* Confirmation
     const url = `${yield* PublicUrl}${Files.prefix}`
 
-    const state = Effect.gen(function* () {
-      if (Option.isSome(yield* log.stopped)) return "stopped"
-      return Option.isSome(yield* waitsFor) ? "waiting" : "running"
-    })
-
     /** A stone that is not covered will be by the next checkpoint, unless the log is stopped. */
-    const notYet = Effect.gen(function* () {
-      if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
-      return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
-    })
+    const notYet = Effect.flatMap(log.state, ({ rest, state }) =>
+      Effect.fail(state === "stopped" ? new LogHalted({}) : new ProofNotReady({ retryAfter: 1 + rest })),
+    )
 
     const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
 
@@ -42,7 +34,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
         origin,
         vkey,
         url,
-        state: yield* state,
+        state: (yield* log.state).state,
         size,
         root: base64(root),
         publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),

@@ -129,7 +129,7 @@ export const layer = Layer.effectDiscard(
     const coverStands = secondsStill()
     const askLog = Effect.gen(function* () {
       if (Option.isNone(log.identity)) return {}
-      const running = bit(Option.isNone(yield* log.stopped))
+      const running = bit((yield* log.state).state !== "stopped")
       const { sequence } = yield* Effect.orDie(chain.head)
       // Before the first checkpoint nothing is covered, which is no fault of the chain.
       const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)

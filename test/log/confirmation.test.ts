@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer, Option } from "effect"
-import { Confirmation } from "../../src/log/Confirmation.ts"
+import { Effect, Layer } from "effect"
 import { LastSigned } from "../../src/log/LastSigned.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
 import { policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
@@ -31,12 +31,12 @@ type Named = Parameters<typeof policyOf>[0][number]
 const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
   server(
     256,
-    file === undefined ? LastSigned.none : LastSigned.file(file, origin).pipe(Layer.provide(NodeFileSystem.layer)),
+    file === undefined ? LastSigned.memory : LastSigned.file(file, origin).pipe(Layer.provide(NodeFileSystem.layer)),
     undefined,
     witnessesOf(policyOf(witnesses, witnesses.length === 0 ? "none" : "any")),
   )
 
-const waitsFor = Effect.flatMap(Confirmation, (confirmation) => confirmation.waitsFor)
+const waitsFor = Effect.flatMap(PublishedLog, ({ state }) => Effect.map(state, (now) => now.waitsFor))
 
 const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>
   Effect.provide(Effect.all([forget, grow(count), publish, newest]), start(witnesses, file)).pipe(
@@ -65,10 +65,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
           assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
           assert.isFalse(yield* publish)
           assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
-          assert.deepStrictEqual(
-            yield* waitsFor,
-            Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
-          )
+          assert.deepStrictEqual(yield* waitsFor, `a log witness to confirm the checkpoint of size ${first.size}`)
           yield* witness.again
           yield* pass(1000)
           assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
@@ -102,7 +99,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
         yield* witness.again
         yield* pass(1000)
         assert.isTrue(yield* publish)
-        assert.deepStrictEqual(yield* waitsFor, Option.none())
+        assert.deepStrictEqual(yield* waitsFor, null)
         assert.strictEqual((yield* newest).size, (yield* stored).size)
       }).pipe(Effect.provide(start([witness])), Effect.scoped)
     }),
@@ -135,7 +132,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
         assert.isFalse(yield* publish)
         assert.deepStrictEqual(
           yield* waitsFor,
-          Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
+          `LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`,
         )
         writeFileSync(file, note.replace(origin, "other.example/log"))
         assert.include(`${yield* Effect.flip(publish)}`, `is of the log other.example/log, not of ${origin}`)
@@ -152,13 +149,10 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
       yield* Effect.gen(function* () {
         yield* grow(1)
         assert.isFalse(yield* publish)
-        assert.match(
-          Option.getOrElse(yield* waitsFor, () => ""),
-          /none of them configured/u,
-        )
+        assert.match((yield* waitsFor) ?? "", /none of them configured/u)
         yield* Effect.provide(publish, start([], file))
         assert.isFalse(yield* publish, "it is covered already")
-        assert.deepStrictEqual(yield* waitsFor, Option.none())
+        assert.deepStrictEqual(yield* waitsFor, null)
         yield* grow(1)
         assert.isTrue(yield* publish)
       }).pipe(Effect.provide(start([])))
@@ -172,7 +166,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
       yield* Effect.provide(
         Effect.gen(function* () {
           assert.isFalse(yield* publish)
-          assert.deepStrictEqual(yield* waitsFor, Option.some("a log witness to say what it holds"))
+          assert.deepStrictEqual(yield* waitsFor, "a log witness to say what it holds")
         }),
         start([absent]),
       )

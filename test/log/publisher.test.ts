@@ -42,7 +42,7 @@ const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish
 /** The time between two checkpoints is over. */
 const rested = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE log_head SET rests_until = now()`)
 
-layer(logWorld, realClock)("the publisher", (it) => {
+layer(logWorld, realClock)("the pump's publication", (it) => {
   it.effect("signs each integrated size once", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* once(publish))
@@ -170,7 +170,8 @@ layer(logWorld, realClock)("the publisher", (it) => {
       assert.strictEqual(readFileSync(file, "utf8"), note)
 
       // A server that is behind, with the same file by mistake, does not take the memory of the other away.
-      const behind = signer.note({ origin, size: size - 1, root: new Uint8Array(32), extensions: [] })
+      const tree = { size: size - 1, root: new Uint8Array(32) }
+      const behind = { ...tree, note: signer.note({ origin, ...tree, extensions: [] }) }
       const memory = Effect.provide(LastSigned, Layer.fresh(lastSigned))
       assert.match(
         (yield* Effect.flip(Effect.flatMap(memory, ({ remember }) => remember(behind)))).message,
@@ -203,7 +204,7 @@ layer(logWorld, realClock)("the publisher", (it) => {
   )
 })
 
-layer(logWorld, realClock)("the integrator", (it) => {
+layer(logWorld, realClock)("the pump's integration", (it) => {
   it.effect("builds the same tiles on any number of servers", () =>
     Effect.gen(function* () {
       yield* settle(300)

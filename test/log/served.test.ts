@@ -13,7 +13,6 @@ import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import * as Rereading from "../../src/log/Rereading.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import {
   flipTile,
@@ -29,7 +28,6 @@ import {
   stopReason,
   logWorld,
 } from "../lab/log/LogFixture.ts"
-import { until } from "../lab/Eventually.ts"
 import { counting } from "../lab/Statements.ts"
 import { realClock } from "../lab/TestServices.ts"
 
@@ -123,9 +121,8 @@ layer(served, realClock)("the published log", (it) => {
       assert.strictEqual(sent.statements, 1)
       yield* flipTile(0, 0)
       // Rereading looks at what memory hides.
-      const found = stopReason.pipe(until("rereading found nothing", (reason) => reason !== ""))
-      const reason = yield* Effect.scoped(Effect.andThen(Layer.build(Rereading.layer), found))
-      assert.match(reason, /^the chain is broken: witness stone 7 /u)
+      const { reread } = yield* PublishedLog
+      assert.match((yield* Effect.flip(Effect.forever(reread))).message, /^witness stone 7 /u)
       yield* change(seventh.commitment)
       yield* resume
     }),

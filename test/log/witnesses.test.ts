@@ -200,7 +200,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
           yield* grow(20)
           assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
         }),
-        { lastSigned: LastSigned.none },
+        { lastSigned: LastSigned.memory },
       )
       const signed = yield* sql`SELECT size FROM log_checkpoints`
       assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
@@ -226,7 +226,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
         real.cosigner,
       )
       const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
-        withWitnesses([hiding], use, { lastSigned: LastSigned.none })
+        withWitnesses([hiding], use, { lastSigned: LastSigned.memory })
       // A log without any signature continues.
       yield* forget
       const note = yield* asking(publishedAfter(3))
@@ -259,7 +259,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
       const sql = yield* SqlClient.SqlClient
       const witness = yield* ownWitness("signing.example/w")
       const lines = witnessesOf(policyOf([witness], "all"))
-      const note = yield* withWitnesses([witness], publishedAfter(1), { lastSigned: LastSigned.none })
+      const note = yield* withWitnesses([witness], publishedAfter(1), { lastSigned: LastSigned.memory })
       const checkpoint = withPublished(
         lines,
         Effect.flatMap(PublishedLog, (log) => log.checkpoint),

@@ -8,9 +8,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
-import { LogStore } from "../../log/LogStore.ts"
+import { LogStore, type StopCode } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
-import type { StopCode } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -75,7 +74,7 @@ const keep = Effect.fnUntraced(function* (root: string) {
       message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
     })
   }
-  yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value.note)).pipe(
+  yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value)).pipe(
     Effect.provide(LastSigned.file(path.value, originIn(newest.value.note)).pipe(Layer.provide(NodeFileSystem.layer))),
     Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
   )

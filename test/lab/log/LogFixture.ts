@@ -2,19 +2,15 @@
 import { createHash, randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { hex, Malformed } from "../../../schema/log/Bytes.ts"
-import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
+import { hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
-import { parseNote } from "../../../schema/log/Note.ts"
 import { WitnessChain } from "../../../src/altar/witness/WitnessChain.ts"
-import { Confirmation } from "../../../src/log/Confirmation.ts"
-import { Integrator } from "../../../src/log/Integrator.ts"
 import { LastSigned } from "../../../src/log/LastSigned.ts"
 import { LogStore } from "../../../src/log/LogStore.ts"
-import { Publisher } from "../../../src/log/Publisher.ts"
+import { PublishedLog } from "../../../src/log/PublishedLog.ts"
+import { Pump } from "../../../src/log/Pump.ts"
 import { fromText } from "../../../src/log/Signer.ts"
-import { Entries } from "../../../src/log/Entries.ts"
-import { leafOf } from "../../../src/log/Tree.ts"
+import { leafOf, type TreeHead } from "../../../src/log/Tree.ts"
 import { Witnesses } from "../../../src/log/Witnesses.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
@@ -28,20 +24,19 @@ export const origin = golden.name
 /** A log that signs whenever its tree has grown. */
 export const signing = { signer, origin, publishSeconds: 0 }
 
-let lastNote: string | undefined
+let lastSigned: TreeHead | undefined
 
 /** Stones stand without the payments they need elsewhere. */
 const unpaid = Layer.effectDiscard(
   Effect.flatMap(SqlClient.SqlClient, (client) => {
     // Files share this module, not their databases.
-    lastNote = undefined
+    lastSigned = undefined
     return client`ALTER TABLE witness_stones DROP CONSTRAINT witness_stones_id_fkey`
   }),
 )
 
 /** The tests' own hands on the database, and the chain they lay stones on. */
-export const logWorld = Entries.layer.pipe(
-  Layer.provideMerge(WitnessChain.layer),
+export const logWorld = WitnessChain.layer.pipe(
   Layer.provideMerge(unpaid),
   Layer.provideMerge(sql),
   Layer.provideMerge(database),
@@ -69,29 +64,24 @@ export const settle = Effect.fnUntraced(function* (count: number) {
 
 /** One memory outside the database for all servers of a file, as if they shared a checkpoint file. */
 export const sharedMemory = Layer.succeed(LastSigned, {
-  isKept: true,
-  recall: Effect.sync(() => {
-    const note = parseNote(lastNote ?? "")
-    const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
-    return checkpoint instanceof Malformed ? Option.none() : Option.some(checkpoint)
-  }),
-  remember: (note) => Effect.sync(() => void (lastNote = note)),
+  isDurable: true,
+  recall: Effect.sync(() => Option.fromUndefinedOr(lastSigned)),
+  remember: (signed) => Effect.sync(() => void (lastSigned = signed)),
 })
 
 /** A server of the log on a connection of its own, without loops: its tests say when it works. */
 export const server = (
   batch: number,
-  lastSigned: Layer.Layer<LastSigned> = sharedMemory,
+  memory: Layer.Layer<LastSigned> = sharedMemory,
   url?: string,
   witnesses: Layer.Layer<Witnesses> = Witnesses.none,
   publishSeconds = 0,
-): Layer.Layer<Integrator | Publisher | LogStore | Confirmation, never, LocalDatabase> =>
+): Layer.Layer<Pump | LogStore | PublishedLog, never, LocalDatabase> =>
   Layer.fresh(
-    Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ ...signing, publishSeconds })).pipe(
+    Pump.layerNoLoop({ ...signing, publishSeconds, batch }).pipe(
+      Layer.provideMerge(PublishedLog.layer(signing)),
       Layer.provideMerge(LogStore.layer),
-      Layer.provideMerge(Confirmation.layer),
-      Layer.provide([Entries.layer.pipe(Layer.provide(WitnessChain.layer)), witnesses]),
-      Layer.provide(lastSigned),
+      Layer.provide([WitnessChain.layer, witnesses, memory]),
       Layer.provide(
         Layer.unwrap(
           Effect.map(LocalDatabase, (local) => Sql.layer(url === undefined ? local.url : Redacted.make(url), 2)),
@@ -103,13 +93,13 @@ export const server = (
 
 /** Integrates until nothing is left; how many stones it was. */
 export const integrateAll = Effect.gen(function* () {
-  const { integrate } = yield* Integrator
+  const { integrate } = yield* Pump
   let total = 0
   for (let added = yield* integrate; added > 0; added = yield* integrate) total += added
   return total
 })
 
-export const publish = Effect.flatMap(Publisher, (publisher) => publisher.publish)
+export const publish = Effect.flatMap(Pump, (pump) => pump.publish)
 
 /** Lays stones and integrates them. */
 export const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
@@ -179,7 +169,7 @@ export const memoryLog = Effect.gen(function* () {
 
 /** Takes the log away, and what is remembered of it, and leaves the stones. */
 export const forget = Effect.gen(function* () {
-  lastNote = undefined
+  lastSigned = undefined
   const client = yield* SqlClient.SqlClient
   yield* client`DELETE FROM log_tiles`
   yield* client`DELETE FROM log_checkpoints`

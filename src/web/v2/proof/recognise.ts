@@ -1,7 +1,6 @@
 /** Recognises a dropped file by its form alone; nothing in it is believed yet. */
 import { Malformed } from "../../../../schema/log/Bytes.ts"
-import { parseCheckpoint } from "../../../../schema/log/Checkpoint.ts"
-import { parseNote } from "../../../../schema/log/Note.ts"
+import { parseSigned } from "../../../../schema/log/Checkpoint.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
 import { Unproven } from "../../../buyer/log/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
@@ -25,15 +24,10 @@ const unknown = (word: string, says: string): Recognised => ({ kind: "unknown", 
 
 const other: Recognised = { kind: "unknown", isOurs: false, word: "", says: "" }
 
-const checkpointIn = (text: string) => {
-  const note = parseNote(text)
-  return note instanceof Malformed ? note : parseCheckpoint(note.text)
-}
-
 const proofIn = (text: string): Recognised => {
   const file = parseProofFile(text)
   if (file instanceof Malformed) return unknown("A damaged proof.", file.message)
-  const checkpoint = checkpointIn(file.checkpoint)
+  const checkpoint = parseSigned(file.checkpoint)
   return checkpoint instanceof Malformed
     ? unknown("A damaged proof.", checkpoint.message)
     : { kind: "proof", origin: checkpoint.origin, index: file.index, size: checkpoint.size }

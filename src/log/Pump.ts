@@ -1,0 +1,320 @@
+/** Grows the log and signs it. Both follow the stones, so a slow or stopped log delays no payment. */
+import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
+import type { SqlError } from "effect/sql"
+import { concat, equal } from "../../schema/log/Bytes.ts"
+import type { Checkpoint } from "../../schema/log/Checkpoint.ts"
+import { entryOf } from "../../schema/log/Entry.ts"
+import { consistencyRanges } from "../../schema/log/Merkle.ts"
+import type { ChainBroken } from "../altar/HashChain.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import { log } from "../platform/LogMessages.ts"
+import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
+import { contradiction, LogStopped, LogStore, type Published } from "./LogStore.ts"
+import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
+import { PublishedLog, type Signing } from "./PublishedLog.ts"
+import {
+  append,
+  edgeOf,
+  edgePlaces,
+  extendsTree,
+  leafAt,
+  leafOf,
+  placesOf,
+  proofOf,
+  rootOf,
+  rootOfNothing,
+  type TileReader,
+  type TreeHead,
+} from "./Tree.ts"
+import { Witnesses } from "./Witnesses.ts"
+
+export interface PumpConfig extends Signing {
+  /** Minimum seconds between two checkpoints, on all servers together. */
+  readonly publishSeconds: number
+  /** Maximum number of stones in one transaction. The default delays requests by a few milliseconds at most. */
+  readonly batch?: number
+}
+
+/** Milliseconds after which an unchanged log is dated again. An older date means that no server is running. */
+const confirmEvery = 600_000
+
+/** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
+const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
+
+/** The source of an earlier signed checkpoint. */
+type Source =
+  | "the published checkpoint"
+  | "the checkpoint this server signed last"
+  | `the checkpoint that the log witness ${string} holds`
+
+type Signed = readonly [source: Source, TreeHead]
+
+const byWitness = ({ checkpoint, witness }: HeldCheckpoint): Signed => [
+  `the checkpoint that the log witness ${witness} holds`,
+  checkpoint,
+]
+
+/** The right edge of the tree, if its tiles have the root of its head. */
+const edgeIn = ({ root, size }: TreeHead, read: TileReader) => {
+  const edge = edgeOf(size, read)
+  return edge !== undefined && equal(rootOf(edge), root)
+    ? Effect.succeed(edge)
+    : Effect.fail(
+        contradiction("tiles", `the tiles of the ${size} stones of the log do not have the root it was built with`),
+      )
+}
+
+export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
+  make: ({ batch = 512, origin, publishSeconds, signer }: PumpConfig) =>
+    Effect.gen(function* () {
+      const store = yield* LogStore
+      const chain = yield* WitnessChain
+      const lastSigned = yield* LastSigned
+      const witnesses = yield* Witnesses
+      const { waitsFor } = yield* PublishedLog
+
+      /** The head of a log that is not stopped. */
+      const running = Effect.filterOrElse(
+        store.head,
+        ({ stopped }) => Option.isNone(stopped),
+        ({ stopped }) =>
+          Effect.fail(
+            new LogStopped({ reason: Option.match(stopped, { onNone: () => "", onSome: ({ reason }) => reason }) }),
+          ),
+      )
+
+      /** Appends the stones behind the last one of the tree, which is read again: it must be unchanged. */
+      const extend = Effect.fnUntraced(function* (
+        { root, size }: TreeHead,
+        links: ReadonlyArray<Parameters<typeof entryOf>[0]>,
+      ) {
+        const last = size === 0 ? [] : [{ from: size - 1, to: size }]
+        const read = yield* store.tiles([...edgePlaces(size), ...placesOf(last)])
+        const edge = yield* edgeIn({ root, size }, read)
+        const leaves = links.map((link) => leafOf(entryOf(link)))
+        const [known, leaf] = [leaves[0], leafAt(size - 1, read)]
+        if (size > 0 && (known === undefined || leaf === undefined || !equal(known, leaf))) {
+          return yield* contradiction("entries", `stone ${size} is not the one that the log holds`)
+        }
+        const added = leaves.slice(last.length)
+        const grown = append(edge, size, added)
+        if (!(yield* store.extend(size, grown.growths, { size: size + added.length, root: rootOf(grown.edge) }))) {
+          return yield* contradiction("tiles", `the tiles behind stone ${size} are not as the log left them`)
+        }
+        return added.length
+      })
+
+      const integrate = Effect.gen(function* () {
+        const { size } = yield* running
+        const { head, links } = yield* chain.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
+        if (head.sequence < size) {
+          return yield* contradiction("entries", `the log holds ${size} stones, but there are only ${head.sequence}`)
+        }
+        if (head.sequence === size) return 0
+        return yield* store.atOnce(
+          Effect.gen(function* () {
+            const locked = yield* store.lockHead
+            // Another server may have appended these stones before this one got the lock.
+            return Option.exists(locked, (now) => now.size === size && Option.isNone(now.stopped))
+              ? yield* extend(Option.getOrThrow(locked), links)
+              : 0
+          }),
+        )
+      }).pipe(Effect.catchTag("Contradiction", store.stop), Effect.withSpan("Pump.integrate"))
+
+      /** Checkpoints that witnesses hold and that the log has not yet been shown to continue. */
+      const unproved = yield* Ref.make<ReadonlyArray<HeldCheckpoint>>([])
+      const isConfirmed = yield* Ref.make(false)
+      const firstSeen = yield* Ref.make(Option.none<Published>())
+
+      const noteOf = ({ root, size }: TreeHead) => signer.note({ origin, size, root: concat(root), extensions: [] })
+
+      /** Fails if this tree contradicts an earlier signed checkpoint. */
+      const checkContinues = Effect.fnUntraced(function* (tree: TreeHead, signed: ReadonlyArray<Signed>) {
+        const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
+        const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
+        yield* edgeIn(tree, read)
+        for (const [source, before] of signed) {
+          if (before.size > tree.size) {
+            return yield* contradiction(
+              "backup",
+              `${source} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
+            )
+          }
+          const proof = proofOf(rangesOf(before.size, tree.size), read)
+          if (proof === undefined || !extendsTree(before, tree, proof)) {
+            return yield* contradiction(
+              // Only the published checkpoint is in this database. The others are records kept elsewhere.
+              source === "the published checkpoint" ? "checkpoints" : "backup",
+              `the first ${before.size} stones of the log are not those that ${source} covers`,
+            )
+          }
+        }
+      })
+
+      const prove = (size: number) =>
+        Effect.fnUntraced(function* (old: number) {
+          const ranges = rangesOf(old, size)
+          const proof = proofOf(ranges, yield* store.tiles(placesOf(ranges)))
+          return proof === undefined
+            ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
+            : proof.map((hash) => concat(hash))
+        })
+
+      /** Asks the witnesses. A checkpoint that this log signed and that is not part of it proves a fork. */
+      const witnessed = Effect.fnUntraced(function* (
+        { root, size }: TreeHead,
+        note: string,
+        how: "cosign" | "vouch" = "cosign",
+      ) {
+        const checkpoint: Checkpoint = { origin, size, root: concat(root), extensions: [] }
+        const { held, lines } = yield* witnesses.sign(how, { note, checkpoint, prove: prove(size) })
+        if (held.length > 0) {
+          // Read after their checkpoints, so that another server of this log cannot have signed beyond it.
+          yield* checkContinues(yield* store.head, held.map(byWitness)).pipe(
+            Effect.tapError(() => Ref.update(unproved, (before) => [...before, ...held])),
+          )
+        }
+        return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
+      })
+
+      /** Requests the signatures that a published checkpoint lacks. */
+      const witnessAgain = Effect.fnUntraced(function* (published: Published) {
+        const { lines } = yield* witnessed(published, published.note)
+        if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
+      })
+
+      /**
+       * Whether a source outside the database confirms the newest checkpoint, which may be that of a restored backup. An
+       * empty tree commits to nothing.
+       */
+      const confirms = Effect.fnUntraced(function* (newest: Option.Option<Published>, kept: Option.Option<TreeHead>) {
+        if (Option.isNone(newest)) return Option.isSome(kept) || (yield* witnesses.isAnyHeard)
+        const { at, note, size } = newest.value
+        const first = yield* Ref.updateAndGet(
+          firstSeen,
+          Option.orElse(() => newest),
+        )
+        // Only a confirmed server signs or renews checkpoints, so a newer one proves another server on this database.
+        const isByAnother = Option.exists(first, (seen) => size >= seen.size && at.getTime() > seen.at.getTime())
+        if (isByAnother || Option.exists(kept, (one) => one.size >= size)) return true
+        const { isAhead, lines } = yield* witnessed(newest.value, note, "vouch")
+        return isAhead || lines !== ""
+      })
+
+      const evidenceFor = (newest: Option.Option<Published>, kept: Option.Option<TreeHead>) => {
+        if (Option.isNone(newest)) return "a log witness to say what it holds"
+        const covers = Option.match(kept, {
+          onNone: () => "holds no checkpoint",
+          onSome: ({ size }) => `covers ${size}`,
+        })
+        const sources = [
+          ...(lastSigned.isDurable ? [`LOG_CHECKPOINT_FILE, which ${covers},`] : []),
+          ...(Option.exists(witnesses.policy, (one) => one.witnesses.some(({ url }) => url)) ? ["a log witness"] : []),
+        ]
+        const source = sources.join(" or ") || "LOG_CHECKPOINT_FILE or a log witness, none of them configured,"
+        return `${source} to confirm the checkpoint of size ${newest.value.size}`
+      }
+
+      /** Whether this server may sign. A confirmation lasts until the server stops. */
+      const confirm = Effect.fnUntraced(function* (found: Option.Option<Published>, kept: Option.Option<TreeHead>) {
+        if (yield* Ref.get(isConfirmed)) return true
+        const newest = Option.filter(found, ({ size }) => size > 0)
+        const isGiven = yield* confirms(newest, kept)
+        yield* Ref.set(isConfirmed, isGiven)
+        const evidence = isGiven ? null : evidenceFor(newest, kept)
+        const before = yield* Ref.getAndSet(waitsFor, evidence)
+        if (evidence !== null && before === null) yield* log("log waiting", { evidence })
+        if (isGiven && before !== null) yield* log("log confirmed")
+        return isGiven
+      })
+
+      const publish = Effect.gen(function* () {
+        // Signed checkpoints are read before the tree, which only grows. In the other order another server's could be
+        // larger.
+        const kept = yield* lastSigned.recall
+        // A server without a record first asks the witnesses for theirs, so that it never signs a fork.
+        if (Option.isNone(kept)) {
+          const held = yield* witnesses.recall(noteOf({ size: 0, root: rootOfNothing }))
+          yield* Ref.update(unproved, (before) => [...before, ...held])
+        }
+        const held = yield* Ref.get(unproved)
+        const newest = yield* store.newest
+        const tree = yield* running
+        const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
+        const isCovered = Option.exists(newest, isThis)
+        const isKnown = Option.exists(kept, isThis)
+        const now = yield* Clock.currentTimeMillis
+        const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
+        const isIdle = isCovered ? isKnown && isRecent : tree.rest > 0
+        if (isIdle && held.length === 0 && (yield* Ref.get(isConfirmed))) {
+          if (Option.isSome(newest)) yield* witnessAgain(newest.value)
+          return false
+        }
+        yield* checkContinues(tree, [
+          ...Option.toArray(newest).map((one): Signed => ["the published checkpoint", one]),
+          ...Option.toArray(kept).map((one): Signed => ["the checkpoint this server signed last", one]),
+          ...held.map(byWitness),
+        ])
+        yield* Ref.set(unproved, [])
+        if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
+          return yield* contradiction(
+            "checkpoints",
+            "the published checkpoint is not as this server's key would sign it",
+          )
+        }
+        if (!(yield* confirm(newest, kept))) return false
+        if (!isCovered && !(yield* store.takeTurn(publishSeconds))) return false
+        const note = noteOf(tree)
+        // Includes checkpoints of other servers: each server must know them when a restored backup does not.
+        if (!isKnown) yield* lastSigned.remember({ ...tree, note })
+        if (isCovered) {
+          if (!isRecent) yield* store.confirm(tree.size)
+          return false
+        }
+        yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
+        return true
+      }).pipe(Effect.catchTag("Contradiction", store.stop), Effect.withSpan("Pump.publish"))
+
+      return {
+        /** Appends at most one batch of settled stones and returns their number; 0 if another server did it. */
+        integrate,
+        /** Signs the integrated stones as a checkpoint; false when the newest one covers them or is too recent. */
+        publish,
+      }
+    }),
+}) {
+  /** Works only when called. */
+  static readonly layerNoLoop = (config: PumpConfig) => Layer.effect(Pump, Pump.make(config))
+
+  /** Works in a loop. Any number of servers may: they build the same tree, and sign it with the same bytes. */
+  static readonly layer = (config: PumpConfig) =>
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const { integrate, publish } = yield* Pump
+        const { reread } = yield* PublishedLog
+        const store = yield* LogStore
+        const pumped = integrate.pipe(
+          Effect.tap(Effect.yieldNow),
+          Effect.repeat({ while: (added) => added > 0 }),
+          Effect.andThen(publish),
+        )
+        /** A stopped log has raised its own alarm. */
+        const unlessStopped = (
+          work: Effect.Effect<unknown, ChainBroken | LogStopped | LastSignedLost | SqlError.SqlError>,
+        ) =>
+          work.pipe(
+            Effect.catchTag("ChainBroken", ({ message }) =>
+              store.stop({ code: "entries", detail: `the chain is broken: ${message}` }),
+            ),
+            Effect.catchTag("LogStopped", () => Effect.void),
+            Effect.as(0),
+            Effect.tapCause(() => Effect.sleep("4 seconds")),
+          )
+        yield* DatabaseWatch.sweeping(unlessStopped(pumped), "1 second", "checkpoint publication failed")
+        // One bundle a second: a log of a million stones is read in 65 minutes.
+        yield* DatabaseWatch.sweeping(unlessStopped(reread), "1 second", "log rereading failed")
+      }),
+    ).pipe(Layer.provideMerge(Pump.layerNoLoop(config)))
+}
