@@ -5,7 +5,6 @@ import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
-import { Challenge } from "../payments/Payment.ts"
 import { Day } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
@@ -67,9 +66,6 @@ export const kitQuery = (
 
 const Members = Schema.Record(Schema.String, Schema.Json)
 
-/** A model reads the schema with every conversation, so the extensions stand in the document alone. */
-const BriefChallenge = Schema.Struct({ ...Challenge.fields, extensions: Members })
-
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
@@ -91,9 +87,6 @@ export const Kit = Schema.Struct({
     ).annotate({ description: "Optional members of the body." }),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
-  challenge: BriefChallenge.annotate({
-    description: "The PAYMENT-REQUIRED content of the unpaid request. Sign `accepts[0]` for exactly `resource.url`.",
-  }),
   sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({
     description: "EIP-712 typed data, complete where `payer` was given. Numbers of the message are decimal strings.",
   }),

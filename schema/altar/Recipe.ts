@@ -17,6 +17,9 @@ export const wordsMaximum = 280
 export const saltMinimum = 16
 export const saltMaximum = 256
 
+/** Whether a request's member of this name takes the commitment of sealed words. */
+export const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
+
 /** Normalizes words: Unicode NFC, CRLF and CR to LF, leading and trailing Unicode white space removed. */
 export const normalize = (words: string): string =>
   words

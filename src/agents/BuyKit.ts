@@ -2,11 +2,13 @@
 import { Clock, Effect, Schema } from "effect"
 import { isAddress } from "viem"
 import { recipe } from "../../schema/altar/Commitment.ts"
+import { isSealing } from "../../schema/altar/Recipe.ts"
 import { candleActs } from "../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../schema/altar/CandleApi.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
+import type { Field } from "../../schema/Form.ts"
 import { PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
@@ -19,7 +21,7 @@ import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import { toSign } from "./KitSigning.ts"
-import { type Member, type Offer, Offers } from "./Offers.ts"
+import { type Offer, Offers } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
 type Values = Readonly<Record<string, string>>
@@ -48,9 +50,7 @@ const spelled = ({ body, parameter }: Offer, query: KitQuery): Values => {
   )
 }
 
-const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
-
-const seals = (given: Values, missing: ReadonlyArray<Member>) =>
+const seals = (given: Values, missing: ReadonlyArray<Field>) =>
   [...Object.keys(given), ...missing.map(({ name }) => name)].some(isSealing)
 
 /** The requests that open sealed words later, by the act that seals them. */
@@ -90,7 +90,7 @@ const misfits = ({ body, parameter, query }: Offer, values: Values): ToolRefusal
   ]
 }
 
-const pick = (members: ReadonlyArray<Member>, values: Values) =>
+const pick = (members: ReadonlyArray<Field>, values: Values) =>
   Object.fromEntries(
     members.flatMap(({ name }) => {
       const value = values[name]
@@ -103,7 +103,7 @@ const isRefusal = Schema.is(
 )
 
 /** Members that only this case requires, such as a candle's dedication; none when anything else is refused. */
-const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): ReadonlyArray<Member> => {
+const askedFor = ({ body }: Offer, given: Values, { issues }: BadRequest): ReadonlyArray<Field> => {
   const absent = body.filter(({ name }) => given[name] === undefined && issues.some(({ path }) => path === name))
   return issues.every(({ path }) => absent.some(({ name }) => name === path)) ? absent : []
 }
@@ -190,10 +190,9 @@ export const buyKit = Effect.gen(function* () {
         body,
         members: offer.body
           .filter(({ name }) => given[name] === undefined)
-          .map((member) => ({ ...member, name: asked(member.name) })),
+          .map(({ meaning, name, required }) => ({ name: asked(name), required, meaning })),
       },
       price: { usd: offer.priceUsd, amountAtomic: offer.amountAtomic },
-      challenge,
       ...toSign(challenge, missing.length === 0 ? body : undefined, query.payer, yield* Clock.currentTimeMillis),
       outcomes: Words.outcomes,
       ...(opening === undefined || !seals(given, missing) ? {} : { afterwards: opening }),

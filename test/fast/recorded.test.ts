@@ -126,7 +126,7 @@ describe("a recorded answer", () => {
     const honest = purchase(name)
     const act = catalog.get(name) ?? assert.fail(name)
     const { payload, query } = act.fields()
-    const optional = [...query, ...payload].filter(({ isRequired }) => !isRequired).map((field) => field.name)
+    const optional = [...query, ...payload].filter(({ required }) => !required).map((field) => field.name)
     const chosen = name === "setWitnessStone" ? ["kind", "spirit", "agentName"] : ["day"]
     for (const member of optional.filter((one) => !chosen.includes(one))) {
       const { [member]: _, ...body } = JSON.parse(honest.bought.body)

@@ -25,14 +25,17 @@ export interface Called {
   readonly text: string
 }
 
+/** The most tokens of an answer, of four characters each, in each of its two halves. */
+const tokens: Readonly<Record<string, number>> = { buy_kit: 1_300, verify_witness: 800 }
+
 /** One call; the client checks structured content against the output schema it was given by `tools/list`. */
 export const call = ({ client }: Connected, name: string, args: Record<string, unknown> = {}) =>
   Effect.promise(async (): Promise<Called> => {
     const result = CallToolResultSchema.parse(await client.callTool({ name, arguments: args }))
     const [first] = result.content
-    return {
-      isError: result.isError === true,
-      structured: JSON.parse(JSON.stringify(result.structuredContent ?? {})),
-      text: first?.type === "text" ? first.text : "",
-    }
+    const structured = JSON.stringify(result.structuredContent ?? {})
+    const text = first?.type === "text" ? first.text : ""
+    for (const half of [structured, text])
+      if (half.length / 4 > (tokens[name] ?? Infinity)) throw new Error(`${name} answers ${half.length / 4} tokens.`)
+    return { isError: result.isError === true, structured: JSON.parse(structured), text }
   })

@@ -1,6 +1,7 @@
 /** Examples of each request with curl and in TypeScript. */
 import type { Schema } from "effect"
-import { exampleOf, type Forms } from "./Form.ts"
+import type { Forms } from "../../../schema/Form.ts"
+import { exampleOf } from "./Form.ts"
 import { answerOf, bodyOf, isPaid, type Operation } from "./Operations.ts"
 
 /** A member that holds a commitment, which the library seals itself. */

@@ -1,60 +1,6 @@
 /** JSON Schema in words for readers, with one example of each value. */
-import { Schema } from "effect"
-
-const number = Schema.optionalKey(Schema.Finite)
-const text = Schema.optionalKey(Schema.String)
-const values = Schema.optionalKey(Schema.Array(Schema.Json))
-
-/** The keywords without nested schemas. */
-const Plain = Schema.Struct({
-  $ref: text,
-  type: text,
-  description: text,
-  enum: values,
-  const: Schema.optionalKey(Schema.Json),
-  minLength: number,
-  maxLength: number,
-  pattern: text,
-  minimum: number,
-  maximum: number,
-  minItems: number,
-  maxItems: number,
-  required: Schema.optionalKey(Schema.Array(Schema.String)),
-  examples: values,
-  default: Schema.optionalKey(Schema.Json),
-})
-
-/** The parts of a JSON Schema that the document uses. */
-export interface Form extends Schema.Schema.Type<typeof Plain> {
-  readonly items?: Form
-  readonly properties?: Readonly<Record<string, Form>>
-  readonly anyOf?: ReadonlyArray<Form>
-  readonly oneOf?: ReadonlyArray<Form>
-  readonly allOf?: ReadonlyArray<Form>
-}
-
-const nested = Schema.suspend((): Schema.Codec<Form> => Form)
-const several = Schema.optionalKey(Schema.Array(nested))
-
-export const Form: Schema.Codec<Form> = Schema.Struct({
-  ...Plain.fields,
-  items: Schema.optionalKey(nested),
-  properties: Schema.optionalKey(Schema.Record(Schema.String, nested)),
-  anyOf: several,
-  oneOf: several,
-  allOf: several,
-})
-
-export type Forms = Readonly<Record<string, Form>>
-
-/** Follows a reference and keeps the remark beside it. */
-const resolved = (forms: Forms, form: Form): Form => {
-  const named = form.$ref ?? form.allOf?.find(({ $ref }) => $ref !== undefined)?.$ref
-  if (named === undefined) return form
-  const remark = form.description ?? form.allOf?.find(({ description }) => description !== undefined)?.description
-  const found = resolved(forms, forms[named.split("/").at(-1) ?? ""] ?? {})
-  return remark === undefined ? found : { ...found, description: remark }
-}
+import type { Schema } from "effect"
+import { type Form, type Forms, resolved } from "../../../schema/Form.ts"
 
 const alternatives = ({ anyOf, oneOf }: Form) => anyOf ?? oneOf ?? []
 

@@ -1,7 +1,8 @@
 /** The operations of the OpenAPI document by chapter, as the reference shows them. */
 import { Effect, Schema } from "effect"
+import { Form, type Forms } from "../../../schema/Form.ts"
 import { withoutSharing } from "../../../schema/openapi/Shared.ts"
-import { codesOf, Form, type Forms, memberOf } from "./Form.ts"
+import { codesOf, memberOf } from "./Form.ts"
 
 const text = Schema.optionalKey(Schema.String)
 

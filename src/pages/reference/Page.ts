@@ -3,7 +3,8 @@ import { errorsPath } from "../../../schema/Refusal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { examplesOf } from "./Examples.ts"
-import { exampleOf, type Forms, type Member, membersOf } from "./Form.ts"
+import type { Forms } from "../../../schema/Form.ts"
+import { exampleOf, type Member, membersOf } from "./Form.ts"
 import {
   answerOf,
   bodyOf,
