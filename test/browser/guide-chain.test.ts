@@ -2,13 +2,90 @@
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { seal } from "../../src/altar/Hashes.ts"
+import type { Page } from "playwright-core"
+import { seal, chainHash } from "../../src/altar/Hashes.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { answers, type Change, check, ended, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
-import { guide, loggedStone } from "../lab/browser/Guide.ts"
+import { guide, loggedStone, createAct } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 import { terminal } from "../lab/Terminal.ts"
+import { type ChainClaim, type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
+
+interface Entry extends ChainClaim {
+  readonly id: string
+  readonly commitment: string
+  readonly witnessedAt: string
+  readonly transaction: string
+  readonly payer: string
+}
+
+interface Segment {
+  readonly anchor: ChainPoint
+  readonly entries: ReadonlyArray<Entry>
+  readonly head: ChainPoint
+  readonly next: number | null
+}
+
+type Change = (segment: Segment) => object
+
+/** The whole chain with some links changed, and every hash computed again so that it fits. */
+const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
+  let before = genesis
+  return entries.map((entry): Entry => {
+    const link = { ...entry, ...change(entry), previousHash: before.chainHash }
+    const forged = { ...link, chainHash: chainHash(link) }
+    before = forged
+    return forged
+  })
+}
+
+const pointOf = (entry: Entry | undefined): ChainPoint =>
+  entry === undefined ? genesis : { sequence: entry.sequence, chainHash: entry.chainHash }
+
+/** Answers of the chain API as a server would give them that holds these links. */
+const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
+  page.route("**/api/witness/chain?*", async (route) => {
+    const response = await route.fetch()
+    const query = new URL(route.request().url()).searchParams
+    const [from, limit] = [Number(query.get("from")), Number(query.get("limit"))]
+    const entries = chain.slice(from - 1, from - 1 + limit)
+    const json: Segment & { readonly ok: true } = {
+      ok: true,
+      anchor: pointOf(chain[from - 2]),
+      entries,
+      head: pointOf(chain.at(-1)),
+      next: from - 1 + limit < chain.length ? from + limit : null,
+    }
+    await route.fulfill({ response, json })
+  })
+
+const said = (page: Page) => page.locator("[data-verify-status]")
+const ended = (page: Page) =>
+  said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked").first().waitFor()
+const check = (page: Page) =>
+  page
+    .getByRole("button", { name: /^Check (?:everything|stone \d)/u })
+    .first()
+    .click()
+
+/** At least so many stones, as the server tells them. */
+const stones = Effect.fnUntraced(function* (atLeast: number) {
+  const { url } = yield* TestServer
+  const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
+  const { entries } = yield* read
+  for (let set = entries.length; set < atLeast; set++) {
+    yield* createAct("/api/witness", { commitment: newCommitment() })
+  }
+  return (yield* read).entries
+})
+
+/** The chain's answers with some members changed. */
+const answers = (page: Page, change: Change) =>
+  page.route("**/api/witness/chain?*", async (route) => {
+    const response = await route.fetch()
+    const segment: Segment = await response.json()
+    await route.fulfill({ response, json: { ...segment, ...change(segment) } })
+  })
 
 /** Three stones in the log, of which the newest is revealed. */
 const logged = Effect.gen(function* () {

@@ -1,12 +1,28 @@
 /** A room is shared by its link: its holder can join, and only the room learns its key. */
+import jsQr from "jsqr"
 import { assert } from "@effect/vitest"
-import type { Request } from "playwright-core"
+import type { Request, Locator } from "playwright-core"
 import { browser } from "../lab/browser/Browser.ts"
-import { readQrCode } from "../lab/browser/QrCode.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 import { assertNone } from "../lab/Assertions.ts"
+
+/** The text of the code that `drawn` shows; the browser that drew it also takes its picture apart. */
+const readQrCode = async (drawn: Locator): Promise<string | undefined> => {
+  const picture = `data:image/png;base64,${(await drawn.screenshot()).toString("base64")}`
+  const { pixels, width } = await drawn.page().evaluate(async (source) => {
+    const image = new Image()
+    image.src = source
+    await image.decode()
+    const { height, width } = image
+    const context = new OffscreenCanvas(width, height).getContext("2d")
+    context?.drawImage(image, 0, 0)
+    return { width, pixels: [...(context?.getImageData(0, 0, width, height).data ?? [])] }
+  }, picture)
+  assert.isNotEmpty(pixels)
+  return jsQr.default(Uint8ClampedArray.from(pixels), width, pixels.length / 4 / width)?.data
+}
 
 browser("the signal room", (it) => {
   it("is shared by its link: two visitors see each other's signals, and one deletes it for both", async ({ visit }) => {

@@ -1,14 +1,168 @@
 /** Every route of the document meets hostile input: a clear 4xx with a code, never a 5xx, and nothing stored. */
+import { connect } from "node:net"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
 import { world, newCommitment, newKey } from "../lab/Fixture.ts"
-import * as Corpus from "../lab/hostile/Corpus.ts"
-import { answersIn, bodyOf, exchange } from "../lab/hostile/Exchange.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
 import { patience } from "../lab/Patience.ts"
 import { TestServer, realClock } from "../lab/TestServices.ts"
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body as it came, compressed or not. */
+  readonly bytes: Buffer
+}
+
+const bodyOf = ({ bytes, headers }: Answer): string => {
+  const encoding = headers.get("content-encoding")
+  return (encoding === "br" ? brotliDecompressSync(bytes) : encoding === "gzip" ? gunzipSync(bytes) : bytes).toString()
+}
+
+/** All bytes until the other side disconnects, or is silent for so many milliseconds; `isEnd` says that no more is sent. */
+const exchange = (port: number, bytes: Buffer, patience: number, isEnd = false): Promise<Buffer> =>
+  new Promise((resolve) => {
+    const parts: Array<Buffer> = []
+    const socket = connect(port, "127.0.0.1")
+    socket.setNoDelay(true).setTimeout(patience, () => socket.destroy())
+    socket.on("error", () => socket.destroy()).on("data", (part) => parts.push(part))
+    socket.on("close", () => resolve(Buffer.concat(parts)))
+    if (isEnd) socket.end(bytes)
+    else socket.write(bytes)
+  })
+
+/** A body in chunks and where it ends; nothing where it is not whole. */
+const chunked = (bytes: Buffer, from: number): readonly [Buffer, number] | undefined => {
+  const parts: Array<Buffer> = []
+  for (let at = from; ;) {
+    const line = bytes.indexOf("\r\n", at)
+    if (line < 0) return undefined
+    const size = Number.parseInt(bytes.toString("latin1", at, line), 16)
+    const end = line + 2 + size
+    if (bytes.length < end + 2) return undefined
+    if (size === 0) return [Buffer.concat(parts), end + 2]
+    parts.push(bytes.subarray(line + 2, end))
+    at = end + 2
+  }
+}
+
+/** The first answer in these bytes, and where the next begins. */
+const cut = (bytes: Buffer, method: string): readonly [Answer, number] | undefined => {
+  const from = bytes.indexOf("\r\n\r\n") + 4
+  if (from < 4) return undefined
+  const [first = "", ...lines] = bytes.toString("latin1", 0, from - 4).split("\r\n")
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /u.exec(first)?.[1])
+  if (status >= 100 && status < 200) {
+    const next = cut(bytes.subarray(from), method)
+    return next === undefined ? undefined : [next[0], from + next[1]]
+  }
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.split(":", 1)[0] ?? "", line.replace(/^[^:]*:\s*/u, "")]),
+  )
+  const made = (body: Buffer, end: number) => [{ status, headers, bytes: body }, end] as const
+  if (method === "HEAD" || status === 204 || status === 304) return made(Buffer.alloc(0), from)
+  if (headers.has("transfer-encoding")) {
+    const found = chunked(bytes, from)
+    return found === undefined ? undefined : made(...found)
+  }
+  const end = from + Number(headers.get("content-length") ?? bytes.length - from)
+  return bytes.length < end ? undefined : made(bytes.subarray(from, end), end)
+}
+
+/** The answer to each of these methods; fewer where the other side disconnected before. */
+const answersIn = (bytes: Buffer, methods: ReadonlyArray<string>): ReadonlyArray<Answer> => {
+  const answers: Array<Answer> = []
+  let at = 0
+  for (const method of methods) {
+    const found = cut(bytes.subarray(at), method)
+    if (found === undefined) break
+    answers.push(found[0])
+    at += found[1]
+  }
+  return answers
+}
+
+const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/u)
+
+const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
+
+/** In place of a value of a body, as JSON text: some of it no JSON at all. */
+const values: ReadonlyArray<string> = [
+  ...words('null true 0 -0 -1 1e999 9007199254740993 0.1e-400 NaN "" [] {} [[[[[[[[[[1]]]]]]]]]] {"then":1}'),
+  "1".repeat(400),
+  '" "',
+  '"\\u0000"',
+  '"\\ud800"',
+  '"\\udfff\\ud83d"',
+  '"\\ufeff"',
+  '"\u202eabc"',
+  '"\u{1f56f}\ufe0f\u200d\u{1f525}"',
+  '"Z\u0351\u036b\u0343\u036a\u0302\u036b"',
+  `"${"a".repeat(5000)}"`,
+  `"${"\u{1f409}".repeat(1100)}"`,
+  `"${"\\u0041".repeat(700)}"`,
+  '"\' OR 1=1;--"',
+  '"$(id)`id`{{7*7}}${7*7}<script>"',
+  '"%00%ff"',
+  '"\t\n"',
+  '{"__proto__":{"isAdmin":true}}',
+  '{"constructor":{"prototype":{"ok":true}}}',
+  '{"toString":1,"valueOf":1,"hasOwnProperty":1}',
+  '{"toJSON":1,"_tag":"Success","_id":"Effect"}',
+  deep(50),
+  `[${"0,".repeat(3000)}0]`,
+]
+
+/** Requests whose bytes are no HTTP, or lie about their length; the answer is not of the contract. */
+const broken: ReadonlyArray<string> = [
+  "GET\r\n\r\n",
+  "GET / HTTP/9.9\r\n\r\n",
+  "get / http/1.1\r\nhost: a\r\n\r\n",
+  "GET / HTTP/1.1\r\n\r\n",
+  "GET  /  HTTP/1.1\r\nhost: a\r\n\r\n",
+  "GET http:// HTTP/1.1\r\nhost: a\r\n\r\n",
+  "GET http://evil.example/api/spirits HTTP/1.1\r\nhost: a\r\n\r\n",
+  "GET //evil.example/api/spirits HTTP/1.1\r\nhost: a\r\n\r\n",
+  "GET ?limit=1 HTTP/1.1\r\nhost: a\r\n\r\n",
+  "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n",
+  "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n",
+  "GET /api/spirits HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
+  "GET /api/spirits HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n",
+  "GET /api/spirits HTTP/1.1\r\nhost: a\r\na\u0000b: c\r\n\r\n",
+  "GET /api/spirits HTTP/1.1\r\nhost: a\r\n folded: x\r\n\r\n",
+  `GET /api/spirits HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(40_000)}\r\n\r\n`,
+  `GET /api/spirits HTTP/1.1\r\nhost: a\r\n${"x: y\r\n".repeat(3000)}\r\n`,
+  `GET /${"a".repeat(33_000)} HTTP/1.1\r\nhost: a\r\n\r\n`,
+  "GET /api/spirits HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n{}",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n{}",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip\r\n\r\n{}",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n{}",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+  `POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\n{}GET / HTTP/1.1\r\nhost: a\r\n\r\n",
+  "POST /api/witness HTTP/1.1\r\nhost: a\r\nexpect: nonsense\r\ncontent-length: 2\r\n\r\n{}",
+  "POST /api/rooms HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999999\r\n\r\n{}",
+]
+
+/** The paths outside of the contract, and what replaces their names. */
+const pages = words(`
+  / // /// //a:99999/ //[/ /v2 /v2/mine /v2/acts?q=%00 /v2/acts?q=a%00b /v2/acts?q=%E2%80%A8 /v2/acts?q=heron
+  /v2/acts?kind=%00&spirit=__proto__&wallet=%00&before=%00 /v2/acts?kind=constructor /v2/wallets/%00
+  /v2/wallets/0x${"g".repeat(40)} /v2/stone?spirit=%00 /art/spirits /art/spirits/moss-hare.svg
+  /art/spirits/moss-hare.svg/x /art/spirits/moss-hare.svg%2Fx /style/icon.svg/x /style/icon.svg%2Fx
+  /style/icon%2Esvg/x /art/%ff /art/%00 /art/${"x".repeat(256)} /${"x".repeat(256)} /art/spirits/${"%C3%A4".repeat(100)}
+  /openapi.json /llms.txt /docs /mcp /signals /metrics
+  /.well-known/x402 /.well-known/mcp/server-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
+  /art/../../package.json /art/%2e%2e/%2e%2e/package.json /web/nothing.js /feed.xml /robots.txt /favicon.ico
+`)
 
 /** The room's refusals and the monitors' routes have tests of their own. */
 const elsewhere = ["/api/rooms", "/api/health", "/livez", "/readyz"]
@@ -52,7 +206,7 @@ const members = ["commitment", "intentionCommitment", "agentName", "dedication",
 /** Bodies no route accepts; each fails for another reason. */
 const bodies: ReadonlyArray<readonly [string, Buffer, string?]> = [
   ...[
-    ...Corpus.values.filter((value) => !value.startsWith("{")),
+    ...values.filter((value) => !value.startsWith("{")),
     ...["1", "{}", '"\\u0000"', '"\\ud800"'].map(
       (value) => `{${members.map((name) => `"${name}":${value}`).join(",")}}`,
     ),
@@ -135,7 +289,7 @@ layer(world(), realClock)("on hostile input,", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const port = Number(new URL(url).port)
-      for (const bytes of Corpus.broken) {
+      for (const bytes of broken) {
         const came = yield* Effect.promise(() => exchange(port, Buffer.from(bytes, "latin1"), 500, true))
         assert.notMatch(came.toString("latin1"), /^HTTP\/1\.1 5/u, bytes.slice(0, 80))
       }
@@ -147,7 +301,7 @@ layer(world(), realClock)("on hostile input,", (it) => {
   it.effect("no page and no file fails, whatever replaces its name", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      for (const path of Corpus.pages)
+      for (const path of pages)
         for (const headers of [{ accept: "text/html,*/*;q=0.8" }, { accept: "application/json" }, { host: "[" }]) {
           const { status, text } = yield* raw(url, "GET", path, headers)
           assert.isBelow(status, 500, `${path.slice(0, 60)} ${text.slice(0, 200)}`)

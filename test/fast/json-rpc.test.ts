@@ -1,29 +1,62 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
-import { assert, layer } from "@effect/vitest"
+import type { ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
 import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
 import { numberToHex } from "viem"
 import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/settle/RelayerNode.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
-import {
-  answerAll,
-  askAll,
-  type Behaviour,
-  type Call,
-  echo,
-  fine,
-  isBatch,
-  names,
-  nodeThat,
-  patient,
-  served,
-} from "../lab/JsonRpcNode.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
 import { assertEach, assertNone } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
+import type { Ask } from "../../src/payments/chain/Rpc.ts"
+
+interface Call {
+  readonly id: number
+  readonly method: string
+  readonly params: ReadonlyArray<unknown>
+}
+
+/** A node's behaviour for one request; `calls` is one call where the request was no batch. */
+type Behaviour = (calls: Call | ReadonlyArray<Call>, response: ServerResponse) => void
+
+const isBatch = (calls: Call | ReadonlyArray<Call>): calls is ReadonlyArray<Call> => Array.isArray(calls)
+const echo = ({ id, method, params }: Call) => ({ jsonrpc: "2.0", id, result: `${method} ${String(params[0])}` })
+const answerAll = (calls: Call | ReadonlyArray<Call>) => JSON.stringify(isBatch(calls) ? calls.map(echo) : echo(calls))
+
+const served = Effect.fnUntraced(function* (behave: Behaviour) {
+  const heard: Array<Call | ReadonlyArray<Call>> = []
+  const url = yield* listening((body, response) => {
+    const calls: Call | ReadonlyArray<Call> = JSON.parse(body)
+    heard.push(calls)
+    behave(calls, response)
+  })
+  return { heard, url: Redacted.make(url) }
+})
+
+const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Duration.Duration, limit?: number) {
+  const { heard, url } = yield* served(behave)
+  const node = yield* JsonRpc.make({ url, timeout, ...(limit === undefined ? {} : { limit }) })
+  return { ...node, heard }
+})
+
+/** `first`, `second` … asked at once; each answer or failure. */
+const askAll = (ask: Ask, names: ReadonlyArray<string>) =>
+  Effect.forEach(
+    names,
+    (name) =>
+      ask("eth_call", [name]).pipe(
+        Effect.match({ onSuccess: String, onFailure: ({ code, reason, status }) => String(code ?? status ?? reason) }),
+      ),
+    { concurrency: "unbounded" },
+  )
+
+const patient = Duration.seconds(30)
+const names = ["first", "second", "third"]
+const fine = names.map((name) => `eth_call ${name}`)
 
 const undici = NodeHttpClient.layerUndici
 

@@ -1,7 +1,7 @@
 /** A chain whose blocks a test writes, and a node that answers the questions of a scan about it, truly or not. */
 import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
-import { canceledTopic, type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
+import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
 import type { Header, RangeLogs, ScanNode } from "../../src/payments/chain/Questions.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
@@ -43,10 +43,6 @@ let transactions = 0
 const newTransaction = () => nonceOf((transactions += 1))
 
 export const use = (payer: Hex, nonce: Hex) => ({ topics: [usedTopic, topicOf(payer), nonce], data: "0x" as Hex })
-export const cancel = (payer: Hex, nonce: Hex) => ({
-  topics: [canceledTopic, topicOf(payer), nonce],
-  data: "0x" as Hex,
-})
 export const move = (payer: Hex, to: Hex, amount: bigint) => ({
   topics: [transferTopic, topicOf(payer), topicOf(to)],
   data: pad(numberToHex(amount)),

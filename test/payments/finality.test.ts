@@ -2,16 +2,87 @@
 import { SqlClient } from "effect/sql"
 import { Effect } from "effect"
 import { assert, describe, it } from "@effect/vitest"
+import type { Hex } from "viem"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Settled as SettledStore } from "../../src/payments/store/Settled.ts"
-import * as Settled from "./Settled.ts"
 import { Proxies, TestServer } from "../lab/TestServices.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
-const { assertKept, becomes, buy, hasten, health, readAct, replaced } = Settled
+interface Receipt {
+  readonly transaction: Hex
+  readonly finality?: string
+  readonly currentTransaction?: Hex
+}
+
+type Bought = Effect.Success<typeof buy>
+
+const buy = Effect.gen(function* () {
+  const { purchase, url } = yield* signedFixture
+  const answer = yield* Purchase.send(url, purchase)
+  assert.strictEqual(answer.status, 201, answer.text)
+  const { receipt, record }: { receipt: Receipt; record: { id: string; chainHash: string } } = JSON.parse(answer.text)
+  assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
+  return { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
+})
+
+const readAct = ({ id }: Bought) =>
+  Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
+    Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
+  )
+
+/** Waits until a read says so, doing something before each; returns the receipt it shows. */
+const becomes = (
+  bought: Bought,
+  finality: string,
+  before: Effect.Effect<unknown, unknown, SqlClient.SqlClient> = Effect.void,
+) =>
+  Effect.andThen(before, readAct(bought)).pipe(
+    until(`never became ${finality}`, (receipt) => receipt.finality === finality),
+  )
+
+/** For every fate of the block: the same answer, the same record, the same link. */
+const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
+  const { url } = yield* TestServer
+  const again = yield* Purchase.send(url, purchase)
+  assert.deepStrictEqual([again.status, again.text], [200, text.replace(/false\}$/u, "true}")])
+  assert.strictEqual((yield* Purchase.reconcile(url, purchase)).text, again.text)
+  const { stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
+  assert.strictEqual(stone.chainHash, chainHash)
+  const { entries } = JSON.parse((yield* ask(`${url}/api/witness/chain`)).text)
+  assert.include(
+    entries.map((entry: { readonly chainHash: string }) => entry.chainHash),
+    chainHash,
+  )
+})
+
+/** Waits until the sweeper has looked so often and could not tell. */
+const looked = Effect.fnUntraced(function* (times: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql<{ readonly checks: number }>`SELECT checks FROM payment_attempts`.pipe(
+    until("the sweeper never looked", ([row]) => (row?.checks ?? 0) >= times),
+  )
+})
+
+/** The next look takes its time after one that could not tell; the column rounds to milliseconds, which is not to be later. */
+const hasten = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE payment_attempts SET next_check_at = now() - interval '1 second'`,
+)
+
+/** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
+const replaced = Effect.andThen(Purchase.reorganise(1), Purchase.mine(1))
+
+/** Waits, with one look after the other, until the payer is charged on the chain as it is now. */
+const chargedAgain = ({ purchase }: Bought) =>
+  Effect.andThen(hasten, Purchase.charges(purchase)).pipe(
+    until("it was never charged again", ({ charged }) => charged === 1),
+  )
+
+const health = Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/health`))
 
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
@@ -82,7 +153,7 @@ describe.concurrent("a settled transfer", () => {
         yield* Purchase.mine(4)
         // It could still be brought back: nothing is lost before its authorization has ended.
         yield* refusal.arrived
-        yield* Settled.looked(2)
+        yield* looked(2)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
         assert.strictEqual((yield* health).status, 200)
         yield* Purchase.passExpiry
@@ -116,7 +187,7 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
         yield* replaced
         yield* Purchase.mine(1)
         assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-        const { transaction = "0x" } = yield* Settled.chargedAgain(bought)
+        const { transaction = "0x" } = yield* chargedAgain(bought)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
         yield* Purchase.mine(3)
         const receipt = yield* becomes(bought, "final")
@@ -145,7 +216,7 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
         assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
       }
       yield* facilitator.calm
-      yield* Settled.chargedAgain(bought)
+      yield* chargedAgain(bought)
       yield* Purchase.mine(3)
       yield* becomes(bought, "final")
       assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)

@@ -1,8 +1,7 @@
 /** Many requests at once through two server processes: limits, sequence numbers and clientIds are as if they had come in a row. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Context, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { atOnce, processes, Servers } from "../lab/server/TwoServers.ts"
 import {
   bearer,
   codeOf,
@@ -18,6 +17,39 @@ import {
 import { type Answer, ask } from "../lab/Fixture.ts"
 import { assertEach, assertNone, valuesOf } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { database, sql } from "../lab/Database.ts"
+import { make } from "../lab/server/ServerProcess.ts"
+
+/** Where the two answer. */
+class Servers extends Context.Service<Servers, readonly [string, string]>()("test/Servers") {}
+
+const twoServers = Effect.gen(function* () {
+  const { url } = yield* LocalDatabase
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    DATABASE_URL: Redacted.value(url),
+    TRUSTED_PROXIES: "127.0.0.1",
+    LOG_LEVEL: "Info",
+  }
+  const servers = [yield* make(env), yield* make(env)] as const
+  yield* Effect.all([servers[0].start, servers[1].start], { concurrency: 2 })
+  return [servers[0].url, servers[1].url] as const
+})
+
+const processes = Layer.effect(Servers, twoServers).pipe(Layer.provideMerge(sql), Layer.provideMerge(database))
+
+/** `count` requests at once, every other one to the second server. */
+const atOnce = <A, E, R>(
+  servers: readonly [string, string],
+  count: number,
+  request: (url: string, index: number) => Effect.Effect<A, E, R>,
+) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) => request(servers[index % 2 === 0 ? 0 : 1], index),
+    { concurrency: "unbounded" },
+  )
 
 const outcomesOf = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(
