@@ -4,7 +4,6 @@ import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { unescaped } from "../lab/Html.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
@@ -13,6 +12,7 @@ import { ask, world, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { unescaped } from "../lab/Sources.ts"
 
 /** The place of all requests, as the tools' instructions name it. */
 const document = Effect.gen(function* () {

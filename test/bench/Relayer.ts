@@ -2,13 +2,13 @@
 import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Ledger from "../lab/Ledger.ts"
-import { started } from "../lab/Started.ts"
 import type { Contest } from "./Contests.ts"
 import { ask, askJson, fire } from "./Load.ts"
 import { type Figure, type Held, type Side, slice, takeTurns } from "./Measure.ts"
 import { newPayer, nextOf, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import type { Servers } from "./Servers.ts"
+import { started } from "../lab/Databases.ts"
 
 /** Key of account 6 of the public test mnemonic; anvil gives it gas, and our own relayer is another. */
 const facilitatorKey = "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e"

@@ -1,12 +1,11 @@
 /** Measures this server beside others that do the same work, in one run, turn by turn; docs/evidence.md says how to read it. */
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
-import { ownTemporaryFolder } from "../lab/Folders.ts"
-import { endOnSignals } from "../lab/Program.ts"
 import { type Arena, chosen, contests } from "./Contests.ts"
 import { inFlight } from "./Load.ts"
 import { type Figure, type Held, printTables } from "./Measure.ts"
 import { type Servers, withServers } from "./Servers.ts"
+import { ownTemporaryFolder, endOnSignals } from "../lab/Folders.ts"
 
 const help = `Usage: npm run bench [-- --quick] [--only NAME,NAME]
 

@@ -7,10 +7,10 @@ import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { createAct, guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
-import { foreignLog } from "../lab/log/ForeignLog.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { until } from "../lab/Eventually.ts"
+import { foreignLog } from "../lab/log/MemoryLog.ts"
 
 const receipts = { current: Result.getOrThrow(plainFrom(Result.getOrThrow(generate("receipts-1")))), retired: [] }
 const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [cosignerOf("w1.example")])

@@ -2,9 +2,8 @@
 import { rmSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { buildCheckout } from "../../src/build/build.ts"
-import { ownTemporaryFolder } from "../lab/Folders.ts"
-import { endOnSignals, homeOf } from "../lab/Program.ts"
 import { fire, faultNames } from "./fire/Campaign.ts"
+import { ownTemporaryFolder, endOnSignals, homeOf } from "../lab/Folders.ts"
 
 const help = `Usage: npm run fire [-- --size 10000 --minutes 60]
 

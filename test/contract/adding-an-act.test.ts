@@ -8,13 +8,12 @@ import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
-import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
-import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
 import { assertNone } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { examplesOf, textOf } from "../lab/Sources.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {

@@ -7,12 +7,11 @@ import { gzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
-import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { ask, world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { document, operations } from "../lab/OpenApi.ts"
-import { textOf } from "../lab/Sources.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { unescaped, textOf } from "../lab/Sources.ts"
 
 const shell = promisify(execFile)
 

@@ -1,11 +1,11 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { listening } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { openConnection } from "../lab/Connection.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { listening } from "../lab/server/ServerProcess.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 

@@ -6,10 +6,10 @@ import type { Scope } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import type { Trap } from "../lab/proxy/Faults.ts"
-import { proxied } from "../lab/server/Environment.ts"
 import { type SettledBy, type Stage, stage } from "../lab/server/ProxiedServer.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { proxied } from "../lab/server/ServerProcess.ts"
 
 interface Point {
   readonly settledBy?: SettledBy

@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { proxied } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { proxied } from "../lab/server/ServerProcess.ts"
 
 const untilEnded = (purchase: Purchase.Purchase) =>
   Purchase.attemptOf(purchase).pipe(until("it stays pending", (attempt) => attempt?.state !== "pending", 50))

@@ -22,12 +22,12 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
 import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
-import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
 import { assertEach } from "../lab/Assertions.ts"
+import { lasting, terms } from "../lab/TransferLogs.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
-  ...authorization,
+  ...lasting,
   from: numberToHex(index, { size: 20 }),
   validBefore: 300n,
   nonce: numberToHex(index, { size: 32 }),

@@ -5,10 +5,10 @@ import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
 import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { recognise } from "../../src/web/v2/proof/recognise.ts"
-import { foreignLog } from "../lab/log/ForeignLog.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
 import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
+import { foreignLog } from "../lab/log/MemoryLog.ts"
 
 const [first, second] = [cosignerOf("w1.example"), cosignerOf("w2.example")]
 const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [first])

@@ -4,9 +4,8 @@ import { dirname, join, relative } from "node:path"
 import { Effect } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { printed } from "../lab/CommandRun.ts"
-import { documents, examplesOf } from "../lab/Documents.ts"
-import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { assertNone } from "../lab/Assertions.ts"
+import { documents, examplesOf, filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 

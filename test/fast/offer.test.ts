@@ -3,17 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "../../schema/payments/Payment.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { longestLife, mismatch, untimely } from "../../src/payments/verify/Offer.ts"
-import { authorization, terms } from "../lab/buyer/Samples.ts"
+import { lasting, terms } from "../lab/TransferLogs.ts"
 
 const sale = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }
 const other = "0x00000000000000000000000000000000000000aa"
 const signed = {
-  from: authorization.from,
+  from: lasting.from,
   to: terms.payTo,
   value: "10000",
   validAfter: "0",
   validBefore: "1",
-  nonce: authorization.nonce,
+  nonce: lasting.nonce,
 }
 const fits = {
   x402Version: 2,
@@ -65,6 +65,6 @@ describe("an authorization", () => {
     [0n, now + 601n, late],
   ] as const)("from %s to %s is judged at 1000 seconds", (validAfter, validBefore, reason) => {
     assert.strictEqual(longestLife(terms), 600n)
-    assert.strictEqual(untimely({ ...authorization, validAfter, validBefore }, terms, now)?.reason, reason)
+    assert.strictEqual(untimely({ ...lasting, validAfter, validBefore }, terms, now)?.reason, reason)
   })
 })

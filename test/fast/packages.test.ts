@@ -1,9 +1,8 @@
 /** The installed packages: exact versions with hashes, and no scripts but those listed. */
 import { assert, describe, it } from "@effect/vitest"
 import { version } from "../../src/platform/Software.ts"
-import { type Entry, packagesOf } from "../lab/Locks.ts"
-import { filesIn, jsonOf, textOf } from "../lab/Sources.ts"
 import { assertEach } from "../lab/Assertions.ts"
+import { type Entry, packagesOf, filesIn, jsonOf, textOf } from "../lab/Sources.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
 const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")

@@ -3,10 +3,10 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { unescaped } from "../lab/Html.ts"
 import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
 import { ask, world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { unescaped } from "../lab/Sources.ts"
 
 const run = promisify(execFile)
 

@@ -5,9 +5,8 @@ import { setTimeout } from "node:timers/promises"
 import { Redacted } from "effect"
 import postgres from "postgres"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { withDatabase } from "./Databases.ts"
 import { takePort } from "./Ports.ts"
-import { started } from "./Started.ts"
+import { withDatabase, started } from "./Databases.ts"
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>
 

@@ -1,5 +1,5 @@
 /** Temporary folders of a run, which are all inside one that ends with it, however many processes were killed on the way. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, mkdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -40,3 +40,18 @@ export const dataFolder = () => (hasMemory() ? removeAtExit(folderIn(memory, "da
 
 /** A new folder that outlives the run, for the logs of what went wrong. */
 export const lastingFolder = (name: string) => folderIn(process.env[outside] ?? tmpdir(), name)
+
+/** Every process that is started ends with this one. */
+export const endOnSignals = () => {
+  process.setMaxListeners(0)
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+}
+
+/** A folder for logs and a database: the named one, or a new temporary one. */
+export const homeOf = (keep: string | undefined, name: string): string => {
+  const folder = keep ?? lastingFolder(name)
+  mkdirSync(folder, { recursive: true })
+  // The cluster's own user has to reach its folder.
+  chmodSync(folder, 0o755)
+  return folder
+}

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { chainClient, facilitatorAccount, network, stranger } from "./Chain.ts"
 import type { Random } from "./Random.ts"
-import { started } from "./Started.ts"
+import { started } from "./Databases.ts"
 
 const blockSeconds = 2
 

@@ -28,3 +28,55 @@ export const packageFiles = [
   "tsconfig.json",
   "tsconfig.pack.json",
 ]
+
+const signs = { "&quot;": '"', "&#39;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&" } as const
+
+export const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:quot|#39|lt|gt|amp);/gu, (sign) => signs[sign as keyof typeof signs])
+
+/** All but the changelog, which shows nothing to run. */
+export const documents: ReadonlyArray<string> = [
+  ...readdirSync(root).filter((file) => file !== "CHANGELOG.md"),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((file) => join("docs", file)),
+].filter((file) => file.endsWith(".md"))
+
+export interface Example {
+  readonly file: string
+  /** Its language and its first line; no two examples of a file begin alike. */
+  readonly begins: string
+  readonly language: string
+  readonly text: string
+}
+
+export const examplesOf = (file: string): ReadonlyArray<Example> =>
+  [...textOf(file).matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gmu)].map(
+    ([, indent = "", language = "", indented = ""]) => {
+      const text = indented.replaceAll(new RegExp(`^${indent}`, "gmu"), "")
+      return { file, language, text, begins: text.split("\n")[0]?.trimEnd() ?? "" }
+    },
+  )
+
+/** The example of a document that begins so. */
+export const exampleOf = (file: string, begins: string) => {
+  const found = examplesOf(file).find((one) => one.begins.startsWith(begins))
+  if (found === undefined) throw new Error(`${file} has no example that begins with ${begins}`)
+  return found.text
+}
+
+export interface Entry {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly optional?: boolean
+  readonly hasInstallScript?: boolean
+  readonly os?: ReadonlyArray<string>
+  readonly cpu?: ReadonlyArray<string>
+  readonly libc?: ReadonlyArray<string>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+export type Packages = Readonly<Record<string, Entry>>
+
+export const packagesOf = (lock: string): Packages => jsonOf(lock).packages

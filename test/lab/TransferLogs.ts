@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
 import type { Log, SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
+import type { Terms } from "../../src/payments/PaymentTerms.ts"
 
 export const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 export const word = (digit: string): Hex => `0x${digit.repeat(64)}`
@@ -46,4 +47,19 @@ export const newHex = (bytes: number): Hex => {
   draws += 1
   const drawn = createHash("shake256", { outputLength: Math.max(1, bytes) }).update(String(draws))
   return `0x${drawn.digest("hex").slice(0, 2 * bytes)}`
+}
+
+/** The same, which does not expire. */
+export const lasting = { ...authorization, validBefore: 4_000_000_000n }
+
+export const terms: Terms = {
+  network: "eip155:84532",
+  asset: address("a"),
+  assetName: "USDC",
+  assetVersion: "2",
+  payTo: address("c"),
+  maxTimeoutSeconds: 300,
+  settledBy: "a facilitator",
+  isCatalogued: false,
+  explorer: "https://explorer.example/{tx}",
 }

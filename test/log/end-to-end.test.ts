@@ -11,11 +11,11 @@ import { type Answer, ask, newCommitment, newPayer, pay, TestServer } from "../l
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
-import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { withoutPausesOf } from "../lab/Clock.ts"
+import { direct } from "../lab/server/ServerProcess.ts"
 
 const { vkey } = signer
 

@@ -6,10 +6,9 @@ import { basename, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { groups, serving } from "../../src/server/config/Table.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { packagesOf } from "../lab/Locks.ts"
 import { run } from "../lab/Process.ts"
-import { packageFiles, textOf } from "../lab/Sources.ts"
 import { assertNone } from "../lab/Assertions.ts"
+import { packagesOf, packageFiles, textOf } from "../lab/Sources.ts"
 
 const isInstalled = () => {
   try {

@@ -8,14 +8,13 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
-import { direct } from "../lab/server/Environment.ts"
-import { order } from "../lab/buyer/TokenIssuer.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
+import { order } from "../lab/buyer/ThirdParty.ts"
+import { direct, serving } from "../lab/server/ServerProcess.ts"
 
 /** The line of a check. */
 const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Record<string, string>> = {}) {

@@ -8,11 +8,10 @@ import * as Sql from "../../src/platform/Sql.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { main, run } from "../lab/Process.ts"
-import { direct } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { direct, serving } from "../lab/server/ServerProcess.ts"
 
 const asOwner = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(LocalDatabase, ({ url }) =>

@@ -18,9 +18,9 @@ import { serverWith } from "../lab/server/AnotherServer.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { exampleOf } from "../lab/Documents.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { exampleOf } from "../lab/Sources.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const
 type Program = (typeof programs)[number]

@@ -13,8 +13,8 @@ import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { exampleOf } from "../lab/Documents.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { exampleOf } from "../lab/Sources.ts"
 
 const suffix = randomBytes(4).toString("hex")
 

@@ -14,9 +14,9 @@ import { packageFiles } from "../lab/Sources.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program } from "./PackedProgram.ts"
-import { newFolder } from "../lab/Folders.ts"
 import { assertNone } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))

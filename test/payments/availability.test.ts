@@ -14,8 +14,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { relayer } from "../lab/buyer/QueuedPayments.ts"
-import { order } from "../lab/buyer/TokenIssuer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
+import { order } from "../lab/buyer/ThirdParty.ts"
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(

@@ -8,14 +8,13 @@ import { boundTo } from "../../src/buyer/core/Authorization.ts"
 import type { Challenge } from "../../src/buyer/core/Challenge.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { checked } from "../lab/buyer/CheckedReceipt.ts"
 import { buyerOf, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, newPayer, post, TestServer, world } from "../lab/Fixture.ts"
 import { realClock } from "../lab/TestServices.ts"
+import { checked, key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
 
 const house = Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts: { current: signer, retired: [] } }))
 

@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { proxied } from "../lab/server/Environment.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { books, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
+import { proxied } from "../lab/server/ServerProcess.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,

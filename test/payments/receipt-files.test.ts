@@ -10,14 +10,13 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
 import { jwsOf } from "../../src/payments/receipts/SignedReceipt.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { checked } from "../lab/buyer/CheckedReceipt.ts"
-import { key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, world, post } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { TestServer, realClock } from "../lab/TestServices.ts"
+import { checked, key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
 
 const receipts = { current: ofReceipts, retired: [] }
 const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }

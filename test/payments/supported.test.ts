@@ -10,7 +10,7 @@ import * as Facilitator from "../../src/payments/settle/Facilitator.ts"
 import * as Supported from "../../src/payments/settle/Supported.ts"
 import { json, listening, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
-import { authorization, terms } from "../lab/buyer/Samples.ts"
+import { lasting, terms } from "../lab/TransferLogs.ts"
 
 const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }
@@ -102,7 +102,7 @@ const submit = (url: string) =>
   Effect.flatMap(settlingAt(url), (settlement) =>
     settlement.submit({
       attempt: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-      authorization,
+      authorization: lasting,
       requirements: requirementsOf(terms, 10_000n),
       payload: "{}",
     }),

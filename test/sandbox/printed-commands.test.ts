@@ -4,11 +4,10 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
-import { exampleOf } from "../lab/Documents.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
-import { root } from "../lab/Sources.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { exampleOf, root } from "../lab/Sources.ts"
 
 const sandbox = Effect.gen(function* () {
   const folder = newFolder()

@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
-import { listening } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
@@ -16,6 +15,7 @@ import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { assertNone, assertSome } from "../lab/Assertions.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { listening } from "../lab/server/ServerProcess.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 

@@ -1,16 +1,15 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { listening, proxied } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
 import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { listening, proxied, serving } from "../lab/server/ServerProcess.ts"
 
 /** So many connections are refused from now on. */
 const refusals = (database: PostgresProxy, count: number) =>

@@ -3,9 +3,9 @@ import { rmSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { fire } from "./Campaign.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
-import { homeOf } from "../../lab/Program.ts"
 import { planOf } from "./Plan.ts"
 import { random } from "../../lab/Random.ts"
+import { homeOf } from "../../lab/Folders.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
 

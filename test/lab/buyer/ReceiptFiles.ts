@@ -1,6 +1,8 @@
 /** A receipt file with everything in it: a revealed stone and its log. */
 import { createHash } from "node:crypto"
-import { Result } from "effect"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Result, Effect, Option } from "effect"
 import { chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { concat } from "../../../schema/log/Bytes.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
@@ -10,6 +12,9 @@ import { receiptFormat } from "../../../schema/altar/ReceiptFile.ts"
 import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
 import { fromText, generate, plainFrom } from "../../../src/log/Signer.ts"
 import { jwsOf } from "../../../src/payments/receipts/SignedReceipt.ts"
+import { verifyReceiptFile } from "../../../src/cli/verify/Receipt.ts"
+import { printing } from "../CommandRun.ts"
+import { newFolder } from "../Folders.ts"
 
 export const host = "https://altar.example"
 export const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
@@ -82,3 +87,15 @@ export const madeReceiptFile = () => {
   }
   return { claims, file, proofOfFirst: proofOf(0, two) }
 }
+
+/** Its lines and its result for a file with this text, by the trust that is given. */
+export const checked = Effect.fnUntraced(function* (
+  text: string,
+  given: Partial<Parameters<typeof verifyReceiptFile>[1]>,
+) {
+  const path = join(newFolder(), "receipt.json")
+  yield* Effect.promise(() => writeFile(path, text))
+  const none = Option.none<string>()
+  const trust = { key: none, payTo: [], vkey: none, actsVkey: none, policy: none, rpc: none, json: false }
+  return yield* printing(verifyReceiptFile(path, { ...trust, ...given }))
+})

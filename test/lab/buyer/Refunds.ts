@@ -7,9 +7,9 @@ import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { network, payToKey, token } from "../Chain.ts"
 import { commandRun } from "../CommandRun.ts"
 import { newPayer } from "../Fixture.ts"
-import { direct } from "../server/Environment.ts"
 import * as Purchase from "./Purchase.ts"
 import type { Signed } from "./ThirdParty.ts"
+import { direct } from "../server/ServerProcess.ts"
 
 export const payTo = privateKeyToAccount(payToKey)
 

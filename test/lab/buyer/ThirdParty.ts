@@ -1,6 +1,6 @@
 /** Another user of the same chain, who submits what others have signed and makes their authorizations cancelled or used. */
 import { Effect } from "effect"
-import { type Hex, parseEther, parseGwei } from "viem"
+import { type Hex, parseEther, parseGwei, parseAbi } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { type chainClient, onChain, stranger, token } from "../Chain.ts"
@@ -92,3 +92,19 @@ export const agreeing: Hex = `0x${agrees}`
 export const burning: Hex = "0x5b600056"
 
 export const giveCode = (address: Hex, bytecode: Hex) => onChain((client) => client.setCode({ address, bytecode }))
+
+const abi = parseAbi([
+  "function pause()",
+  "function unpause()",
+  "function blacklist(address account)",
+  "function unBlacklist(address account)",
+])
+
+type Order = readonly ["pause" | "unpause"] | readonly ["blacklist" | "unBlacklist", `0x${string}`]
+
+export const order = ([functionName, ...args]: Order) =>
+  onChain(async (client, { asset }) => {
+    const [account] = await client.getAddresses()
+    const call = { address: asset, abi, functionName, args, account, chain: null } as never
+    await client.waitForTransactionReceipt({ hash: await client.writeContract(call) })
+  })

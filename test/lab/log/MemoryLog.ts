@@ -1,9 +1,13 @@
 /** A log in memory: the added tiles, stored as the table stores them. */
 import { assert } from "@effect/vitest"
+import { Result } from "effect"
 import { concat, utf8 } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges, inclusionRanges } from "../../../schema/log/Merkle.ts"
 import type { TilePlace } from "../../../schema/log/Tile.ts"
 import { append, type Edge, hashOfRange, leafOf, proofOf, rootOf, tileBytes } from "../../../src/log/Tree.ts"
+import { proofFileText } from "../../../schema/log/ProofFile.ts"
+import { fromText, generate } from "../../../src/log/Signer.ts"
+import type { Cosigner } from "./Witness.ts"
 
 export const keyOf = ({ index, level }: TilePlace) => `${level}/${index}`
 
@@ -53,3 +57,21 @@ export const goldenLeaves = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => leafOf(utf8(`entry-${from + at}`)))
 
 export const goldenLog = (size: number) => new MemoryLog().append(goldenLeaves(0, size))
+
+export const foreignLog = (
+  name: string,
+  entries: ReadonlyArray<string>,
+  cosigners: ReadonlyArray<Cosigner> = [],
+  origin = name,
+) => {
+  const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate(name))))
+  const log = new MemoryLog().append(entries.map((entry) => leafOf(utf8(entry))))
+  const note = signer.note({ origin, size: log.size, root: concat(log.root), extensions: [] })
+  const text = note.slice(0, note.indexOf("\n\n") + 1)
+  const checkpoint = `${note}${cosigners.map((one) => one.line(text, 1_790_000_000)).join("")}`
+  return {
+    vkey: signer.vkey,
+    checkpoint,
+    proof: (index: number) => proofFileText({ extra: undefined, index, hashes: log.inclusion(index), checkpoint }),
+  }
+}

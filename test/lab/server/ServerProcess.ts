@@ -1,10 +1,13 @@
 /** Our server as a process of its own: told to stop, killed without warning, and started again at the port it had first. */
 import { existsSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Redacted } from "effect"
 import { takePort } from "../Ports.ts"
 import { main, run, type Running } from "../Process.ts"
 import { keepText } from "../run/FailureArtifacts.ts"
+import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import { Proxies } from "../TestServices.ts"
 
 /** Where Debian's `libfaketime` is. */
 const fakeTime = ["x86_64", "aarch64"]
@@ -133,3 +136,29 @@ export const make = Effect.fnUntraced(function* (environment: Readonly<Record<st
 /** As a service manager runs it: it starts now, without a wait. */
 export const serving = (environment: Readonly<Record<string, string>>) =>
   Effect.tap(make(environment), ({ begin }) => begin)
+
+/** By the straight way. */
+export const direct = Effect.gen(function* () {
+  const { network, payTo, relayerKey, rpcUrl } = yield* LocalChain
+  const { url } = yield* LocalDatabase
+  return {
+    DATABASE_URL: Redacted.value(url),
+    X402_NETWORK: network,
+    RPC_URL: rpcUrl,
+    PAY_TO: payTo,
+    RELAYER_KEY: Redacted.value(relayerKey),
+  }
+})
+
+/** Through the proxies of database and node. */
+export const proxied = Effect.gen(function* () {
+  const { database, rpc } = yield* Proxies
+  return { ...(yield* direct), DATABASE_URL: database.url, RPC_URL: rpc.url }
+})
+
+/** A server behind these proxies that listens, and does not sweep unless it is told. */
+export const listening = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+  const server = yield* serving({ ...(yield* proxied), TEST_SWEEP_SECONDS: "3600", ...env })
+  yield* server.says("server listening")
+  return server
+})
