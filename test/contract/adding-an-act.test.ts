@@ -9,6 +9,7 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { call, connect } from "../lab/McpClient.ts"
+import { challengeOf } from "../lab/buyer/Payment.ts"
 import { ask, world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
 import { assertNone } from "../lab/Assertions.ts"
@@ -150,11 +151,12 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({
         const mcp = yield* connect(`${url}/mcp`)
         const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
         assert.isFalse(kit.isError, kit.text)
-        const { challenge, complete, price, request } = JSON.parse(kit.text)
+        const { complete, payment, price, request } = Object(kit.structured)
         assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
         assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
         const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
-        assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
+        const { accepts, resource } = challengeOf(asked)
+        assert.deepInclude(payment, { accepted: accepts[0], resource })
       }),
     )
   },

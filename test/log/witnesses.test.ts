@@ -119,7 +119,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
       const all = [good, ...strange]
       // However long a step takes here, no pause has ended before the clock is advanced.
       const { clock, put } = yield* heldClock
-      const waitsMs = patience(2)
+      const waitsMs = patience(0.5)
       yield* withWitnesses(
         all,
         Effect.gen(function* () {

@@ -41,7 +41,7 @@ export const stage: Layer.Layer<Stage> = Layer.orDie(
 /** How a server sells behind the proxies; without a patience, a sweep and limits of its own as most tests want it. */
 export const selling = Effect.fnUntraced(function* (
   settledBy: SettledBy,
-  patience: Duration.Input = "2 seconds",
+  patience: Duration.Input = "1 second",
   sweepEvery: Duration.Input = "1 hour",
   limits: Partial<Limits> = {},
 ) {
