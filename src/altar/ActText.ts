@@ -1,5 +1,6 @@
-/** An act's texts for readers, and the places where an operator can hide them. */
+/** An act's record: its texts for readers, and the places where an operator can hide them. */
 import type { Schema } from "effect"
+import type { Recorded } from "../payments/Act.ts"
 
 /** The members of a record as texts; an absent one is empty. */
 export type RecordTexts<Name extends string = string> = Readonly<Record<Name, string>>
@@ -39,3 +40,13 @@ export const actText = <Fields extends Schema.Struct.Fields>(
   _: Schema.Struct<Fields>,
   told: ActText<Extract<keyof Fields, string>>,
 ): ActText => told
+
+type Named = Schema.JsonObject & { readonly id: string; readonly agentName: string | null }
+
+/** The recorded form of an act whose page is `/acts/{id}`. */
+export const recordedAct = (record: Named, at: string): Recorded => ({
+  record,
+  path: `/acts/${record.id}`,
+  agentName: record.agentName,
+  at,
+})

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
+import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/Act.ts"
@@ -11,16 +12,14 @@ import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
-import { part } from "../platform/SqlPart.ts"
-import { type ActFilter, conditions, filterName } from "./ActFilter.ts"
+import { literal, part } from "../platform/SqlPart.ts"
 import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
 import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-import type { ActText } from "./ActText.ts"
-import { containing } from "./PublicWords.ts"
+import type { ActText, HideableFields } from "./ActText.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -63,6 +62,22 @@ const told: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
 export const ActTexts = Context.Reference<ReadonlyMap<string, ActText>>("spirit-altar/altar/ActTexts", {
   defaultValue: () => new Map(Object.entries(told)),
 })
+
+/** Acts of these names, with this spirit, paid by this wallet; an absent part admits all. */
+export interface ActFilter {
+  readonly acts?: ReadonlyArray<string> | undefined
+  readonly spirit?: string | undefined
+  readonly wallet?: string | undefined
+}
+
+const filterName = ({ acts, spirit, wallet }: ActFilter) => `${acts} ${spirit} ${wallet}`
+
+/** Conditions on `a` and `p` of `settledActs`. */
+const conditions = ({ acts, spirit, wallet }: ActFilter): ReadonlyArray<Statement.Fragment> => [
+  ...(acts === undefined ? [] : [part`a.act = ANY(${acts}::text[])`]),
+  ...(spirit === undefined ? [] : [part`(a.record::jsonb ->> 'spirit') = ${spirit}::text`]),
+  ...(wallet === undefined ? [] : [Ledger.paidBy(wallet)]),
+]
 
 /** Receipt and record as first answered. The record keeps its bytes. */
 const ActRow = Schema.Struct({
@@ -116,6 +131,20 @@ interface Page extends ActFilter {
 
 /** The transaction or name of an act. */
 export type Leaving = { readonly transaction: string } | { readonly name: string }
+
+/** Selects the ids of an act's tables whose shown texts contain `words` in any spelling; `is_revealed` tells revealed words. */
+const containing = ({ table, texts, words }: HideableFields, asked: string) => {
+  const search = (from: string, id: string, column: string, isRevealed: boolean) => {
+    const text = literal(column)
+    const isShown = isRevealed ? part`NOT hidden` : part`${text} <> ${hiddenByOperator}::text`
+    return part`SELECT ${literal(id)} AS id, ${isRevealed}::boolean AS is_revealed FROM ${literal(from)}
+      WHERE strpos(lower(${text}), lower(${asked}::text)) > 0 AND ${isShown}`
+  }
+  const own = Object.values(texts).flatMap((column) =>
+    column === undefined ? [] : [search(table, "id", column, false)],
+  )
+  return words === undefined ? own : [...own, search(words.table, words.id, words.text, true)]
+}
 
 export class Acts extends Context.Service<
   Acts,

@@ -1,18 +1,232 @@
-/** All routes of the altar: one file for each resource, and one for all paid routes. */
+/** The free routes of the altar. Reads are raw, since they answer cached bytes with their tag. */
+import { Effect, type Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../schema/Api.ts"
+import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
+import { CandleList, UnsealAnswer, UnsealBody } from "../../schema/altar/Candle.ts"
+import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../schema/altar/Catalog.ts"
+import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
 import { PaidGroup } from "../../schema/altar/Sales.ts"
-import * as ActsHttp from "./ActsHttp.ts"
-import * as CandlesHttp from "./candles/Http.ts"
-import * as CollectiblesHttp from "./collectibles/Http.ts"
-import * as GuideHttp from "./guide/Http.ts"
+import { ChainSegment, ListedStone, RevealAnswer, RevealBody, WitnessList } from "../../schema/altar/Witness.ts"
+import { listDefault, segmentDefault, segmentFrom } from "../../schema/Common.ts"
+import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
+import { body, fresh, refuse } from "../http/Responses.ts"
+import { type Call, UrlCache } from "../http/UrlCache.ts"
+import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { type ActPage, Acts } from "./Acts.ts"
+import { brokenIn, encoderOf, textOf } from "./Answers.ts"
+import { Candles } from "./candles/Candles.ts"
+import { CandleWall } from "./candles/CandleWall.ts"
+import { Catalogs } from "./collectibles/Catalogs.ts"
+import { PublicationChain } from "./collectibles/PublicationChain.ts"
+import { FieldGuide } from "./guide/FieldGuide.ts"
+import type { Segment } from "./HashChain.ts"
+import { limits, openings } from "./Limits.ts"
 import * as PaidRoutes from "./PaidRoutes.ts"
-import * as WitnessHttp from "./witness/Http.ts"
+import { WitnessChain } from "./witness/WitnessChain.ts"
+import { WitnessStones } from "./witness/WitnessStones.ts"
+
+type Refused = Parameters<typeof refuse>[0]
+
+/** Handlers of reads, whose decoded calls are remembered. */
+const reading = Effect.map(UrlCache, (urls) => {
+  const hot = urls.hot(refuse)
+  return {
+    /** Answers bytes that are cached together with the result of the read. */
+    cached: <C extends Call, Found extends object>(
+      write: (found: Found) => Effect.Effect<string>,
+      read: (call: C) => Effect.Effect<Found, Refused>,
+    ) => {
+      const respond = cachedByValue((found: Found) => Effect.map(write(found), (text) => cachedResponse(text)))
+      return hot<C>((call) => {
+        const found = read(call)
+        return (request) => Effect.flatMap(found, (value) => respond(request, value))
+      })
+    },
+    once: <C extends Call>(read: (call: C) => Effect.Effect<string, Refused>) =>
+      hot<C>((call) => {
+        const text = read(call)
+        return (request) => Effect.flatMap(text, (json) => fresh(request, json))
+      }),
+  }
+})
+
+/** Handlers of openings: 201 the first time, 200 for the same data again. Raw: the body is read strictly. */
+const opening = Effect.map(
+  limits,
+  (limit) =>
+    <Params, Given, Answer extends { readonly replayed: boolean }, E>(
+      given: Schema.Codec<Given, unknown>,
+      answer: Schema.Codec<Answer, Schema.Json>,
+      open: (params: Params, given: Given) => Effect.Effect<Answer, E>,
+    ) => {
+      const read = body.as(given)
+      const encode = encoderOf(answer)
+      return ({
+        params,
+        request,
+      }: {
+        readonly params: Params
+        readonly request: HttpServerRequest.HttpServerRequest
+      }) =>
+        limit(openings, request).pipe(
+          Effect.andThen(read(request)),
+          Effect.flatMap((words) => open(params, words)),
+          Effect.flatMap((opened) =>
+            Effect.map(encode(opened), (json) =>
+              HttpServerResponse.jsonUnsafe(json, { status: opened.replayed ? 200 : 201 }),
+            ),
+          ),
+        )
+    },
+)
+
+interface SegmentBody<Link> extends Omit<Segment<Link>, "links"> {
+  readonly ok: true
+  readonly entries: ReadonlyArray<Link>
+}
+
+const segmentOf = <Link>(schema: Schema.Codec<SegmentBody<Link>, Schema.JsonObject>) => {
+  const write = textOf(schema)
+  return ({ links, ...rest }: Segment<Link>) => write({ ok: true, entries: links, ...rest })
+}
+
+const guide = HttpApiBuilder.group(Api, "guide", (handlers) =>
+  Effect.gen(function* () {
+    const { altars, field, spirits } = yield* FieldGuide
+    const { cached } = yield* reading
+    return handlers
+      .handleRaw(
+        "listSpirits",
+        cached(textOf(SpiritList), () => spirits),
+      )
+      .handleRaw(
+        "listAltars",
+        cached(textOf(AltarList), () => altars),
+      )
+      .handleRaw(
+        "readField",
+        cached(textOf(Field), () => field),
+      )
+  }),
+)
+
+const catalogs = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
+  Effect.gen(function* () {
+    const { get } = yield* Catalogs
+    const publications = yield* PublicationChain
+    const { cached } = yield* reading
+    return handlers
+      .handleRaw(
+        "listElements",
+        cached(textOf(ElementCatalog), () => get("elements")),
+      )
+      .handleRaw(
+        "listCompanions",
+        cached(textOf(CompanionCatalog), () => get("companions")),
+      )
+      .handleRaw(
+        "listPixels",
+        cached(textOf(PixelCatalog), () => get("pixels")),
+      )
+      .handleRaw(
+        "readPublicationChain",
+        cached(segmentOf(PublicationSegment), ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+          Effect.catchTag(publications.segment(from, limit), "ChainBroken", brokenIn("entry")),
+        ),
+      )
+  }),
+)
+
+export const acts = HttpApiBuilder.group(Api, "acts", (handlers) =>
+  Effect.gen(function* () {
+    const acts = yield* Acts
+    const { cached, once } = yield* reading
+    return handlers
+      .handleRaw(
+        "listActs",
+        cached(
+          (page: ActPage) =>
+            Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(page.acts), next: page.next })),
+          ({ query: { before, limit = listDefault } }) => acts.list(limit, before),
+        ),
+      )
+      .handleRaw(
+        "readAct",
+        once(({ params: { actId } }) =>
+          Effect.map(acts.get(actId), (act) => jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) })),
+        ),
+      )
+  }),
+)
+
+export const candles = HttpApiBuilder.group(Api, "candles", (handlers) =>
+  Effect.gen(function* () {
+    const { unseal } = yield* Candles
+    const wall = yield* CandleWall
+    const { cached } = yield* reading
+    const open = yield* opening
+    return handlers
+      .handleRaw(
+        "listCandles",
+        cached(textOf(CandleList), ({ query: { before, limit = listDefault, spirit } }) =>
+          wall.list({ spirit, limit, before }),
+        ),
+      )
+      .handleRaw(
+        "unsealCandle",
+        open(UnsealBody, UnsealAnswer, ({ candleId }: { readonly candleId: string }, words) => unseal(candleId, words)),
+      )
+  }),
+)
+
+const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
+  Effect.gen(function* () {
+    const stones = yield* WitnessStones
+    const chain = yield* WitnessChain
+    const { cached, once } = yield* reading
+    const open = yield* opening
+    const encodeStone = encoderOf(ListedStone)
+    const broken = brokenIn("stone")
+    return handlers
+      .handleRaw(
+        "listWitnessStones",
+        cached(textOf(WitnessList), ({ query: { before, limit = listDefault } }) =>
+          Effect.catchTag(stones.list(limit, before), "ChainBroken", broken),
+        ),
+      )
+      .handleRaw(
+        "readWitnessChain",
+        cached(segmentOf(ChainSegment), ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+          Effect.catchTag(chain.page(from, limit), "ChainBroken", broken),
+        ),
+      )
+      .handleRaw(
+        "readWitnessStone",
+        once(({ params: { witnessId } }) =>
+          Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
+            Effect.flatMap(({ receipt, stone }) =>
+              Effect.map(encodeStone(stone), (json) => JSON.stringify({ ok: true, stone: json, receipt })),
+            ),
+          ),
+        ),
+      )
+      .handleRaw(
+        "revealWitnessStone",
+        open(RevealBody, RevealAnswer, ({ witnessId }: { readonly witnessId: string }, words) =>
+          stones.reveal(witnessId, words),
+        ),
+      )
+  }),
+)
 
 export const handlers = [
-  WitnessHttp.handlers,
-  CandlesHttp.handlers,
-  CollectiblesHttp.handlers,
-  GuideHttp.handlers,
-  ActsHttp.handlers,
+  witness,
+  candles,
+  catalogs,
+  guide,
+  acts,
   PaidRoutes.routes(PaidGroup),
   PaidRoutes.payments,
 ] as const

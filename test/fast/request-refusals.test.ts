@@ -6,10 +6,9 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { ActsGroup } from "../../schema/altar/ActApi.ts"
 import { CandlesGroup } from "../../schema/altar/CandleApi.ts"
 import { Acts } from "../../src/altar/Acts.ts"
-import * as ActsHttp from "../../src/altar/ActsHttp.ts"
 import { Candles } from "../../src/altar/candles/Candles.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
-import * as CandlesHttp from "../../src/altar/candles/Http.ts"
+import * as AltarHttp from "../../src/altar/Http.ts"
 import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
@@ -38,7 +37,7 @@ const served = Effect.acquireRelease(
   Effect.sync(() =>
     HttpRouter.toWebHandler(
       HttpApiBuilder.layer(api).pipe(
-        Layer.provide([ActsHttp.handlers, CandlesHttp.handlers]),
+        Layer.provide([AltarHttp.acts, AltarHttp.candles]),
         Layer.provide([Requests.layer, unreached]),
         Layer.provide(HttpServer.layerServices),
       ),

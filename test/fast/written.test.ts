@@ -126,7 +126,7 @@ it.effect("a response has the members of the contract, in its order, and no othe
 
 it.effect("a response outside of the contract is a defect that names its members and not their values", () =>
   Effect.gen(function* () {
-    const write = textOf(Pebble, (pebble: typeof Pebble.Type) => pebble)
+    const write = textOf(Pebble)
     const exit = yield* Effect.exit(write({ ok: true, weight: 0.5, finder: { name: "" } }))
     assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
     const defect = exit._tag === "Failure" ? Cause.squash(exit.cause) : undefined

@@ -19,8 +19,8 @@ import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../.
 import { BadRequest } from "../../../schema/Errors.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/Act.ts"
-import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { recordedAct } from "../ActText.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { unsealUrl } from "./CandleRow.ts"
 import { rungs } from "./Rungs.ts"
@@ -59,7 +59,7 @@ export class Candles extends Context.Service<
       id: string,
       body: typeof UnsealBody.Type,
     ): Effect.Effect<
-      Omit<typeof UnsealAnswer.Type, "ok">,
+      typeof UnsealAnswer.Type,
       BadRequest | CandleNotFound | CandleNotSettled | NotSealed | CommitmentMismatch | AlreadyUnsealed
     >
   }

@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
       const [row] = yield* read(id)
       if (row === undefined) return yield* new CandleNotFound({})
       yield* reveals.check([row])
-      return { candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
+      return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
     },
     Effect.catchTag("SqlError", Effect.die),
   )

@@ -66,41 +66,15 @@ const itemOf = (item: Item, row: CountRow): typeof CatalogItem.Type => {
   }
 }
 
-/** The answer of each catalog, with its items under its own member. */
-interface Answers {
-  readonly elements: typeof ElementCatalog.Type
-  readonly companions: typeof CompanionCatalog.Type
-  readonly pixels: typeof PixelCatalog.Type
-}
-
-/** Members that all catalogs share, before and after their items. */
-type Head = Pick<typeof ElementCatalog.Type, "ok" | "name" | "publisher">
-type Rest = Omit<typeof ElementCatalog.Type, "ok" | "name" | "publisher" | "elements">
-
-const answers: {
-  readonly [Name in CatalogName]: (
-    head: Head,
-    items: ReadonlyArray<typeof CatalogItem.Type>,
-    rest: Rest,
-  ) => Answers[Name]
-} = {
-  elements: (head, elements, rest) => ({ ...head, elements, ...rest }),
-  companions: (head, companions, rest) => ({ ...head, companions, ...rest }),
-  pixels: (head, pixels, rest) => ({ ...head, pixels, ...rest }),
-}
-
-/** A catalog's items with their counts, and its newest editions. */
-interface Counted {
-  readonly listed: ReadonlyArray<typeof CatalogItem.Type>
-  readonly recent: (typeof ElementCatalog.Type)["recent"]
-}
+/** Any catalog: its items stand under the member of each, and its schema writes its own. */
+export type AnyCatalog = typeof ElementCatalog.Type & typeof CompanionCatalog.Type & typeof PixelCatalog.Type
 
 const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 
 export class Catalogs extends Context.Service<
   Catalogs,
   {
-    get<Name extends CatalogName>(name: Name): Effect.Effect<Answers[Name]>
+    get(name: CatalogName): Effect.Effect<AnyCatalog>
     items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
     readonly payment: typeof CatalogPayment.Type
   }
@@ -143,55 +117,50 @@ export class Catalogs extends Context.Service<
               FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
           FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 
-      const countedOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
-        const own = ownItems(name)
-        const rows = yield* countsOf(Effect.succeed(read))
+      const listedOf = (rows: ReadonlyArray<CountRow>, name: CatalogName) => {
         const found = new Map(rows.map((row) => [row.elementId, row]))
-        const listed = yield* Effect.forEach(own, (item) => {
+        return Effect.forEach(ownItems(name), (item) => {
           const row = found.get(item.id)
           return row === undefined ? Effect.die(`${item.id} was not counted`) : Effect.succeed(itemOf(item, row))
         })
-        const recent = rows
-          .flatMap((row) => row.recent ?? [])
-          .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
-          .slice(0, 12)
-        return { listed, recent }
-      })
+      }
 
-      const catalogOf = <Name extends CatalogName>(name: Name, { listed, recent }: Counted): Answers[Name] => {
-        const { title } = catalogs[name]
-        return answers[name]({ ok: true, name: title, publisher }, listed, {
-          totalEditionSize: listed.reduce((sum, item) => sum + item.editionSize, 0),
+      const catalogOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
+        const rows = yield* countsOf(Effect.succeed(read))
+        const listed = yield* listedOf(rows, name)
+        const { editionSize, title } = catalogs[name]
+        const catalog: AnyCatalog = {
+          ok: true,
+          name: title,
+          publisher,
+          elements: listed,
+          companions: listed,
+          pixels: listed,
+          totalEditionSize: listed.length * editionSize,
           priceUsd: oneCent,
-          terms: collectionTerms(title, listed[0]?.editionSize ?? 0),
+          terms: collectionTerms(title, editionSize),
           payment,
           collect: collectMaterial.sale.route.slice("POST ".length),
           publicationChain: readPublicationChain.path,
-          recent,
-        })
-      }
-
-      const catalog = <Name extends CatalogName>(name: Name) =>
-        Effect.map(
-          CachedReads.make({
-            nameOf: () => name,
-            statement: () => counts(name),
-            make: (rows) => Effect.map(countedOf(rows, name), (counted) => catalogOf(name, counted)),
-          }),
-          (read) => read(name),
-        )
-
-      const kept: { readonly [Name in CatalogName]: Effect.Effect<Answers[Name]> } = {
-        elements: yield* catalog("elements"),
-        companions: yield* catalog("companions"),
-        pixels: yield* catalog("pixels"),
-      }
-
-      const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
-        return (yield* countedOf(yield* Effect.orDie(counts(name)), name)).listed
+          recent: rows
+            .flatMap((row) => row.recent ?? [])
+            .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
+            .slice(0, 12),
+        }
+        return catalog
       })
 
-      return Catalogs.of({ get: (name) => kept[name], items: itemsOf, payment })
+      const get = yield* CachedReads.make({
+        nameOf: (name: CatalogName) => name,
+        statement: (name) => counts(name),
+        make: catalogOf,
+      })
+
+      const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
+        return yield* listedOf(yield* Effect.orDie(countsOf(counts(name))), name)
+      })
+
+      return Catalogs.of({ get, items: itemsOf, payment })
     }),
   )
 }

@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { rowsOf } from "../../platform/Rows.ts"
-import { recordedAct } from "../RecordedAct.ts"
+import { part } from "../../platform/SqlPart.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
-import { labelledElsewhere, actText } from "../ActText.ts"
+import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
 export const collecting = actText(Collectible, {
@@ -28,6 +28,9 @@ export const collecting = actText(Collectible, {
   },
   hideable: { table: "collectibles", name: "agent_name", texts: { reason: "reason" } },
 })
+
+/** One row for each `spirit` with the number of editions `dedicated` to its altar. */
+export const perSpirit = part`(SELECT spirit, count(*) AS dedicated FROM collectibles WHERE spirit IS NOT NULL GROUP BY spirit)`
 
 export const poolOf = (elementId: string) => `edition:${elementId}`
 

@@ -11,11 +11,10 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
 import * as Candles from "../candles/CandleSql.ts"
-import * as Collectibles from "../collectibles/EditionSql.ts"
-import * as Keepers from "../keepers/KeeperSql.ts"
+import * as Collectibles from "../collectibles/Collectibles.ts"
+import * as Keepers from "../keepers/Keepers.ts"
 import { Reveals } from "../Reveals.ts"
-import { slotOf } from "../prayers/Prayers.ts"
-import * as Prayers from "../prayers/PrayerSql.ts"
+import * as Prayers from "../prayers/Prayers.ts"
 import { spirits as pages } from "../Spirits.ts"
 import * as Stones from "../witness/StoneSql.ts"
 
@@ -110,7 +109,7 @@ export class FieldGuide extends Context.Service<
         const candles = Candles.burning(now)
         return sql`
           SELECT s.spirit, ${day}::text AS day, ${Keepers.columns}, ${Prayers.columns},
-            ${Ledger.isClaimed(sql`replace(${slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
+            ${Ledger.isClaimed(sql`replace(${Prayers.slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
             COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
           FROM unnest(${ids}::text[]) AS s(spirit)
           LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit

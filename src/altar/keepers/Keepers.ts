@@ -1,11 +1,13 @@
 /** First keepers: one permanent record for each spirit. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
+import type { KeeperBrief } from "../../../schema/altar/Guide.ts"
 import { type ActOf, paidAct } from "../../payments/Act.ts"
-import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { labelledElsewhere, actText } from "../ActText.ts"
+import { Moment } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
+import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
 export const keeping = actText(Keeper, {
   sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
@@ -18,6 +20,34 @@ export const keeping = actText(Keeper, {
   },
   hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
 })
+
+/** `columns` of a spirit; all null while it has no keeper. */
+export const KeeperRow = Schema.Union([
+  Schema.Struct({ keeperId: Schema.Null }),
+  Schema.Struct({
+    keeperId: Schema.String,
+    keeper: Schema.String,
+    keeperName: Schema.NullOr(Schema.String),
+    keptAt: Moment,
+  }),
+])
+
+export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof KeeperBrief.Type | null =>
+  row.keeperId === null
+    ? null
+    : {
+        id: row.keeperId,
+        permalink: `${publicUrl}/acts/${row.keeperId}`,
+        keeper: row.keeper,
+        agentName: row.keeperName,
+        keptAt: row.keptAt,
+      }
+
+/** Keepers as `k`, at most one for each `k.spirit`, and their `columns`. */
+export const keepers = part`keepers k`
+export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at`
+
+export const count = part`(SELECT count(*) FROM keepers)`
 
 export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(
   "spirit-altar/altar/keepers/Keepers",

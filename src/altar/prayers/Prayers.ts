@@ -1,5 +1,5 @@
 /** Prayers: one for each spirit and UTC day; a slot held over midnight keeps its day. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
@@ -9,11 +9,13 @@ import {
   PrayerDayNotToday,
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
+import type { PrayerSlot } from "../../../schema/altar/Guide.ts"
 import { type ActOf, paidAct } from "../../payments/Act.ts"
-import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { Moment } from "../../platform/Rows.ts"
+import { part } from "../../platform/SqlPart.ts"
 import { spirits } from "../Spirits.ts"
-import { labelledElsewhere, actText } from "../ActText.ts"
+import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: string, commitment: string): string => {
@@ -36,6 +38,28 @@ export const praying = actText(Prayer, {
 
 /** The claim to the one prayer of a spirit and UTC day. */
 export const slotOf = (spirit: string, day: string) => `prayer:${spirit}:${day}`
+
+/** `columns` of an altar; all null while it has no prayer. */
+export const PrayerRow = Schema.Union([
+  Schema.Struct({ prayerId: Schema.Null }),
+  Schema.Struct({ prayerId: Schema.String, prayerName: Schema.String, offeredAt: Moment }),
+])
+
+export const prayerOf = (publicUrl: string, row: typeof PrayerRow.Type): (typeof PrayerSlot.Type)["prayer"] =>
+  row.prayerId === null
+    ? null
+    : {
+        id: row.prayerId,
+        permalink: `${publicUrl}/acts/${row.prayerId}`,
+        agentName: row.prayerName,
+        offeredAt: row.offeredAt,
+      }
+
+/** The prayers of a UTC day as `p`, at most one for each `p.spirit`, and their `columns`. */
+export const ofDay = (day: string) => part`(SELECT * FROM prayers WHERE day = ${day}::text) p`
+export const columns = part`p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at`
+
+export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
 
 export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<typeof offerPrayer> }>()(
   "spirit-altar/altar/prayers/Prayers",

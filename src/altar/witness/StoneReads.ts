@@ -57,6 +57,7 @@ export const make = Effect.gen(function* () {
     }
     yield* reveals.check(found)
     return {
+      ok: true as const,
       stones: found.map((row) => listedOf(publicUrl, row)),
       head: { sequence: first.headSequence, chainHash: first.headHash },
       next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null,

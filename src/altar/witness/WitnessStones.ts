@@ -7,6 +7,7 @@ import {
   type ChainHead,
   dailyCeiling,
   type ListedStone,
+  type RevealAnswer,
   type RevealBody,
   setWitnessStone,
   WitnessCeilingToday,
@@ -30,6 +31,7 @@ type Head = typeof ChainHead.Type
 
 /** Stones, newest first, and the start of the next page. */
 export interface StonePage {
+  readonly ok: true
   readonly stones: ReadonlyArray<Listed>
   readonly head: Head
   readonly next: number | null
@@ -58,12 +60,12 @@ export class WitnessStones extends Context.Service<
       { readonly stone: Listed; readonly receipt: Schema.JsonObject; readonly nonce: string | null },
       WitnessNotFound | ChainBroken
     >
-    /** Stores salt and words that hash to the commitment; `first` is false for the same data again. */
+    /** Stores salt and words that hash to the commitment; `replayed` when the same data was stored before. */
     reveal(
       id: string,
       body: typeof RevealBody.Type,
     ): Effect.Effect<
-      { readonly stone: Listed; readonly first: boolean },
+      typeof RevealAnswer.Type,
       BadRequest | WitnessNotFound | WitnessNotSettled | CommitmentMismatch | AlreadyRevealed
     >
   }
@@ -100,7 +102,7 @@ export class WitnessStones extends Context.Service<
         function* (id: string, body: typeof RevealBody.Type) {
           const first = yield* store(id, body)
           const { stone } = yield* get(id)
-          return { stone, first }
+          return { ok: true as const, stone, replayed: !first }
         },
         Effect.catchTag("ChainBroken", Effect.die),
       )
