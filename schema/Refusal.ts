@@ -1,6 +1,6 @@
 /** The fields of every refusal: its code, its status, and a sentence about the remedy and the charge. */
 import { Effect, Schema, SchemaAST } from "effect"
-import { patterned, sentence } from "./Fields.ts"
+import { patterned, sentence, waitSeconds } from "./Fields.ts"
 
 /** The members that every refusal of the altar has. */
 export interface Refusal {
@@ -74,3 +74,13 @@ export const waitOf = (refusal: object): number | undefined =>
   "retryAfter" in refusal && typeof refusal.retryAfter === "number"
     ? refusal.retryAfter
     : declared(refusal, "retryAfter")
+
+/** The mapping of a refusal to a body, which is the refusal, and headers. */
+export const headed = <A, Headers>(headersOf: (error: A) => Headers) => ({
+  decode: ({ body }: { readonly body: A }) => body,
+  encode: (error: A) => ({ body: error, headers: headersOf(error) }),
+})
+
+/** The header of a refusal that states its wait, and its mapping. */
+export const waits = { "retry-after": waitSeconds() }
+export const waiting = <A extends object>() => headed((error: A) => ({ "retry-after": String(waitOf(error)) }))

@@ -1,7 +1,6 @@
 /** The shared parts of the altar's endpoints: refusals of undecodable requests, and descriptions of operations. */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
-import { waitSeconds } from "../Fields.ts"
 import { Uuid } from "../Common.ts"
 import {
   BadRequest,
@@ -13,20 +12,10 @@ import {
   TooLarge,
   UnsupportedMediaType,
 } from "../Errors.ts"
+import { waiting, waits } from "../Refusal.ts"
 
 /** 429 with the exact wait, in the body and as a header. */
-const Limited = RateLimited.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    {
-      body: RateLimited,
-      headers: { "retry-after": waitSeconds() },
-    },
-    {
-      decode: ({ body }) => body,
-      encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
-    },
-  ),
-)
+const Limited = RateLimited.pipe(HttpApiSchema.encodeToWithHeaders({ body: RateLimited, headers: waits }, waiting()))
 
 /** Turns every undecodable request into a declared refusal; the server provides the layer. */
 export class AltarRequests extends HttpApiMiddleware.Service<AltarRequests>()(

@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, patterned, sentence, upTo, waitSeconds } from "../Fields.ts"
+import { Count, header, patterned, sentence, upTo } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
-import { at, envelope } from "../Refusal.ts"
+import { at, envelope, waiting, waits } from "../Refusal.ts"
 import { BrokenChain } from "../altar/BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "../altar/Requests.ts"
 import { WitnessNotFound } from "../altar/Witness.ts"
@@ -84,13 +84,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
 ) {}
 
 const NotReady = ProofNotReady.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: ProofNotReady, headers: { "retry-after": waitSeconds() } },
-    {
-      decode: ({ body }) => body,
-      encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
-    },
-  ),
+  HttpApiSchema.encodeToWithHeaders({ body: ProofNotReady, headers: waits }, waiting()),
 )
 
 export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
@@ -103,12 +97,7 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
 ) {}
 
 /** An operator has to act, so a minute is soon enough. */
-const Halted = LogHalted.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: LogHalted, headers: { "retry-after": waitSeconds() } },
-    { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "60" } }) },
-  ),
-)
+const Halted = LogHalted.pipe(HttpApiSchema.encodeToWithHeaders({ body: LogHalted, headers: waits }, waiting()))
 
 const revalidated = { "cache-control": Schema.optionalKey(header("Revalidate before each use.", "no-cache")) }
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
 import { base64, header, waitSeconds } from "../Fields.ts"
-import { waitOf } from "../Refusal.ts"
+import { headed, waitOf } from "../Refusal.ts"
 import { SettlementPending } from "./Act.ts"
 import {
   AuthorizationAlreadyBound,
@@ -33,13 +33,10 @@ const Unavailable = NotNow.pipe(
       }).pipe(HttpApiSchema.status(503)),
       headers: { "retry-after": Schema.optionalKey(waitSeconds("Seconds to wait, where waiting helps.")) },
     },
-    {
-      decode: ({ body }) => body,
-      encode: (error) => {
-        const wait = waitOf(error)
-        return { body: error, headers: wait === undefined ? {} : { "retry-after": String(wait) } }
-      },
-    },
+    headed((error) => {
+      const wait = waitOf(error)
+      return wait === undefined ? {} : { "retry-after": String(wait) }
+    }),
   ),
 )
 
@@ -66,13 +63,10 @@ const unpaidHeaders = {
   "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
 }
 
-const unpaid = {
-  decode: ({ body }: { readonly body: typeof Unpaid.Type }) => body,
-  encode: (error: typeof Unpaid.Type) => ({
-    body: error,
-    headers: { "payment-required": Base64.encode(JSON.stringify(error.challenge)), "cache-control": "no-store" },
-  }),
-}
+const unpaid = headed((error: typeof Unpaid.Type) => ({
+  "payment-required": Base64.encode(JSON.stringify(error.challenge)),
+  "cache-control": "no-store",
+}))
 
 /** Every 402: the refusal as body, and its challenge also in `PAYMENT-REQUIRED`. */
 export const PaymentRefusal = Unpaid.pipe(
@@ -112,18 +106,6 @@ export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiS
   ...unkept,
 })
 
-/** 200 for a replay, 201 for the first answer, 202 while the outcome is unknown. */
-export const settled = <S extends Schema.Top>(answer: S) =>
-  [
-    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
-      ...paymentResponse,
-      ...unkept,
-      "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
-    }),
-    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), { ...paymentResponse, ...unkept }),
-    Pending,
-  ] as const
-
 /** The headers of an answer that was paid on chain or by card. */
 export const anyRailHeaders = {
   "payment-response": Schema.optionalKey(paymentResponse["payment-response"]),
@@ -137,16 +119,21 @@ export const anyRailHeaders = {
   ...unkept,
 }
 
-/** The same for an act that may be paid by card. */
-export const settledByAnyRail = <S extends Schema.Top>(answer: S) =>
+/** 200 for a replay, 201 for the first answer, 202 while the outcome is unknown. */
+const outcomes = <S extends Schema.Top, Headers extends Schema.Struct.Fields>(answer: S, headers: Headers) =>
   [
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
-      ...anyRailHeaders,
+      ...headers,
       "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
     }),
-    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), anyRailHeaders),
+    HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), headers),
     Pending,
   ] as const
+
+export const settled = <S extends Schema.Top>(answer: S) => outcomes(answer, { ...paymentResponse, ...unkept })
+
+/** The same for an act that may be paid by card. */
+export const settledByAnyRail = <S extends Schema.Top>(answer: S) => outcomes(answer, anyRailHeaders)
 
 export const reconcilePath = "/api/reconcile/:idempotencyKey"
 

@@ -9,7 +9,8 @@ import {
   OpenApi,
 } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { header, whole, waitSeconds } from "../Fields.ts"
+import { header, whole } from "../Fields.ts"
+import { headed, waiting, waits } from "../Refusal.ts"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"
@@ -29,14 +30,8 @@ export class RoomRequests extends HttpApiMiddleware.Service<RoomRequests>()("spi
 
 const Unauthorized = Errors.RoomUnauthorized.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    {
-      body: Errors.RoomUnauthorized.pipe(HttpApiSchema.status(401)),
-      headers: { "www-authenticate": header("`Bearer`", "Bearer") },
-    },
-    {
-      decode: ({ body }) => body,
-      encode: (body) => ({ body, headers: { "www-authenticate": "Bearer" } }),
-    },
+    { body: Errors.RoomUnauthorized, headers: { "www-authenticate": header("`Bearer`", "Bearer") } },
+    headed(() => ({ "www-authenticate": "Bearer" })),
   ),
 )
 
@@ -59,30 +54,15 @@ const left = {
 
 const RateLimited = Errors.RoomRateLimited.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    {
-      body: Errors.RoomRateLimited.pipe(HttpApiSchema.status(429)),
-      headers: { "retry-after": waitSeconds(), ...left },
-    },
-    {
-      decode: ({ body }) => body,
-      encode: (body) => ({ body, headers: { "retry-after": String(body.retryAfter), ...body.left } }),
-    },
+    { body: Errors.RoomRateLimited, headers: { ...waits, ...left } },
+    headed(({ left, retryAfter }) => ({ "retry-after": String(retryAfter), ...left })),
   ),
 )
 
 const limited = <S extends Schema.Top>(answer: S) => HttpApiSchema.WithHeaders(answer, left)
 
 const Full = Errors.RoomsFull.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    {
-      body: Errors.RoomsFull.pipe(HttpApiSchema.status(503)),
-      headers: { "retry-after": waitSeconds() },
-    },
-    {
-      decode: ({ body }) => body,
-      encode: (body) => ({ body, headers: { "retry-after": String(body.retryAfter) } }),
-    },
-  ),
+  HttpApiSchema.encodeToWithHeaders({ body: Errors.RoomsFull, headers: waits }, waiting()),
 )
 
 const described = (identifier: string, summary: string, description: string) =>
