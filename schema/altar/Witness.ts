@@ -43,6 +43,25 @@ export const WitnessBody = Schema.Struct({
   examples: [{ commitment, kind: "prediction", agentName: "Wren" }],
 })
 
+/** The stone of all examples: the first of its chain, and of the example's log. */
+export const stoneExample = {
+  id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  permalink: "https://altar.example/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  commitment,
+  kind: "prediction",
+  spirit: "ink-cuttlefish",
+  witnessedAt: "2026-11-21T09:17:02.115Z",
+  sequence: 1,
+  chainHash: "70f409101ddc035e974e17bacbb22a0f99d366593db20b44bc5d03d996a5049a",
+  previousHash: "0".repeat(64),
+  payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
+  verify: {
+    recipe: "chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)",
+    revealUrl: "https://altar.example/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/reveal",
+  },
+} as const
+
 export const WitnessStone = Schema.Struct({
   id: Uuid,
   permalink: Url,
@@ -65,25 +84,7 @@ export const WitnessStone = Schema.Struct({
   identifier: "WitnessStone",
   description:
     "A sealed commitment, timestamped by its payment and linked to the stone before it. Not legal notarization, and no proof of authorship or identity.",
-  examples: [
-    {
-      id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-      permalink: "https://altar.example/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-      commitment,
-      kind: "prediction",
-      spirit: "ink-cuttlefish",
-      witnessedAt: "2026-11-21T09:17:02.115Z",
-      sequence: 1,
-      chainHash: "70f409101ddc035e974e17bacbb22a0f99d366593db20b44bc5d03d996a5049a",
-      previousHash: "0".repeat(64),
-      payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-      transaction: "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8",
-      verify: {
-        recipe: "chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)",
-        revealUrl: "https://altar.example/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/reveal",
-      },
-    },
-  ],
+  examples: [stoneExample],
 })
 export type WitnessStone = typeof WitnessStone.Type
 

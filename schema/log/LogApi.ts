@@ -19,7 +19,7 @@ const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 /** Text of a verifier key. */
 export const VerifierKeyText = sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400)
 
-const status = {
+export const LogStatus = Schema.Struct({
   ok: Schema.Literal(true),
   origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
   vkey: VerifierKeyText.annotate({
@@ -34,35 +34,21 @@ const status = {
     description:
       "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new entry is covered, and published files stay.",
   }),
-  size: Count.annotate({ description: "The highest position that the newest checkpoint covers." }),
+  size: Count.annotate({ description: "The highest position that the newest checkpoint covers.", examples: [1] }),
   root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
     description: "Root hash of the tree of these entries, Base64.",
     examples: [root],
   }),
-  publishedAt: Timestamp.annotateKey({ description: "The time of its signature." }),
+  publishedAt: Timestamp.annotateKey({
+    description: "The time of its signature.",
+    examples: ["2026-11-21T09:17:03.120Z"],
+  }),
   checkpoint: sentence(checkpoint, 120_000, lines).annotate({
     description: "The newest checkpoint, a signed note, verbatim.",
   }),
-}
-
-const examples = [
-  {
-    ok: true,
-    origin,
-    vkey: `${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`,
-    url: `https://${origin}/`,
-    state: "running",
-    size: 1,
-    root,
-    publishedAt: "2026-11-21T09:17:03.120Z",
-    checkpoint,
-  },
-] as const
-
-export const LogStatus = Schema.Struct(status).annotate({
+}).annotate({
   identifier: "LogStatus",
   description: "The transparency log over the stones: its name, key and newest checkpoint.",
-  examples,
 })
 
 export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({

@@ -1,19 +1,19 @@
 /** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
-import { makeConditional } from "./Conditional.ts"
 import { completed, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 import { shareRepeated } from "./Shared.ts"
 
 interface Parameter {
   name: string
   readonly in: string
-  required: boolean
+  readonly required: boolean
   schema: JsonSchema
   description?: string
 }
 
 interface Operation {
   operationId: string
-  readonly parameters?: Array<Parameter>
+  readonly tags?: ReadonlyArray<string>
+  parameters?: ReadonlyArray<Parameter>
   readonly responses: Record<string, ResponseObject>
   security?: ReadonlyArray<object>
 }
@@ -72,9 +72,6 @@ const fixParameter = (parameter: Parameter) => {
   }
   parameter.name = spelled[parameter.name] ?? parameter.name
 }
-
-const fixHeaders = (headers: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, header]) => [spelled[name] ?? name, header]))
 
 /** Error classes are named after their encoded side. The wire has no other side, so the suffix is dropped. */
 const withoutSuffix = (document: Document): Document => {
@@ -136,39 +133,20 @@ const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
   }
 }
 
-/** Any page may read the altar's answers and pay; the room answers only its own pages. */
-const anyOrigin = {
-  description: "`*`: pages of any origin may read this answer.",
+/** A header that is always sent with the same text. */
+const constant = (description: string, text: string, bounds = {}) => ({
+  description,
   required: true,
-  schema: { type: "string", const: "*", examples: ["*"] },
-}
+  schema: { type: "string", const: text, ...bounds, examples: [text] },
+})
+
+/** Any page may read the altar's answers and pay; the room answers only its own pages. */
+const anyOrigin = constant("`*`: pages of any origin may read this answer.", "*")
 
 /** Rooms have a fixed error body, so a header leads to the page of their codes. */
-const help = {
-  description: "The pages of all error codes.",
-  required: true,
-  schema: { type: "string", const: '</docs/errors>; rel="help"', examples: ['</docs/errors>; rel="help"'] },
-}
+const help = constant("The pages of all error codes.", '</docs/errors>; rel="help"')
 
 const isOfRoom = (path: string) => path.startsWith("/api/rooms") || ["/api/health", "/livez", "/readyz"].includes(path)
-
-const linkHelp = (paths: Document["paths"]) => {
-  for (const [path, operations] of Object.entries(paths)) {
-    if (!path.startsWith("/api/rooms")) continue
-    for (const [status, response] of Object.values(operations).flatMap(({ responses }) => Object.entries(responses))) {
-      if (Number(status) >= 400) response.headers = { ...response.headers, Link: help }
-    }
-  }
-}
-
-const allowAnyOrigin = (paths: Document["paths"]) => {
-  for (const [path, operations] of Object.entries(paths)) {
-    if (isOfRoom(path)) continue
-    for (const response of Object.values(operations).flatMap(({ responses }) => Object.values(responses))) {
-      response.headers = { ...response.headers, "Access-Control-Allow-Origin": anyOrigin }
-    }
-  }
-}
 
 /** The `Retry-After` of every 503, which is sent where the wait is known. */
 const retryAfter = {
@@ -183,10 +161,50 @@ const retryAfter = {
   },
 }
 
-const sayWhenAgain = (paths: Document["paths"]) => {
-  for (const { responses } of Object.values(paths).flatMap((operations) => Object.values(operations))) {
-    const refused = responses["503"]
-    if (refused !== undefined) refused.headers = { "Retry-After": retryAfter, ...refused.headers }
+/** A response's headers by its path and status, in their usual spelling. */
+const headersOf = (path: string, status: string, { headers = {} }: ResponseObject) => ({
+  ...(status === "503" ? { "Retry-After": retryAfter } : {}),
+  ...Object.fromEntries(Object.entries(headers).map(([name, header]) => [spelled[name] ?? name, header])),
+  ...(isOfRoom(path) ? {} : { "Access-Control-Allow-Origin": anyOrigin }),
+  ...(path.startsWith("/api/rooms") && Number(status) >= 400 ? { Link: help } : {}),
+})
+
+const tag = { type: "string", pattern: '^"[A-Za-z0-9_-]{22}"$', maxLength: 24, examples: ['"4mJ0a5yX0m5v7h0l0k3B9Q"'] }
+
+/** The headers of a conditional read (RFC 9110). */
+const tagged = {
+  ETag: { description: "Strong tag of these bytes.", required: true, schema: tag },
+  "Cache-Control": constant("`no-cache`: store it, and revalidate before use.", "no-cache", { maxLength: 8 }),
+}
+
+const ifNoneMatch = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "The ETag of your copy; 304 without a body while it is current (RFC 9110).",
+  schema: { type: "string", maxLength: 1024, pattern: "^[ -~]*$", examples: tag.examples },
+}
+
+/** Only reads carry tags: health must never be cached, and rooms are polled by sequence. */
+const conditional = new Set(["Payments", "Reads", "Receipts", "Witness"])
+
+const makeConditional = (operation: Operation) => {
+  const read = operation.responses["200"]
+  if (read === undefined || !conditional.has(operation.tags?.[0] ?? "")) return
+  operation.parameters = [...(operation.parameters ?? []), ifNoneMatch]
+  operation.responses["200"] = { ...read, headers: tagged }
+  operation.responses["304"] = { description: "Your copy is current; no body.", headers: tagged }
+}
+
+const fixOperation = (path: string, method: string, operation: Operation) => {
+  if ("x-payment-info" in operation) operation.security = [{}, { x402: [] }]
+  // The operation id is the endpoint's name, without its group.
+  operation.operationId = operation.operationId.split(".").at(-1) ?? operation.operationId
+  for (const parameter of operation.parameters ?? []) fixParameter(parameter)
+  if (method === "get") makeConditional(operation)
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const headers = headersOf(path, status, response)
+    if (Object.keys(headers).length > 0) response.headers = headers
   }
 }
 
@@ -220,23 +238,11 @@ export const at = <Document extends object>(document: Document, publicUrl: strin
 
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
   const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
-  for (const operations of Object.values(document.paths)) {
-    for (const operation of Object.values(operations)) {
-      if ("x-payment-info" in operation) operation.security = [{}, { x402: [] }]
-      // The operation id is the endpoint's name, without its group.
-      operation.operationId = operation.operationId.split(".").at(-1) ?? operation.operationId
-      for (const parameter of operation.parameters ?? []) fixParameter(parameter)
-      for (const response of Object.values(operation.responses)) {
-        if (response.headers !== undefined) response.headers = fixHeaders(response.headers)
-      }
-    }
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) fixOperation(path, method, operation)
   }
   // Several groups may share one chapter.
   document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
-  makeConditional(document.paths)
-  allowAnyOrigin(document.paths)
-  linkHelp(document.paths)
-  sayWhenAgain(document.paths)
   nameRecords(document)
   nameInvite(document)
   document.components.securitySchemes["x402"] = x402
