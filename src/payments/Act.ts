@@ -33,7 +33,6 @@ const whole = (json: Schema.JsonObject) => json
 const membersOf = (names: ReadonlySet<string>, areThese: boolean) => (json: Schema.JsonObject) =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name) === areThese))
 
-/** The part of an input that was sent in the body. */
 export const sentBody = ({ params, query }: PaidEndpoint, input: Schema.JsonObject) =>
   membersOf(new Set([params, query].flatMap(namesOf)), false)(input)
 
@@ -44,7 +43,6 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   const outside = new Set(parameters.flatMap(namesOf))
   const parts = [
     ...parameters.map((schema) => ({ schema, pick: membersOf(new Set(namesOf(schema)), true) })),
-    // Without parameters the body schema reads the input unchanged.
     ...body.map((schema) => ({ schema, pick: outside.size === 0 ? whole : membersOf(outside, false) })),
   ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
   return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
@@ -82,7 +80,6 @@ export interface OnChain {
 /** A card payment reveals no payer. */
 export type Payer = OnChain | { readonly payer: null; readonly transaction: null }
 
-/** A settled attempt about to be recorded. */
 export type Paid<Input, By extends Payer = OnChain> = By & {
   readonly id: string
   readonly input: Input
@@ -94,7 +91,6 @@ export type Paid<Input, By extends Payer = OnChain> = By & {
   readonly settledAt: string
 }
 
-/** The public record of an act and the path of its page. */
 export interface Recorded {
   readonly record: Schema.JsonObject
   readonly path: string
@@ -106,7 +102,6 @@ export interface Recorded {
   readonly proven?: Schema.JsonObject
 }
 
-/** The public part of an act: the terms of its sale and its endpoint. */
 export interface SoldAct extends Sale {
   readonly endpoint: PaidEndpoint
 }
@@ -136,7 +131,6 @@ export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Inp
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
-/** A request that an act has read but not yet checked. */
 export interface ActRequest<Refusal> {
   readonly input: Schema.Json
   readonly claims: Claims
@@ -144,7 +138,6 @@ export interface ActRequest<Refusal> {
   readonly check: Effect.Effect<void, Refusal>
 }
 
-/** An act without the type of its input. */
 export interface PaidAct<Refusal> extends SoldAct {
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Ref } from "effect"
 import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
 import { Selling } from "./store/Selling.ts"
 import { type Funds, Settlement } from "./settle/Settlement.ts"
-import { TokenWatch } from "./chain/TokenWatch.ts"
+import { TokenWatch } from "./chain/NodeWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 
 export interface AvailabilityState {
@@ -23,7 +23,6 @@ export const notSettled = (obstacle: string, charged: string) =>
 const paused = "The operator has paused sales"
 const readOnly = "The database accepts no writes now"
 
-/** While settings are missing, nothing is settled and nothing is in the way. */
 const unobstructed = { obstacle: Effect.undefined, funds: Effect.succeed<Funds>("ok") }
 
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {

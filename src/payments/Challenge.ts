@@ -13,8 +13,7 @@ import { UnmatchedPayments } from "./store/Unmatched.ts"
 import { Refunds } from "./store/Refunds.ts"
 import type { SoldAct } from "./Act.ts"
 import type { PaidRequest } from "./Request.ts"
-import type { PaymentRejected } from "./PaymentRejected.ts"
-import { claimOf, type Rail } from "./Payment.ts"
+import { claimOf, type PaymentRejected, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./decision.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -24,7 +23,6 @@ export type Outcome =
   | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
   | { readonly _tag: "Pending"; readonly attempt: PendingAttempt }
 
-/** The part of a request that its challenge names. */
 type Offered = Pick<PaidRequest, "url" | "parameters">
 
 /** URLs carry parameters, so the cache needs a limit. */
@@ -40,7 +38,6 @@ const ends: ReadonlySet<string> = new Set<VoidReason>([
   "authorization_spent_elsewhere",
 ])
 
-/** Failures that have a cause to tell. */
 const causes: Readonly<Record<string, string>> = {
   gas_too_high:
     "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent. Pay from another wallet.",
@@ -62,13 +59,11 @@ interface Paid {
   readonly isRecorded: boolean
 }
 
-/** The message for an attempt whose payment was found after the attempt had failed. */
 const paidAfterwards = (rail: Rail, { isRecorded, transaction }: Paid) =>
   rail === "card"
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is recorded for the operator, who delivers or refunds it. Do not pay again before the operator has decided.`
     : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is ${isRecorded ? "" : "to be "}recorded for the operator, who delivers or refunds it. Do not sign again before the operator has decided.`
 
-/** The message once the operator paid it back. */
 const refundedAfterwards = ({ amountAtomic, payer, transaction }: Refund) =>
   `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC were refunded to ${payer} in transaction ${transaction}. To buy, start again with a new Idempotency-Key and a new payment.`
 
@@ -81,7 +76,6 @@ const make = Effect.gen(function* () {
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready" ? Effect.succeed(setting.terms) : Effect.fail(notConfigured)
 
-  /** Offers by act and URL. Repeated requests get the same object. */
   const offers = new Map<string, PaymentRequired>()
 
   const required = Effect.fnUntraced(function* (act: SoldAct, request: Offered) {
@@ -136,7 +130,6 @@ const make = Effect.gen(function* () {
     return outcome
   })
 
-  /** The attempt of a repeated key, if the request is the same. */
   const replay = (attempt: Attempt, fingerprint: string) =>
     attempt.fingerprint === fingerprint ? answerOf(attempt, true) : Effect.fail(new IdempotencyConflict({}))
 

@@ -23,7 +23,6 @@ const transitions = seriesOf(
   }),
 )
 
-/** Seconds from the recorded intent to the end of the attempt. */
 const lifetimes = seriesOf(
   Metric.histogram("altar.payment.duration", {
     description: "Duration from the intent on disk to the end of the attempt, by final state.",
@@ -41,8 +40,6 @@ export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }
     yield* log("attempt", line)
   })
-
-// Seconds, for steps that a payment waits for.
 
 const boundaries = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 

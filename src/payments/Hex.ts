@@ -1,5 +1,6 @@
 /** Schemas of hexadecimal text in node answers and payment rows. */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
+import { hexToBigInt, numberToHex } from "viem"
 
 const isHex = (pattern: RegExp) => Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(pattern))
 
@@ -7,7 +8,9 @@ const isHex = (pattern: RegExp) => Schema.TemplateLiteral(["0x", Schema.String])
 export const HexText = isHex(/^0x[0-9a-fA-F]*$/u)
 
 /** A number of at least one digit. */
-export const Quantity = isHex(/^0x[0-9a-fA-F]+$/u)
+export const Quantity = isHex(/^0x[0-9a-fA-F]+$/u).pipe(
+  Schema.decodeTo(Schema.BigInt, SchemaTransformation.transform({ decode: hexToBigInt, encode: numberToHex })),
+)
 
 /** 32 bytes: a hash, a nonce or a topic. */
 export const Word = isHex(/^0x[0-9a-fA-F]{64}$/u)

@@ -9,14 +9,13 @@ import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { refundLink } from "../../schema/payments/Refund.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
-import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
+import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Answer, Attempt } from "./store/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { CardRail, cardCredentialIn } from "./card/Rail.ts"
-import { addressOf, filled } from "./ActAddress.ts"
+import { cardCredentialIn, CardRail } from "./card/Rail.ts"
+import { addressOf, filled, type PaidRequest, type PaymentGuard } from "./Request.ts"
 import type { PaidAct } from "./Act.ts"
-import type { PaidRequest, PaymentGuard } from "./Request.ts"
 import { Refunds } from "./store/Refunds.ts"
 import type { Outcome } from "./Challenge.ts"
 import { PaymentPipeline } from "./Pipeline.ts"
@@ -27,13 +26,11 @@ import { pendingResponseOf } from "./Receipt.ts"
 const toMiddleware = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
   Effect.catchIf(effect, SqlError.isSqlError, Effect.die)
 
-/** The decoded parameters of a paid URL. */
 export interface PaidUrl {
   readonly params?: unknown
   readonly query?: unknown
 }
 
-/** The body of a settled answer. */
 const settledBody = ({ extra, permalink, receipt, record }: Answer, replayed: boolean) =>
   JSON.stringify({ ok: true, record, receipt, permalink, ...extra, replayed })
 
@@ -116,7 +113,6 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       return Option.isNone(offer) ? response : HttpServerResponse.setHeader(response, "www-authenticate", offer.value)
     })
 
-    /** Sells an act at one URL. */
     const at = <Refusal>(act: PaidAct<Refusal>, call: PaidUrl) => {
       const { parameters, path } = addressOf(act.endpoint.path, call)
       const url = `${publicUrl}${path}`

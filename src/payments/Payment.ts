@@ -34,12 +34,10 @@ const CardPayment = Schema.Struct({
   challenge: Schema.String,
   /** Empty once the attempt has ended: the token is erased when it is no longer needed. */
   token: Schema.RedactedFromValue(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(""))),
-  /** The processor's payment intent, once known. */
   intent: Schema.OptionFromOptionalKey(Schema.String),
 })
 export type CardPayment = typeof CardPayment.Type
 
-/** The column `payment` of `payment_attempts`. */
 export const Payment = Schema.Union([ChainPayment, CardPayment])
 export type Payment = typeof Payment.Type
 export type Rail = Payment["rail"]
@@ -71,3 +69,13 @@ export const claimOf = (payment: Payment): string => {
 /** The member that names where a payment was made, to merge into its column. */
 export const madeIn = (rail: Rail, reference: string) =>
   rail === "card" ? { intent: reference } : { transaction: reference }
+
+/**
+ * A payment that is not accepted. `reason` is the x402 code; `message` tells the payer what to change. `member` is the
+ * member of the payment at fault, if one is.
+ */
+export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("PaymentRejected", {
+  reason: Schema.String,
+  message: Schema.String,
+  member: Schema.optionalKey(Schema.String),
+}) {}

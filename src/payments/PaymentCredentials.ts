@@ -9,16 +9,14 @@ import type { Attempt } from "./store/Attempt.ts"
 import type { PayerBalance } from "./store/Claim.ts"
 import { Lookup } from "./store/Lookup.ts"
 import type { SoldAct } from "./Act.ts"
-import type { ChainPayment, Payment } from "./Payment.ts"
-import type { PaymentRejected } from "./PaymentRejected.ts"
+import type { ChainPayment, Payment, PaymentRejected } from "./Payment.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./chain/Rpc.ts"
 import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
-import type { PaymentBinding } from "./verify/Binding.ts"
+import { type PaymentBinding, refuseMember } from "./verify/Offer.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
-import { TokenWatch } from "./chain/TokenWatch.ts"
+import { TokenWatch } from "./chain/NodeWatch.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
-import { refuseMember } from "./verify/Offer.ts"
 import { PaymentVerifier, type RefusedPayment } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 
@@ -106,7 +104,6 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         return Option.map(attempt, (attempt): DuplicateRequest => ({ _tag: "Duplicate", attempt }))
       })
 
-      /** The payment that this authorization has already made. */
       const traced = Effect.fnUntraced(function* (found: RefusedPayment, terms: Terms) {
         const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
           Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
@@ -144,7 +141,6 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         return yield* obstacle === undefined ? rejected : notSettled(obstacle, "This request charged nothing.")
       })
 
-      /** Reads and verifies the credential, by either rail. */
       const read = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const read: Presented =
           request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)

@@ -77,7 +77,6 @@ export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge 
   }
 }
 
-/** The rails as `/api/candles` lists them. */
 export type Rails = ReadonlyArray<"x402" | "card">
 
 export class PaymentTerms extends Context.Service<

@@ -1,5 +1,9 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Ledger from "./store/Ledger.ts"
+import * as Facilitator from "./settle/Facilitator.ts"
+import * as Relayer from "./settle/Relayer.ts"
+import * as Sweeps from "./Sweeps.ts"
 import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { DatabaseClock } from "../platform/DatabaseClock.ts"
@@ -7,7 +11,6 @@ import { Availability } from "./Availability.ts"
 import { CardProcessor, type CardProcessorConfig } from "./card/Processor.ts"
 import { CardRail, type CardRailConfig } from "./card/Rail.ts"
 import { Broadcasts } from "./settle/Broadcasts.ts"
-import * as Ledger from "./store/Ledger.ts"
 import { PaidHttp } from "./Http.ts"
 import { Challenges } from "./Challenge.ts"
 import { Purchases } from "./Purchase.ts"
@@ -17,16 +20,12 @@ import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { type Limits, relayerLimits, type Settlement } from "./settle/Settlement.ts"
 import { Chain } from "./chain/Chain.ts"
-import * as Facilitator from "./settle/Facilitator.ts"
 import type { FacilitatorKey } from "./settle/Supported.ts"
-import { NodeWatch } from "./chain/NodeWatch.ts"
+import { NodeWatch, TokenWatch } from "./chain/NodeWatch.ts"
 import { PayerBalances } from "./verify/PayerBalances.ts"
-import * as Relayer from "./settle/Relayer.ts"
 import { Signatures } from "./verify/Signature.ts"
-import { TokenWatch } from "./chain/TokenWatch.ts"
 import { Evidence } from "./chain/Evidence.ts"
 import { Transfers } from "./chain/Transfers.ts"
-import * as TransferSweep from "./TransferSweep.ts"
 import { longestLife } from "./verify/Offer.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
 import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
@@ -53,7 +52,6 @@ const cardClient = Layer.effect(
   ),
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
-/** `timeout` applies to each call. */
 const cardLayer = (config: CardConfig, timeout: Duration.Duration) =>
   Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(cardClient))
 
@@ -62,7 +60,6 @@ export interface PaymentsConfig {
   readonly rpcUrl: Redacted.Redacted<string>
   readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
-  /** Card settings, absent if cards are not taken. */
   readonly cards?: CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
   readonly patience: Duration.Duration
@@ -101,8 +98,11 @@ const rails = (payments: PaymentsConfig) => {
   return Layer.mergeAll(
     PaymentVerifier.layer.pipe(Layer.provide(Signatures.layer)),
     UsedAuthorization.layer,
-    Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
-    TransferSweep.layer({ sweepEvery, longestLife: life }),
+    Sweeps.layer({ sweepEvery, longestLife: life }).pipe(
+      Layer.provideMerge(
+        Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
+      ),
+    ),
     NodeWatch.layer(sender),
     TokenWatch.layer(terms),
   ).pipe(
@@ -118,7 +118,6 @@ const rails = (payments: PaymentsConfig) => {
   )
 }
 
-/** The terms and rails of every sale. */
 export const terms = (payments: Configured) =>
   isMissing(payments)
     ? PaymentTerms.notConfigured(payments)

@@ -38,7 +38,6 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
         Effect.andThen(challenges.required(act, request)),
       )
 
-    /** Runs a paid request to its outcome. */
     const run = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
       request: PaidRequest,

@@ -1,4 +1,6 @@
 /** Buys with a new payment: verifies it, records the intent and settles it. Absent while settings are missing. */
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import * as Trace from "../platform/Trace.ts"
 import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import {
   AuthorizationAlreadyBound,
@@ -7,15 +9,13 @@ import {
   openPaymentsMaximum,
   ReconcileRequired,
 } from "../../schema/payments/Errors.ts"
-import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
-import * as Trace from "../platform/Trace.ts"
 import type { ClaimConflict, PaidAct } from "./Act.ts"
 import { Availability, notSettled } from "./Availability.ts"
 import { Challenges } from "./Challenge.ts"
 import { changed, settlementTimed } from "./Changes.ts"
 import { NodeQueries } from "./chain/Rpc.ts"
 import { type CredentialRequest, isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
-import { PaymentRejected } from "./PaymentRejected.ts"
+import { PaymentRejected } from "./Payment.ts"
 import { requirementsOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import type { PaymentGuard } from "./Request.ts"
@@ -31,7 +31,6 @@ export interface PurchaseConfig {
   readonly grace: Duration.Duration
 }
 
-/** A purchase whose payment is not judged yet. */
 type Asked = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
 
 /** The claim of a request, with the x402 payload as its client sent it, for a facilitator. Empty for a card. */
@@ -50,7 +49,6 @@ const overdrawn = new PaymentRejected({
     "The paying wallet holds less USDC than this price and its payments in flight here. Fund it, or wait for them, and send the same request again. This request charged nothing.",
 })
 
-/** Refuses a claim of the act that another attempt holds. */
 export const refuseConflicts = <Refusal>(act: PaidAct<Refusal>, [conflict]: ReadonlyArray<ClaimConflict>) =>
   conflict === undefined ? Effect.void : Effect.fail(act.conflict(conflict))
 

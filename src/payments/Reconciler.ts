@@ -1,8 +1,8 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
-import { Context, Duration, Effect, Layer, Option } from "effect"
+import * as Trace from "../platform/Trace.ts"
+import { Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { log } from "../platform/LogMessages.ts"
-import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/Processor.ts"
 import { Chain } from "./chain/Chain.ts"
 import { Evidence, findingOf } from "./chain/Evidence.ts"
@@ -11,16 +11,51 @@ import { changed, inquiryTimed } from "./Changes.ts"
 import { apartOf, decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision.ts"
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
-import * as SharedInquiries from "./SharedInquiries.ts"
 import type { Attempt, FailureVerdict, PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
 import { type OpenInquiry, Sweep } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
 import { Settled } from "./store/Settled.ts"
-import * as SweepLoop from "./SweepLoop.ts"
+
+/** Minimum time between two inquiries that clients cause. No `Retry-After` is shorter. */
+export const inquiryInterval = Duration.seconds(2)
+
+/**
+ * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. A failed inquiry
+ * learned nothing, and one that ended the attempt is recorded: neither starts a pause.
+ */
+export const shareInquiries = Effect.fnUntraced(function* <E>(
+  inquire: (attempt: Attempt) => Effect.Effect<Attempt, E>,
+  every: Duration.Duration,
+) {
+  const inquiries = yield* FiberMap.make<string, Attempt, E>()
+  const run = yield* FiberMap.runtime(inquiries)<never>()
+  const pauses = yield* FiberMap.make<string>()
+  const begin = (attempt: Attempt) =>
+    Effect.tap(inquire(attempt), (seen) =>
+      seen.state === "pending" && !Duration.isZero(every)
+        ? FiberMap.run(pauses, attempt.id, Effect.sleep(every))
+        : Effect.void,
+    )
+
+  /** One step: two fibers that begin the same inquiry would interrupt each other. */
+  const joined = (attempt: Attempt) =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Fiber.join(
+        Option.getOrElse(FiberMap.getUnsafe(inquiries, attempt.id), () =>
+          run(attempt.id, Effect.provideContext(begin(attempt), context)),
+        ),
+      ),
+    )
+
+  return Effect.fnUntraced(function* (attempt: Attempt): Effect.fn.Return<Attempt, E> {
+    if (attempt.state !== "pending" || FiberMap.hasUnsafe(pauses, attempt.id)) return attempt
+    const seen = yield* joined(attempt)
+    return seen.state === "pending" ? attempt : seen
+  })
+})
 
 export interface ReconcilerConfig {
-  /** The network whose node is asked. */
   readonly network: string
   /** How long a request waits for the reported transaction. */
   readonly patience: Duration.Duration
@@ -194,16 +229,10 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       }
     }, Trace.span("Reconciler.conclude"))
 
-    yield* SweepLoop.start({
-      due,
-      settled,
-      conclude: (attempt) => concludeFor("sweep", attempt),
-      sweepEvery: config.sweepEvery,
-    })
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
-    const inquire = yield* SharedInquiries.make(
+    const inquire = yield* shareInquiries(
       (attempt) => concludeFor("client", attempt),
-      config.inquiryInterval ?? SharedInquiries.inquiryInterval,
+      config.inquiryInterval ?? inquiryInterval,
     )
 
     return {
@@ -213,6 +242,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
        */
       conclude: (attempt: Attempt, submission?: Submission) => concludeFor("request", attempt, submission),
       inquire,
+      sweep: (attempt: Attempt) => concludeFor("sweep", attempt),
     }
   }),
 }) {

@@ -11,7 +11,6 @@ import { Chain } from "./chain/Chain.ts"
 import { topicOf, transferTopic } from "./chain/Eip3009.ts"
 import type { Receipt } from "./chain/Questions.ts"
 
-/** The addresses of a payment on chain. A card's have another form. */
 const addressesOf = Schema.decodeUnknownEffect(
   Schema.Struct({ asset: AddressText, payer: AddressText, transaction: Word }),
 )

@@ -11,6 +11,7 @@ import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { Refunds } from "../../src/payments/store/Refunds.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
+import { answering } from "../lab/ScriptedChain.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { Signatures } from "../../src/payments/verify/Signature.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -76,7 +77,7 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
 
   it.effect("the node is asked again whether a wallet has code", () => {
     let asked = 0
-    const chain = Layer.mock(Chain, { ask: () => Effect.sync(() => ((asked += 1), "0x")) })
+    const chain = Layer.mock(Chain, { ask: answering(Effect.sync(() => ((asked += 1), "0x"))) })
     return Effect.gen(function* () {
       const { plausible } = yield* Signatures
       yield* exceed(

@@ -3,16 +3,16 @@ import { inspect } from "node:util"
 import type { ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { numberToHex } from "viem"
 import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/settle/RelayerNode.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
+import { type Ask, both, question, revertOf } from "../../src/payments/chain/Rpc.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
 import { assertEach, assertNone } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
-import type { Ask } from "../../src/payments/chain/Rpc.ts"
 
 interface Call {
   readonly id: number
@@ -43,12 +43,15 @@ const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout: Durati
   return { ...node, heard }
 })
 
+/** A call whose answer may be anything. */
+const calling = (method: string, ...params: ReadonlyArray<unknown>) => question(method, Schema.Unknown)(...params)
+
 /** `first`, `second` … asked at once; each answer or failure. */
 const askAll = (ask: Ask, names: ReadonlyArray<string>) =>
   Effect.forEach(
     names,
     (name) =>
-      ask("eth_call", [name]).pipe(
+      ask(calling("eth_call", name)).pipe(
         Effect.match({ onSuccess: String, onFailure: ({ code, reason, status }) => String(code ?? status ?? reason) }),
       ),
     { concurrency: "unbounded" },
@@ -100,9 +103,9 @@ layer(undici, realClock)("calls to the node", (it) => {
         if (block === 1) held.resolve(() => response.end(text))
         else response.end(text)
       }, patient)
-      const early = yield* Effect.forkChild(ask("eth_blockNumber", []))
+      const early = yield* Effect.forkChild(ask(calling("eth_blockNumber")))
       const release = yield* Effect.promise(() => held.promise)
-      assert.strictEqual(yield* ask("eth_blockNumber", []), 2)
+      assert.strictEqual(yield* ask(calling("eth_blockNumber")), 2)
       release()
       assert.strictEqual(yield* Fiber.join(early), 1)
     }),
@@ -112,8 +115,8 @@ layer(undici, realClock)("calls to the node", (it) => {
     Effect.gen(function* () {
       const held = Promise.withResolvers<() => void>()
       const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
-      const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
-      const second = yield* Effect.forkChild(ask("eth_call", ["first"]))
+      const first = yield* Effect.forkChild(ask(calling("eth_call", "first")))
+      const second = yield* Effect.forkChild(ask(calling("eth_call", "first")))
       const release = yield* Effect.promise(() => held.promise)
       yield* Fiber.interrupt(first)
       release()
@@ -179,7 +182,7 @@ layer(undici, realClock)("calls to the node", (it) => {
       const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
       assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
       assert.strictEqual(heard.length, 2)
-      yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
+      yield* Effect.flip(once(calling("eth_sendRawTransaction", "0x")))
       assert.strictEqual(heard.length, 3)
     }),
   )
@@ -209,7 +212,7 @@ layer(undici, realClock)("a long answer", (it) => {
         4_000_000,
       )
       const receipts = (transactions: ReadonlyArray<string>) =>
-        Effect.forEach(transactions, (one) => Effect.map(ask("eth_getTransactionReceipt", [one]), String), {
+        Effect.forEach(transactions, (one) => Effect.map(ask(calling("eth_getTransactionReceipt", one)), String), {
           concurrency: "unbounded",
         })
       const longOnes = yield* Effect.forkChild(receipts(["1", "2", "3", "4", "5"]))
@@ -224,7 +227,7 @@ layer(undici, realClock)("a long answer", (it) => {
 })
 
 const secret = "SECRETKEY"
-const question = ["eth_call", [{ data: "SIGNATURE" }]] as const
+const signing = calling("eth_call", { data: "SIGNATURE" })
 
 const nodes: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
   ["a refusal", 404, "slow down"],
@@ -262,7 +265,7 @@ layer(undici, realClock)("an unreachable node", (it) => {
     Effect.gen(function* () {
       const url = Redacted.make(yield* addressOf(status, body))
       const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
-      const ours = yield* Effect.flip(node.ask(...question))
+      const ours = yield* Effect.flip(node.ask(signing))
       const relayers = yield* Effect.flip(RelayerNode.make(node).rehearse(`0x${"51".repeat(20)}`, rehearsal, "latest"))
       assert.include(yield* logged(ours), "eth_call")
       assert.include(
@@ -330,15 +333,12 @@ layer(undici, realClock)(
 layer(undici, realClock)("calls that are asked together", (it) => {
   it.effect("reports each refusal, and repeats together when one answer takes all the bytes", () =>
     Effect.gen(function* () {
-      const { ask, askTogether, heard } = yield* nodeThat(behave, patient)
-      const calls = { first: ["eth_call", ["first"]], other: ["eth_call", ["reverts"]] } as const
-      const [both] = yield* Effect.all([askTogether(calls), Effect.flip(ask("eth_call", ["endless"]))], {
+      const { ask, heard } = yield* nodeThat(behave, patient)
+      const asked = both(calling("eth_call", "first"), revertOf(calling("eth_call", "reverts")))
+      const [answers] = yield* Effect.all([ask(asked), Effect.flip(ask(calling("eth_call", "endless")))], {
         concurrency: "unbounded",
       })
-      const told = [both.first, both.other].map(
-        Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) }),
-      )
-      assert.deepStrictEqual(told, [fine[0], "3"])
+      assert.deepStrictEqual(answers, [fine[0], Option.some("reverted ")])
       assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
     }),
   )

@@ -1,14 +1,14 @@
 /** Inquiries about open attempts: clients share one and cause none too soon, and a sweep waits for none of its payments. */
+import { inquiryInterval, shareInquiries } from "../../src/payments/Reconciler.ts"
+import * as Sweeps from "../../src/payments/Sweeps.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
-import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
 import { Sweep } from "../../src/payments/store/Due.ts"
 import type { Rail } from "../../src/payments/Payment.ts"
-import type { Settled } from "../../src/payments/store/Settled.ts"
-import * as SweepLoop from "../../src/payments/SweepLoop.ts"
+import { Settled } from "../../src/payments/store/Settled.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const row = (checks: number) => ({ id: "an attempt", state: "pending", checks }) as Attempt
@@ -17,14 +17,14 @@ const settled = { ...row(0), state: "settled" } as Attempt
 /** Looks take a second each, and end as they are told. */
 const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<Attempt>>) {
   const begun: Array<number> = []
-  const ask = yield* SharedInquiries.make(
+  const ask = yield* shareInquiries(
     ({ checks }) =>
       Effect.suspend(() => {
         const end = ends[begun.length] ?? Effect.succeed(row(checks))
         begun.push(checks)
         return Effect.andThen(Effect.sleep("1 second"), end)
       }),
-    SharedInquiries.inquiryInterval,
+    inquiryInterval,
   )
   return { ask, begun }
 })
@@ -45,7 +45,7 @@ describe("an inquiry for clients", () => {
 
   it.effect("is followed by two seconds in which clients get the stored state, and no shorter Retry-After", () =>
     Effect.gen(function* () {
-      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
+      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(inquiryInterval))
       const { ask, begun } = yield* scene()
       const first = yield* Effect.forkChild(ask(row(0)))
       yield* TestClock.adjust("2999 millis")
@@ -99,26 +99,22 @@ const swept = Effect.fnUntraced(function* (
 ) {
   const concluded: Array<string> = []
   const left = { x402: [...due.x402], card: [...due.card] }
-  const pending = Sweep.of({
-    lease: (rail) =>
-      Effect.sync(() => {
-        const attempts = left[rail].splice(0, 1).map((id) => ({ id }) as Attempt)
-        return { attempts, taken: attempts.length }
-      }),
-  } as Partial<Sweep["Service"]> as Sweep["Service"])
-  yield* SweepLoop.start({
-    due: pending,
-    settled: { leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }) } as unknown as Settled["Service"],
-    conclude: (attempt) =>
-      Effect.as(
-        Effect.andThen(
-          inquiry(attempt.id),
-          Effect.sync(() => concluded.push(attempt.id)),
-        ),
-        attempt,
-      ),
-    sweepEvery: Duration.seconds(1),
-  })
+  const services = Layer.merge(
+    Layer.mock(Sweep, {
+      lease: (rail) =>
+        Effect.sync(() => {
+          const attempts = left[rail].splice(0, 1).map((id) => ({ id }) as Attempt)
+          return { attempts, taken: attempts.length }
+        }),
+    }),
+    Layer.mock(Settled, { leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }) }),
+  )
+  const conclude = (attempt: Attempt) =>
+    Effect.andThen(
+      inquiry(attempt.id),
+      Effect.sync(() => (concluded.push(attempt.id), attempt)),
+    )
+  yield* Effect.provide(Sweeps.ofAttempts(conclude, Duration.seconds(1)), services)
   for (const _ of [0, 1, 2]) yield* TestClock.adjust("1 second")
   return concluded
 }, Effect.scoped)

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
 import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
 import type { Header, RangeLogs, ScanNode } from "../../src/payments/chain/Questions.ts"
+import type { Ask, ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
@@ -145,3 +146,9 @@ export const make = (branch = "a") => {
     height: () => blocks.length - 1,
   }
 }
+
+/** A node that gives every call this answer. */
+export const answering =
+  (answer: Effect.Effect<unknown, ChainUnavailable>): Ask =>
+  ({ calls, read }) =>
+    Effect.flatMap(Effect.result(answer), (one) => Effect.fromResult(read(calls.map(() => one))))

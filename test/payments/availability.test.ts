@@ -5,8 +5,9 @@ import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import type { SqlError } from "effect/sql/SqlError"
 import { Chain } from "../../src/payments/chain/Chain.ts"
+import { answering } from "../lab/ScriptedChain.ts"
 import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
-import { TokenWatch } from "../../src/payments/chain/TokenWatch.ts"
+import { TokenWatch } from "../../src/payments/chain/NodeWatch.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxiedServer, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
@@ -163,7 +164,7 @@ describe.concurrent("a token without paused() and isBlacklisted()", () => {
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
       Effect.provide(
         TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }).pipe(
-          Layer.provideMerge(Layer.mock(Chain, { ask: () => answer })),
+          Layer.provideMerge(Layer.mock(Chain, { ask: answering(answer) })),
         ),
       ),
     )

@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { Chain } from "../../src/payments/chain/Chain.ts"
+import { Chain, logSearch } from "../../src/payments/chain/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
 import type { BlockRange } from "../../src/payments/chain/Questions.ts"
-import * as LogSearch from "../../src/payments/chain/LogSearch.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
 import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
@@ -67,7 +66,7 @@ const scene = Effect.gen(function* () {
   const services = yield* Layer.build(Chain.layer(config))
   const node = Context.get(services, Chain)
   // A scan that has read as far and found nothing, because its node had no logs.
-  const table: Evidence.Table = { find: () => Effect.succeedNone, hasReadPast: () => Effect.succeed(true) }
+  const table: Evidence.Table<never> = { find: () => Effect.succeedNone, hasReadPast: () => Effect.succeed(true) }
   const asked = { ...Evidence.make(yield* node.questions, table), simulate: node.simulate }
   const payer = yield* newPayer()
   yield* mine(3)
@@ -203,7 +202,7 @@ describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 1_000n]) {
     it.effect(`fits a provider that allows ${most} blocks, from either end`, () =>
       Effect.gen(function* () {
-        const search = LogSearch.make<string>(() => true)
+        const search = logSearch<string>(() => true)
         for (const newestFirst of [false, true]) {
           const { ask, asked, state } = provider([])
           state.most = most
@@ -220,14 +219,14 @@ describe("a search for logs", () => {
     Effect.gen(function* () {
       const { ask, asked, state } = provider([])
       state.most = 10n
-      assert.deepStrictEqual(yield* LogSearch.make<string>(() => true)(ask, whole, false), [])
+      assert.deepStrictEqual(yield* logSearch<string>(() => true)(ask, whole, false), [])
       assert.strictEqual(asked.length, 100)
     }),
   )
 
   it.effect("finds the oldest logs first, or the newest", () =>
     Effect.gen(function* () {
-      const search = LogSearch.make<string>(() => true)
+      const search = logSearch<string>(() => true)
       const { ask, state } = provider([2_000n, 59_000n])
       state.most = 100n
       assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
@@ -237,7 +236,7 @@ describe("a search for logs", () => {
 
   it.effect("is not narrowed by a time without any answer", () =>
     Effect.gen(function* () {
-      const search = LogSearch.make<string>(() => true)
+      const search = logSearch<string>(() => true)
       const { ask, asked, state } = provider([])
       state.most = 0n
       assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
@@ -250,7 +249,7 @@ describe("a search for logs", () => {
 
   it.effect("does not halve a range that was refused for another reason", () =>
     Effect.gen(function* () {
-      const search = LogSearch.make<string>((error) => error !== "too wide")
+      const search = logSearch<string>((error) => error !== "too wide")
       const { ask, asked, state } = provider([])
       state.most = 1n
       assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")

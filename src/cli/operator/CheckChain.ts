@@ -2,17 +2,18 @@
 import { Clock, Effect, Redacted } from "effect"
 import { createPublicClient, formatEther, http, keccak256, numberToHex, toBytes } from "viem"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
-import * as Fees from "../../payments/settle/Fees.ts"
+import { settlementGas } from "../../payments/settle/RelayerNode.ts"
 import * as JsonRpc from "../../payments/chain/JsonRpc.ts"
+import { getCode } from "../../payments/chain/Rpc.ts"
 import { addressOf } from "../../payments/settle/Relayer.ts"
-import { tokenStateOf } from "../../payments/chain/TokenWatch.ts"
+import { tokenStateOf } from "../../payments/chain/NodeWatch.ts"
 
 import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine, Unanswered } from "./CheckResult.ts"
 
 const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsConfig["terms"]) =>
   Effect.gen(function* () {
     const { ask } = yield* JsonRpc.make({ url, timeout: checkTimeout })
-    const code = yield* ask("eth_getCode", [asset, "latest"])
+    const code = yield* ask(getCode(asset, "latest"))
     if (code === "0x") return failed("token", `no contract at ${asset}`)
     switch (yield* tokenStateOf(ask, { asset, payTo })) {
       case "open":
@@ -112,7 +113,7 @@ export const checkChain = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConf
                   client.getBalance({ address }),
                   client.getBlock({ blockTag: "latest" }),
                 ])
-                return { address, balance, least: Fees.settlementGas * 3n * (block.baseFeePerGas ?? 0n) }
+                return { address, balance, least: settlementGas * 3n * (block.baseFeePerGas ?? 0n) }
               },
               ({ address, balance, least }) =>
                 balance > 0n && balance >= least

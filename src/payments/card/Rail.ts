@@ -1,4 +1,5 @@
 /** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
+import * as CardChallenge from "./Challenge.ts"
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
@@ -6,9 +7,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../Act.ts"
-import { type CardPayment, centsOf } from "../Payment.ts"
-import { PaymentRejected } from "../PaymentRejected.ts"
-import * as CardChallenge from "./Challenge.ts"
+import { type CardPayment, centsOf, PaymentRejected } from "../Payment.ts"
 
 export interface CardRequest {
   readonly method: string

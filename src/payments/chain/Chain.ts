@@ -1,26 +1,80 @@
 /** The node's answers about a token: dry runs, and the questions of the scan and of evidence. */
-import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
-import { type Hex, hexToBigInt, numberToHex } from "viem"
+import * as JsonRpc from "./JsonRpc.ts"
+import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Ref, Schema } from "effect"
+import { type Hex, numberToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
 import { AddressText, HexText, inLowerCase, Quantity, Word } from "../Hex.ts"
 import {
   authorizationStateData,
   endTopics,
+  type Log,
   reasonOf,
   settlementCall,
-  type Log,
   type SignedAuthorization,
   type TokenLog,
   topicOf,
   transferTopic,
 } from "./Eip3009.ts"
-import * as JsonRpc from "./JsonRpc.ts"
-import * as LogSearch from "./LogSearch.ts"
-import { type Block, type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
-import { type ChainUnavailable, isNotUnderstood, isRevert, reader } from "./Rpc.ts"
+import { type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
+import {
+  atBlock,
+  type BlockParameter,
+  both,
+  call,
+  callForWord,
+  type ChainUnavailable,
+  getTransactionCount,
+  malformedAnswer,
+  question,
+  revertOf,
+} from "./Rpc.ts"
 
-const BlockAnswer = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
+/** Blocks of the first query. Most providers accept as many. */
+const firstSpan = 2_000n
+
+/** Questions of one search. It finds nothing beyond, which proves nothing. */
+const questionsAtMost = 100
+
+/** Grows by an eighth after each answer, so that a provider seldom refuses. */
+const wider = (span: bigint) => span + span / 8n + 1n
+
+/** A search that remembers the accepted number of blocks. `isTooWide` recognises refusals of the range. */
+export const logSearch = <E>(isTooWide: (error: E) => boolean) => {
+  const spans = Ref.makeUnsafe(firstSpan)
+
+  /** The logs of the first range that has any, from the oldest block forwards or from the newest backwards. */
+  return Effect.fn("LogSearch.find")(function* <Log>(
+    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
+    within: BlockRange,
+    newestFirst: boolean,
+  ): Effect.fn.Return<ReadonlyArray<Log>, E> {
+    let { from: low, to: high } = within
+    for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
+      const span = yield* Ref.get(spans)
+      const whole = high - low < span
+      const from = whole || !newestFirst ? low : high - span + 1n
+      const to = whole || newestFirst ? high : low + span - 1n
+      const answer = yield* Effect.result(ask({ from, to }))
+      if (answer._tag === "Failure") {
+        if (isTooWide(answer.failure) && from < to) {
+          yield* Ref.set(spans, (to - from + 1n) / 2n)
+          continue
+        }
+        // If a single block is refused, the range was not the reason.
+        if (from === to) yield* Ref.set(spans, firstSpan)
+        return yield* Effect.fail(answer.failure)
+      }
+      if (answer.success.length > 0) return answer.success
+      if (!whole) yield* Ref.update(spans, wider)
+      if (newestFirst) high = from - 1n
+      else low = to + 1n
+    }
+    return []
+  })
+}
+
+const Block = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswers = Schema.Array(
   Schema.Struct({
     address: AddressText,
@@ -33,32 +87,31 @@ const LogAnswers = Schema.Array(
     removed: Schema.optionalKey(Schema.Boolean),
   }),
 )
-const ReceiptAnswer = Schema.NullOr(
-  Schema.Struct({
-    transactionHash: Word,
-    blockNumber: Quantity,
-    blockHash: Word,
-    status: HexText,
-    logs: LogAnswers,
-  }),
-)
 
-const readBlock = reader("eth_getBlockByNumber", BlockAnswer)
-const readHeader = reader("eth_getBlockByNumber", Schema.Struct({ ...BlockAnswer.fields, parentHash: Word }))
-const readBlockIfAny = reader("eth_getBlockByNumber", Schema.NullOr(BlockAnswer))
-const readLogs = reader("eth_getLogs", LogAnswers)
-const readReceipt = reader("eth_getTransactionReceipt", ReceiptAnswer)
-const readWord = reader("eth_call", Word)
-const readCount = reader("eth_getTransactionCount", Quantity)
-const readOutput = reader("eth_call", HexText)
+const getBlock = question("eth_getBlockByNumber", Block)
+const getBlockIfAny = question("eth_getBlockByNumber", Schema.OptionFromNullOr(Block))
+const getHeader = question("eth_getBlockByNumber", Schema.Struct({ ...Block.fields, parentHash: Word }))
+const getLogs = question("eth_getLogs", LogAnswers)
+
+/** Logs of other contracts are not decoded: the sender of the transaction chooses their number. */
+const getReceipt = question(
+  "eth_getTransactionReceipt",
+  Schema.NullOr(
+    Schema.Struct({
+      transactionHash: Word,
+      blockNumber: Quantity,
+      blockHash: Word,
+      status: HexText,
+      logs: Schema.Array(Schema.Unknown),
+    }),
+  ),
+)
+const decodeLogs = Schema.decodeUnknownEffect(LogAnswers)
 
 /** A dry run of the transfer on the newest block. `block` is the final one, where a search for its logs begins. */
 export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
-
-/** A block of a state: its hash, or its number. */
-type BlockParameter = Hex | { readonly blockHash: Hex }
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
@@ -73,153 +126,98 @@ export interface ChainConfig {
 export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain/Chain", {
   make: Effect.fnUntraced(function* (config: ChainConfig) {
     const { rpcUrl: url, timeout } = config
-    const node = yield* JsonRpc.make({ url, timeout })
-    const { ask, askTogether, once } = node
+    const { ask, once } = yield* JsonRpc.make({ url, timeout })
     // The sender of a transaction chooses the length of its receipt. A separate client keeps long ones from delaying
     // other queries.
     const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-    const blockAt = (block: "latest" | "finalized" | "safe" | bigint): JsonRpc.RpcCall => [
-      "eth_getBlockByNumber",
-      [typeof block === "bigint" ? numberToHex(block) : block, false],
-    ]
+    const at = (block: bigint) => [numberToHex(block), false] as const
 
-    /** The newest final block. */
-    const final = Effect.map(Effect.flatMap(ask(...blockAt(config.finalTag)), readBlock), blockOf)
+    const getFinal = getBlock(config.finalTag, false)
+    const final = ask(getFinal)
+    const newest = ask(getBlock("latest", false))
 
-    /** The newest block and the newest final one, of one node. */
-    const heads = Effect.gen(function* () {
-      const answers = yield* askTogether({ newest: blockAt("latest"), final: blockAt(config.finalTag) })
-      const newest = yield* Effect.flatMap(Effect.fromResult(answers.newest), readHeader)
-      return {
-        newest: { ...blockOf(newest), parentHash: newest.parentHash },
-        final: blockOf(yield* Effect.flatMap(Effect.fromResult(answers.final), readBlock)),
-      }
-    })
+    const heads = Effect.map(ask(both(getHeader("latest", false), getFinal)), ([newest, final]) => ({ newest, final }))
 
-    const settling = (authorization: SignedAuthorization) => {
+    const revertAt = (authorization: SignedAuthorization, block: BlockParameter) => {
       const transfer = settlementCall(authorization)
-      return config.sender === undefined ? transfer : { ...transfer, from: config.sender }
+      return revertOf(call(config.sender === undefined ? transfer : { ...transfer, from: config.sender }, block))
     }
 
+    // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-      const answers = yield* askTogether({
-        // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
-        final: blockAt(config.finalTag),
-        run: ["eth_call", [settling(authorization), "latest"]],
-      })
-      const { number } = yield* Effect.flatMap(Effect.fromResult(answers.final), readBlock)
-      const revert = yield* revertIn(Effect.fromResult(answers.run))
+      const [{ number }, revert] = yield* ask(both(getFinal, revertAt(authorization, "latest")))
       return Option.match(revert, {
-        onNone: (): Simulation => ({ _tag: "Accepted", block: hexToBigInt(number) }),
+        onNone: (): Simulation => ({ _tag: "Accepted", block: number }),
         onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
       })
     })
 
     const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
-      const asked = receipts.ask("eth_getTransactionReceipt", [transaction])
-      const answer = yield* Effect.flatMap(Effect.map(asked, ownLogs(asset)), readReceipt)
+      const answer = yield* receipts.ask(getReceipt(transaction))
       // An answer about another transaction is no answer.
       if (answer === null || inLowerCase(answer.transactionHash) !== inLowerCase(transaction)) return Option.none()
+      const logs = yield* decodeLogs(answer.logs.filter(isOf(asset))).pipe(
+        Effect.mapError(() => malformedAnswer("eth_getTransactionReceipt")),
+      )
       return Option.some({
-        block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
+        block: { number: answer.blockNumber, hash: answer.blockHash },
         succeeded: answer.status === "0x1",
-        logs: tokenLogsOf(answer.logs, asset),
+        logs: tokenLogsOf(logs, asset),
       })
     })
 
-    /** Asks about a block by its hash, which a node on another branch cannot answer; by number if it must be. */
-    const atBlock = <A>(
-      { hash, number }: BlockId,
-      ask: (block: BlockParameter) => Effect.Effect<A, ChainUnavailable>,
-    ) => Effect.catchIf(ask({ blockHash: hash }), isNotUnderstood, () => ask(numberToHex(number)))
-
-    const stateCall = ({ asset, from, nonce }: SignedAuthorization, block: BlockParameter): JsonRpc.RpcCall => [
-      "eth_call",
-      [{ to: asset, data: authorizationStateData(from, nonce) }, block],
-    ]
-
-    const isUsedIn = (state: JsonRpc.RpcResult) =>
-      Effect.map(Effect.flatMap(Effect.fromResult(state), readWord), (word) => BigInt(word) === 1n)
-
-    const stateIn = Effect.fnUntraced(function* (authorization: SignedAuthorization, block: BlockParameter) {
-      const { run, state } = yield* askTogether({
-        state: stateCall(authorization, block),
-        run: ["eth_call", [settling(authorization), block]],
-      })
-      const used = yield* isUsedIn(state)
-      const revert = yield* revertIn(Effect.flatMap(Effect.fromResult(run), readOutput))
-      return { used, revert: Option.map(revert, reasonOf) }
-    })
+    const stateAt = ({ asset, from, nonce }: SignedAuthorization, block: BlockParameter) =>
+      callForWord({ to: asset, data: authorizationStateData(from, nonce) }, block)
 
     /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
     const isSpentUnused = Effect.fnUntraced(function* (
       sent: { readonly sender: Address; readonly nonce: number },
       authorization: SignedAuthorization,
     ) {
-      const { count, state } = yield* atBlock(yield* final, (block) =>
-        Effect.flatMap(
-          askTogether({
-            count: ["eth_getTransactionCount", [sent.sender, block]],
-            state: stateCall(authorization, block),
-          }),
-          ({ count, state }) =>
-            Effect.all({ count: Effect.flatMap(Effect.fromResult(count), readCount), state: isUsedIn(state) }),
-        ),
+      const [count, state] = yield* atBlock(ask, yield* final, (block) =>
+        both(getTransactionCount(sent.sender, block), stateAt(authorization, block)),
       )
-      return Number(count) > sent.nonce && !state
+      return count > BigInt(sent.nonce) && BigInt(state) !== 1n
     })
 
-    const logsCall = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange): JsonRpc.RpcCall => [
-      "eth_getLogs",
-      [{ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics }],
-    ]
+    const logsOf = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
+      getLogs({ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics })
 
     /** The token's logs with these topics. Third parties choose the length of the answer. */
     const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, range: BlockRange) =>
-      Effect.map(Effect.flatMap(receipts.ask(...logsCall(asset, topics, range)), readLogs), (logs) =>
-        tokenLogsOf(logs, asset),
-      )
+      Effect.map(receipts.ask(logsOf(asset, topics, range)), (logs) => tokenLogsOf(logs, asset))
 
-    const search = LogSearch.make<ChainUnavailable>(isTooManyBlocks)
+    const search = logSearch<ChainUnavailable>(isTooManyBlocks)
 
     const questions: EvidenceNode<ChainUnavailable> = {
       heads,
       finalAnd: Effect.fnUntraced(function* (number: bigint) {
         const newest = yield* final
-        const { again, there } = yield* askTogether({ there: blockAt(number), again: blockAt(newest.number) })
-        return {
-          final: newest,
-          there: blockOf(yield* Effect.flatMap(Effect.fromResult(there), readBlock)),
-          again: blockOf(yield* Effect.flatMap(Effect.fromResult(again), readBlock)),
-        }
+        const [there, again] = yield* ask(both(getBlock(...at(number)), getBlock(...at(newest.number))))
+        return { final: newest, there, again }
       }),
       receiptOf,
-      stateAt: (authorization, block) => atBlock(block, (at) => stateIn(authorization, at)),
+      stateAt: (authorization, block) =>
+        Effect.map(
+          atBlock(ask, block, (at) => both(stateAt(authorization, at), revertAt(authorization, at))),
+          ([state, revert]) => ({ used: BigInt(state) === 1n, revert: Option.map(revert, reasonOf) }),
+        ),
       endsOf: (authorization, within, newestFirst) =>
         search((range) => logsIn(authorization.asset, endTopics(authorization), range), within, newestFirst),
       transfersOf: ({ asset, from, to }, block) =>
         logsIn(asset, [transferTopic, topicOf(from), topicOf(to)], { from: block, to: block }),
     }
 
-    /** The questions of a scan for transfers of this token. */
     const scanOf = (asset: Address) =>
       Effect.succeed<ScanNode<ChainUnavailable>>({
         heads,
-        blockAt: (number) => Effect.flatMap(Effect.result(ask(...blockAt(number))), blockIfAny),
+        blockAt: (number) => ask(getBlockIfAny(...at(number))),
         logs: Effect.fnUntraced(function* (topics, range) {
-          const { before, end, logs, newest } = yield* receipts.askTogether({
-            logs: logsCall(asset, topics, range),
-            before: blockAt(range.from - 1n),
-            end: blockAt(range.to),
-            newest: blockAt("latest"),
-          })
-          return {
-            logs: tokenLogsOf(yield* Effect.flatMap(Effect.fromResult(logs), readLogs), asset),
-            before: yield* blockIfAny(before),
-            end: yield* blockIfAny(end),
-            newest: blockOf(yield* Effect.flatMap(Effect.fromResult(newest), readBlock)),
-          }
+          const ends = both(getBlockIfAny(...at(range.from - 1n)), getBlockIfAny(...at(range.to)))
+          const asked = both(both(logsOf(asset, topics, range), getBlock("latest", false)), ends)
+          const [[logs, newest], [before, end]] = yield* receipts.ask(asked)
+          return { logs: tokenLogsOf(logs, asset), before, end, newest }
         }),
         logsIn: (transaction) =>
           Effect.map(
@@ -230,46 +228,26 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
         isTooLarge,
       })
 
-    /** Whether a block is final. */
     const isFinal = (block: BlockId) => isFinalBy(questions, block)
 
-    return { simulate, questions: Effect.succeed(questions), isFinal, final, isSpentUnused, ask, once, scanOf }
+    return { simulate, questions: Effect.succeed(questions), isFinal, final, newest, isSpentUnused, ask, once, scanOf }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
 }
 
-const blockOf = ({ hash, number, timestamp }: typeof BlockAnswer.Type): Block => ({
-  number: hexToBigInt(number),
-  hash,
-  timestamp: hexToBigInt(timestamp),
-})
-
-const blockIfAny = (asked: JsonRpc.RpcResult) =>
-  Effect.map(Effect.flatMap(Effect.fromResult(asked), readBlockIfAny), (answer) =>
-    Option.map(Option.fromNullOr(answer), blockOf),
-  )
-
-/** A receipt without logs of other contracts, whose number its sender chooses: they are not decoded. */
-const ownLogs =
-  (asset: Address) =>
-  (answer: unknown): unknown => {
-    if (!Predicate.hasProperty(answer, "logs") || !Array.isArray(answer.logs)) return answer
-    const all: ReadonlyArray<unknown> = answer.logs
-    const isOwn = (log: unknown) =>
-      Predicate.hasProperty(log, "address") && String(log.address).toLowerCase() === asset.toLowerCase()
-    return { ...answer, logs: all.filter(isOwn) }
-  }
+const isOf = (asset: Address) => (log: unknown) =>
+  Predicate.hasProperty(log, "address") && String(log.address).toLowerCase() === asset.toLowerCase()
 
 const tokenLogsOf = (logs: typeof LogAnswers.Type, asset: Address): ReadonlyArray<TokenLog & Log> =>
   logs
-    .filter((log) => log.removed !== true && inLowerCase(log.address) === inLowerCase(asset))
+    .filter((log) => log.removed !== true && isOf(asset)(log))
     .map(({ address, blockHash, blockNumber, data, logIndex, topics, transactionHash }) => ({
       address,
       topics,
       data,
       transaction: inLowerCase(transactionHash),
-      block: hexToBigInt(blockNumber),
+      block: blockNumber,
       blockHash,
       index: Number(logIndex),
     }))
@@ -290,11 +268,4 @@ export const isTooLarge = (error: ChainUnavailable): boolean =>
 const isOtherwise = ({ detail = "" }: ChainUnavailable) =>
   /\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable|cannot be found|not available|pruned|failed to/iu.test(
     detail,
-  )
-
-/** The reason a dry run reverted, if it did. Fails without an answer. */
-const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>
-  run.pipe(
-    Effect.as(Option.none<string>()),
-    Effect.catchIf(isRevert, (error) => Effect.succeedSome(error.detail ?? "")),
   )

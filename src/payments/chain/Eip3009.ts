@@ -47,7 +47,6 @@ interface Call {
   readonly data: Hex
 }
 
-/** The call that settles. */
 export const settlementCall = (authorization: SignedAuthorization): Call => ({
   to: authorization.asset,
   data: transferData(authorization),
@@ -107,7 +106,6 @@ export const amountPaid = (
   return isMove && next.data.length === 66 ? BigInt(next.data) : undefined
 }
 
-/** Whether these logs of one transaction pay the authorization exactly. */
 export const pays = (
   logs: ReadonlyArray<Log>,
   authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "value" | "nonce">,
@@ -165,7 +163,6 @@ export interface Transfer {
   readonly index: number
 }
 
-/** An address as a topic. */
 export const topicOf = (address: Address): Hex => `0x${wordOf(address)}`
 
 export const addressIn = (topic: Hex | undefined): Address => inLowerCase(`0x${topic?.slice(26) ?? ""}`)

@@ -53,11 +53,10 @@ export interface Search {
   readonly newestFirst?: boolean
 }
 
-/** The answers of the scan. */
-export interface Table {
-  readonly find: (authorization: SignedAuthorization) => Effect.Effect<Option.Option<ScannedTransfer>>
+export interface Table<E> {
+  readonly find: (authorization: SignedAuthorization) => Effect.Effect<Option.Option<ScannedTransfer>, E>
   /** Whether every final block in which the authorization could be used has been read. */
-  readonly hasReadPast: (authorization: SignedAuthorization) => Effect.Effect<boolean>
+  readonly hasReadPast: (authorization: SignedAuthorization) => Effect.Effect<boolean, E>
 }
 
 const open = (unused: boolean, reverts: boolean) => ({ _tag: "Open", unused, reverts }) satisfies Conclusion
@@ -87,7 +86,7 @@ const finalOf = (authorization: SignedAuthorization, row: ScannedTransfer): Conc
 /** Seconds before its expiry within which an authorization can have been used, by this server's limits. */
 const longestLife = 86_400n
 
-export const make = <E>(node: EvidenceNode<E>, table: Table) => {
+export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
   /** Polls for the receipt until patience ends. Failed polls are retried. */
   const awaitReceipt = (transaction: Hex, asset: Address, patience: Duration.Duration) =>
     node.receiptOf(transaction, asset).pipe(
@@ -132,7 +131,7 @@ export const make = <E>(node: EvidenceNode<E>, table: Table) => {
     return row.value.isFinal ? finalOf(authorization, row.value) : nothing
   })
 
-  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E> {
+  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E | T> {
     const { authorization, patience } = search
     const row = Option.getOrUndefined(yield* table.find(authorization))
     if (row?.isFinal === true) return finalOf(authorization, row)

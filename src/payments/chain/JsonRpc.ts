@@ -1,9 +1,9 @@
 /** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
-import { Clock, type Duration, Effect, Option, Record, Redacted, Result, Schema, Semaphore } from "effect"
+import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Batcher from "../../platform/Batcher.ts"
 import * as JsonClient from "../../http/JsonClient.ts"
-import { type Ask, ChainUnavailable, malformedAnswer, timed, NodeQueries } from "./Rpc.ts"
+import { type Ask, type Call, ChainUnavailable, malformedAnswer, NodeQueries, timed } from "./Rpc.ts"
 
 export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
@@ -12,11 +12,6 @@ export interface JsonRpcConfig {
   /** The size limit in bytes for repeating, alone, a query whose answer was too large. Few of these run at once. */
   readonly limit?: number
 }
-
-export type RpcCall = Readonly<Parameters<Ask>>
-
-/** The node's answer to one query of several. */
-export type RpcResult = Result.Result<unknown, ChainUnavailable>
 
 /** Maximum number of queries in one request. Common providers accept as many. */
 const batchSize = 50
@@ -44,6 +39,13 @@ interface Worded {
 }
 
 type Answers = ReadonlyArray<Result.Result<unknown, Failed>>
+
+const answersOf = (answers: Answers) => answers.map(Result.mapError(({ error }) => error))
+
+const worded = ([method, params]: Call): Worded => ({
+  method,
+  text: `"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}`,
+})
 
 const Answer = Schema.Struct({
   id: Schema.Unknown,
@@ -101,7 +103,6 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const long = yield* Semaphore.make(longAtOnce)
   let aloneUntil = 0
 
-  /** One request and its whole answer within the timeout. */
   const exchange = (text: string, most?: number) =>
     Effect.timeout(post({ text, headers, ...(most === undefined ? {} : { limit: most }) }), timeout)
 
@@ -202,54 +203,18 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     return yield* passed.some(({ next }) => next === "alone") ? apart(list) : enqueue(list)
   })
 
-  const worded = (method: string, params: ReadonlyArray<unknown>): Worded => ({
-    method,
-    text: `"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}`,
-  })
+  const askBy =
+    (send: (list: ReadonlyArray<Worded>) => Effect.Effect<Answers>): Ask =>
+    ({ calls, read }) =>
+      timed(calls, Effect.map(send(calls.map(worded)), answersOf)).pipe(
+        Effect.flatMap((answers) => Effect.fromResult(read(answers))),
+      )
 
-  const oneOf = (answers: Answers, index: number) => Effect.mapError(fromResult(answers[index]), ({ error }) => error)
-
-  const ask: Ask = (method, params) =>
-    Effect.flatMap(asked([worded(method, params)]), (answers) => oneOf(answers, 0)).pipe(timed(method))
-
-  /**
-   * Sends queries whose answers are compared in one request, and repeats them only together. A node that rejects batches
-   * gets them separately.
-   */
-  const askTogether = <Name extends string>(
-    calls: Readonly<Record<Name, RpcCall>>,
-  ): Effect.Effect<Record<Name, RpcResult>> => {
-    const names = Object.keys(calls)
-    const list = Object.values<RpcCall>(calls)
-    return Effect.cached(asked(list.map((call) => worded(...call)))).pipe(
-      Effect.flatMap((answered) =>
-        Effect.forEach(
-          list,
-          ([method], index) =>
-            Effect.flatMap(answered, (answers) => oneOf(answers, index)).pipe(timed(method), Effect.result),
-          { concurrency: "unbounded" },
-        ),
-      ),
-      Effect.map((results) =>
-        Record.map(
-          calls,
-          ([method], name): RpcResult => results[names.indexOf(name)] ?? Result.fail(malformedAnswer(method)),
-        ),
-      ),
-    )
-  }
-
-  const once: Ask = (method, params) =>
-    Effect.mapError(single(worded(method, params)), ({ error }) => error).pipe(timed(method))
-
-  return { ask, askTogether, once }
+  /** `ask` sends the calls of a question in one request, also where it repeats them. */
+  return { ask: askBy(asked), once: askBy(eachAlone) }
 })
 
 export type JsonRpc = Effect.Success<ReturnType<typeof make>>
 
 /** Failures of a batch that a single query may have caused. */
 const isOfOne = ({ _tag }: { readonly _tag: string }) => _tag === "AnswerTooLarge" || _tag === "TimeoutError"
-
-/** Every query has a result, so a missing one is a bug. */
-const fromResult = (answer: Result.Result<unknown, Failed> | undefined) =>
-  answer === undefined ? Effect.die("a question without its answer") : Effect.fromResult(answer)

@@ -1,10 +1,19 @@
 /** The state of the node and of our relayer, for monitoring. */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
-import { hexToBigInt, hexToNumber } from "viem"
+import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import type { Address } from "../../../schema/Common.ts"
-import { Quantity } from "../Hex.ts"
+import { Quantity, wordOf } from "../Hex.ts"
 import { Chain } from "./Chain.ts"
-import { type ChainUnavailable, getBalance, getTransactionCount, question } from "./Rpc.ts"
+import {
+  type Ask,
+  both,
+  call,
+  type ChainUnavailable,
+  getBalance,
+  getTransactionCount as countAt,
+  isRevert,
+  question,
+} from "./Rpc.ts"
+import { type Hex, toFunctionSelector } from "viem"
 
 export interface RelayerState {
   readonly balanceWei: bigint
@@ -30,32 +39,79 @@ export class NodeWatch extends Context.Service<
     Layer.effect(
       NodeWatch,
       Effect.map(Chain, ({ ask }) => {
-        const relayerState = Effect.fnUntraced(function* (address: Address) {
-          const [balanceWei, mined, sent] = yield* Effect.all(
-            [
-              getBalance(ask, address, "latest"),
-              getTransactionCount(ask, address, "latest"),
-              getTransactionCount(ask, address, "pending"),
-            ],
-            { concurrency: "unbounded" },
+        const stateOf = Effect.fnUntraced(function* (address: Address) {
+          const [balanceWei, [mined, sent]] = yield* ask(
+            both(getBalance(address, "latest"), both(countAt(address, "latest"), countAt(address, "pending"))),
           )
-          const count = hexToNumber(mined)
-          return {
-            balanceWei: hexToBigInt(balanceWei),
-            waiting: Math.max(0, hexToNumber(sent) - count),
-            mined: count,
-          }
+          return { balanceWei, waiting: Math.max(0, Number(sent - mined)), mined: Number(mined) }
         })
 
         const now = Effect.gen(function* () {
-          const at = yield* getBlock(ask, "latest", false)
+          const { timestamp } = yield* ask(getBlock("latest", false))
           const seconds = (yield* Clock.currentTimeMillis) / 1000
           return {
-            headAgeSeconds: Math.max(0, seconds - hexToNumber(at.timestamp)),
-            relayer: relayer === undefined ? Option.none() : Option.some(yield* relayerState(relayer)),
+            headAgeSeconds: Math.max(0, seconds - Number(timestamp)),
+            relayer: relayer === undefined ? Option.none() : Option.some(yield* stateOf(relayer)),
           }
         })
         return NodeWatch.of({ now })
       }),
     )
+}
+
+const pausedData = toFunctionSelector("paused()")
+const blacklistSelector = toFunctionSelector("isBlacklisted(address)")
+
+const yes = `0x${"1".padStart(64, "0")}`
+
+interface Receiving {
+  readonly asset: Address
+  readonly payTo: Address
+}
+
+/** Whether the token's issuer permits payments to us. A token without these functions neither pauses nor blocks. */
+export const tokenStateOf = (ask: Ask, { asset, payTo }: Receiving) => {
+  const says = (data: Hex) =>
+    ask(call({ to: asset, data }, "latest")).pipe(
+      Effect.map((answer) => answer === yes),
+      Effect.catchIf(isRevert, () => Effect.succeed(false)),
+    )
+  return Effect.map(
+    Effect.all([says(pausedData), says(`${blacklistSelector}${wordOf(payTo)}`)], { concurrency: "unbounded" }),
+    ([isPaused, isBlocked]) => (isPaused ? "paused" : isBlocked ? "blocked" : "open"),
+  )
+}
+
+/** Sentences for a caller, without their full stop. */
+const obstacles = {
+  open: undefined,
+  node: "The node of the payment network does not answer, so this server accepts no USDC now",
+  paused: "The issuer of USDC has paused all transfers, so this server accepts no USDC now",
+  blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server accepts no USDC now",
+} as const
+
+/** How long a good and a bad answer are cached, and the timeout of a query. */
+const believedFor = Duration.seconds(3)
+const doubtedFor = Duration.seconds(1)
+const askedWithin = Duration.seconds(10)
+
+export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/chain/TokenWatch", {
+  make: Effect.fnUntraced(function* (receiving: Receiving) {
+    const { ask } = yield* Chain
+
+    const obstacleNow = tokenStateOf(ask, receiving).pipe(
+      Effect.map((standing) => obstacles[standing]),
+      Effect.timeout(askedWithin),
+      Effect.orElseSucceed(() => obstacles.node),
+      Effect.uninterruptible,
+    )
+
+    /** Why no transfer to us is possible, at most three seconds old. */
+    const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
+      Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
+    )
+    return { obstacle, obstacleNow }
+  }),
+}) {
+  static readonly layer = (receiving: Receiving) => Layer.effect(this, this.make(receiving))
 }

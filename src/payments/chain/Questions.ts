@@ -43,7 +43,6 @@ export interface RangeLogs {
   readonly newest: Block
 }
 
-/** The questions of a scan. */
 export interface ScanNode<E> {
   readonly heads: Heads<E>
   readonly blockAt: (number: bigint) => Effect.Effect<Option.Option<Block>, E>
@@ -57,7 +56,6 @@ export interface ScanNode<E> {
   readonly isTooLarge: (error: E) => boolean
 }
 
-/** The questions about one authorization. */
 export interface EvidenceNode<E> {
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
   /** The newest final block. Then, in one request, the block of this number and the block `again` at the final number. */

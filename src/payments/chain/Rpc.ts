@@ -1,15 +1,13 @@
-/** Typed queries to the node: their schemas, duration metrics and errors. */
-import { Context, Effect, Exit, Metric, Option, Schema } from "effect"
-import { type Hex, hexToBigInt } from "viem"
-import type { Address } from "../../../schema/Common.ts"
+/** Questions to the node: their calls, the readers of their answers, their durations and their error. */
+import { Context, Effect, Exit, Metric, Option, Result, Schema } from "effect"
+import { type Hex, numberToHex } from "viem"
 import { seriesOf } from "../../platform/Series.ts"
 import * as Trace from "../../platform/Trace.ts"
 import { HexText, Quantity, Word } from "../Hex.ts"
-import { balanceData } from "./Eip3009.ts"
 
 /**
  * The chain did not answer, which proves nothing about any payment. The error is logged, so it omits the node's
- * address, which may hold a provider's key, and the query's parameters.
+ * address, which may hold a provider's key, and the call's parameters.
  */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   method: Schema.String,
@@ -24,61 +22,88 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
-/** Counts the queries of one caller: a refusal without a query is not held against the caller. */
+/** Counts the questions of one caller: a refusal without a question is not held against the caller. */
 export const NodeQueries = Context.Reference("spirit-altar/payments/chain/Rpc/NodeQueries", {
   defaultValue: () => ({ count: 0 }),
 })
 
-/** Queries the node. Fails if it rejects the query or does not answer. */
-export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
+export type Call = readonly [method: string, params: ReadonlyArray<unknown>]
+export type Answer = Result.Result<unknown, ChainUnavailable>
 
-/** An answer that does not fit the query. */
+/** Calls that one node answers together, and the reader of their answers, which are in the same order. */
+export interface Question<A> {
+  readonly calls: ReadonlyArray<Call>
+  readonly read: (answers: ReadonlyArray<Answer>) => Result.Result<A, ChainUnavailable>
+}
+
+/** Asks the node. Fails if it rejects a call or does not answer it. */
+export type Ask = <A>(question: Question<A>) => Effect.Effect<A, ChainUnavailable>
+
+/** An answer that does not fit the call. */
 export const malformedAnswer = (method: string) =>
   new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
+
+/** A question of one call. An answer of another shape than the schema fails. */
+export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  const malformed = () => malformedAnswer(method)
+  return (...params: ReadonlyArray<unknown>): Question<S["Type"]> => ({
+    calls: [[method, params]],
+    read: ([answer = Result.fail(malformed())]) =>
+      Result.flatMap(answer, (found) => Result.mapError(decode(found), malformed)),
+  })
+}
+
+export const all = <A>(questions: ReadonlyArray<Question<A>>): Question<ReadonlyArray<A>> => ({
+  calls: questions.flatMap(({ calls }) => calls),
+  read: (answers) => {
+    let at = 0
+    return Result.all(questions.map(({ calls, read }) => read(answers.slice(at, (at += calls.length)))))
+  },
+})
+
+export const both = <A, B>(one: Question<A>, other: Question<B>): Question<readonly [A, B]> => ({
+  calls: [...one.calls, ...other.calls],
+  read: (answers) =>
+    Result.all([one.read(answers.slice(0, one.calls.length)), other.read(answers.slice(one.calls.length))]),
+})
 
 /** Whether the node executed the call and it reverted. Any other error is no answer. */
 export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
-/** Decodes an answer. One of another shape fails. */
-export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
-  const decode = Schema.decodeUnknownEffect(schema)
-  return (answer: unknown): Effect.Effect<S["Type"], ChainUnavailable> =>
-    Effect.mapError(decode(answer), () => malformedAnswer(method))
-}
+export const revertOf = ({ calls, read }: Question<unknown>): Question<Option.Option<string>> => ({
+  calls,
+  read: (answers) =>
+    Result.match(read(answers), {
+      onSuccess: () => Result.succeed(Option.none()),
+      onFailure: (error) => (isRevert(error) ? Result.succeed(Option.some(error.detail ?? "")) : Result.fail(error)),
+    }),
+})
 
-/** A query whose answer is decoded by a schema. */
-export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
-  const read = reader(method, schema)
-  return (ask: Ask, ...params: ReadonlyArray<unknown>) => Effect.flatMap(ask(method, params), read)
-}
+/** A block of a state: its tag or number, or its hash, about which a node on another branch cannot answer. */
+export type BlockParameter = string | { readonly blockHash: Hex }
+
+/** Asks about a block by its hash; by its number if the node does not support hashes. */
+export const atBlock = <A>(
+  ask: Ask,
+  { hash, number }: { readonly hash: Hex; readonly number: bigint },
+  questionAt: (block: BlockParameter) => Question<A>,
+) =>
+  Effect.catchIf(
+    ask(questionAt({ blockHash: hash })),
+    ({ code }) => code === -32_602,
+    () => ask(questionAt(numberToHex(number))),
+  )
 
 export const call = question("eth_call", HexText)
-const callForWord = question("eth_call", Word)
+export const callForWord = question("eth_call", Word)
 export const getCode = question("eth_getCode", HexText)
 export const getBalance = question("eth_getBalance", Quantity)
 export const getTransactionCount = question(
   "eth_getTransactionCount",
-  Quantity.check(Schema.makeFilter((count) => Number.isSafeInteger(Number(count)))),
+  Quantity.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: BigInt(Number.MAX_SAFE_INTEGER) })),
 )
-
-/** Balance of `owner` in atomic units of `asset` at a block. */
-export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex | "latest") =>
-  Effect.map(callForWord(ask, { to: asset, data: balanceData(owner) }, block), hexToBigInt)
-
-const getHead = question("eth_getBlockByNumber", Schema.Struct({ number: Quantity, hash: Word }))
-
-/** Whether the node does not support queries by a block's hash. */
-export const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
-
-/** Several reads of a token at the newest block, by its hash: a node on another branch cannot answer them. */
-export const readAll = Effect.fnUntraced(function* (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) {
-  const { hash, number } = yield* getHead(ask, "latest", false)
-  const at = (block: Hex | { readonly blockHash: Hex }) =>
-    Effect.forEach(reads, (data) => Effect.map(callForWord(ask, { to: asset, data }, block), hexToBigInt), {
-      concurrency: "unbounded",
-    })
-  return yield* Effect.catchIf(at({ blockHash: hash }), isNotUnderstood, () => at(number))
-})
+export const getTransaction = question("eth_getTransactionByHash", Schema.NullOr(Schema.Unknown))
 
 const durations = seriesOf(
   Metric.histogram("altar.rpc.duration", {
@@ -90,24 +115,23 @@ const durations = seriesOf(
 
 const nowhere = Context.empty()
 
-const outcomeOf = (exit: Exit.Exit<unknown, ChainUnavailable>) => {
-  if (Exit.isSuccess(exit)) return "answered"
-  return Option.exists(Exit.findErrorOption(exit), ({ code }) => code !== undefined) ? "refused" : "failed"
+const outcomeOf = (answer: Answer | undefined) => {
+  if (answer === undefined) return "failed"
+  return Result.isSuccess(answer) ? "answered" : answer.failure.code === undefined ? "failed" : "refused"
 }
 
-/** Measures the duration of a query by its outcome. */
-export const timed =
-  (method: string) =>
-  <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> =>
-    Effect.flatMap(Trace.current, (parent) => {
-      const began = performance.now()
-      const noted = Effect.onExit(asked, (exit) =>
-        Effect.sync(() =>
-          durations({ "rpc.method": method, outcome: outcomeOf(exit) }).updateUnsafe(
-            (performance.now() - began) / 1000,
-            nowhere,
-          ),
-        ),
-      )
-      return parent === undefined ? noted : Effect.withSpan(noted, method, { kind: "client" })
-    })
+/** Measures the duration of calls by their outcomes. */
+export const timed = <A extends ReadonlyArray<Answer>>(calls: ReadonlyArray<Call>, asked: Effect.Effect<A>) =>
+  Effect.flatMap(Trace.current, (parent) => {
+    const began = performance.now()
+    const noted = Effect.onExit(asked, (exit) =>
+      Effect.sync(() => {
+        const answers = Exit.isSuccess(exit) ? exit.value : []
+        const seconds = (performance.now() - began) / 1000
+        for (const [index, [method]] of calls.entries())
+          durations({ "rpc.method": method, outcome: outcomeOf(answers[index]) }).updateUnsafe(seconds, nowhere)
+      }),
+    )
+    const name = calls.map(([method]) => method).join(" ")
+    return parent === undefined ? noted : Effect.withSpan(noted, name, { kind: "client" })
+  })

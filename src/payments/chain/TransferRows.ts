@@ -1,7 +1,7 @@
 /** The table of transfers to us that the scan has read, and how far it has read the chain. */
 import type { Transfer } from "./Eip3009.ts"
 import { Effect, Option, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -10,14 +10,12 @@ import { transaction } from "../../platform/Sql.ts"
 import { AddressText, Word } from "../Hex.ts"
 import type { Block, BlockId } from "./Questions.ts"
 
-/** One token on one network. */
 export interface Token {
   /** CAIP-2. */
   readonly network: string
   readonly asset: Address
 }
 
-/** How far the scan has read. */
 export interface Cursor {
   /** The wallets whose incoming transfers were read: ours, and those that were ours before. */
   readonly recipients: ReadonlyArray<Address>
@@ -83,24 +81,22 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   const columns = sql.literal("final_block, final_hash, final_time, head_block, head_hash")
   const afterMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
-  const cursors = (statement: Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
-    Effect.map(cursorRows(Effect.orDie(statement)), ([row]) =>
-      Option.map(
-        Option.fromUndefinedOr(row),
-        ({ finalBlock, finalHash, finalTime, headBlock, headHash, isDoubtOld, recipients }): Cursor => ({
-          recipients,
-          final: { number: finalBlock, hash: finalHash, timestamp: finalTime },
-          head: { number: headBlock, hash: headHash },
-          isDoubtOld,
-        }),
-      ),
-    )
-
-  const doubtAge = (apartMillis: number) => sql`COALESCE(doubted_at <= ${afterMillis(-apartMillis)}, false)`
-
   const cursor = (apartMillis: number) =>
-    cursors(sql`
-      SELECT recipients, ${columns}, ${doubtAge(apartMillis)} AS is_doubt_old FROM chain_scans WHERE ${here}`)
+    Effect.map(
+      cursorRows(sql`
+        SELECT recipients, ${columns}, COALESCE(doubted_at <= ${afterMillis(-apartMillis)}, false) AS is_doubt_old
+        FROM chain_scans WHERE ${here}`),
+      ([row]) =>
+        Option.map(
+          Option.fromUndefinedOr(row),
+          ({ finalBlock, finalHash, finalTime, headBlock, headHash, isDoubtOld, recipients }): Cursor => ({
+            recipients,
+            final: { number: finalBlock, hash: finalHash, timestamp: finalTime },
+            head: { number: headBlock, hash: headHash },
+            isDoubtOld,
+          }),
+        ),
+    )
 
   /** The transfer of an authorization, which may be of an earlier token. */
   const find = (asset: Address, authorization: Pick<Transfer, "payer" | "nonce">) =>
@@ -108,7 +104,6 @@ export const make = Effect.fnUntraced(function* (token: Token) {
       sql`SELECT pay_to, amount_atomic::text AS amount_atomic, transaction, block, block_hash, is_final
         FROM chain_transfers WHERE name = ${nameOf({ ...token, asset }, authorization)}`,
     ).pipe(
-      Effect.orDie,
       Effect.map(([row]) =>
         Option.map(
           Option.fromUndefinedOr(row),
@@ -126,10 +121,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   /** Takes the next scan for this server, so that several servers together scan once in this time. */
   const lease = (everyMillis: number) =>
     sql`UPDATE chain_scans SET due_at = ${afterMillis(everyMillis)} WHERE ${here} AND due_at <= now()
-      RETURNING network`.pipe(
-      Effect.orDie,
-      Effect.map((rows) => rows.length > 0),
-    )
+      RETURNING network`.pipe(Effect.map((rows) => rows.length > 0))
 
   /**
    * Starts at this block, or starts again there: for the first time, for another recipient, or on another chain. Rows
@@ -148,7 +140,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
             head_block = excluded.head_block, head_hash = excluded.head_hash, doubted_at = NULL`,
         sql`UPDATE chain_transfers SET is_final = false WHERE ${here} AND block > ${number}::bigint AND is_final`,
       ),
-    ).pipe(Effect.orDie)
+    )
   })
 
   const rowOf = (transfer: Transfer) => ({
@@ -170,10 +162,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
         WHERE ${here} AND NOT is_final AND block BETWEEN ${from}::bigint AND ${end.number}::bigint
           AND name <> ALL(${transfers.map((one) => nameOf(token, one))}::text[])
           AND block_hash <> ALL(${replaced}::text[]) ORDER BY block`,
-    ).pipe(
-      Effect.orDie,
-      Effect.map((all) => all.map(({ block, blockHash }): BlockId => ({ number: block, hash: blockHash }))),
-    )
+    ).pipe(Effect.map((all) => all.map(({ block, blockHash }): BlockId => ({ number: block, hash: blockHash }))))
 
   /** Replaces the provisional rows of these blocks. A final row stays unless a final block holds another transfer. */
   const replace = ({ end, from, transfers }: ReadRange, isFinal: boolean) =>
@@ -196,12 +185,12 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     )
 
   /** Changes the table while no other server moves the cursor. False if one has moved it. */
-  const whileAt = (place: Statement.Fragment, change: Effect.Effect<boolean, unknown>) =>
+  const whileAt = (place: Statement.Fragment, change: Effect.Effect<boolean, SqlError.SqlError>) =>
     inTransaction(
       Effect.flatMap(sql`SELECT network FROM chain_scans WHERE ${here} AND ${place} FOR UPDATE`, ({ length }) =>
         length === 0 ? Effect.succeed(false) : change,
       ),
-    ).pipe(Effect.orDie)
+    )
 
   const atHead = ({ hash, number }: BlockId) => part`head_block = ${number}::bigint AND head_hash = ${hash}`
 
@@ -250,7 +239,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     )
 
   /** Records that a node has another block where a final one was read. A later scan starts again if it agrees. */
-  const doubt = sql`UPDATE chain_scans SET doubted_at = COALESCE(doubted_at, now()) WHERE ${here}`.pipe(Effect.orDie)
+  const doubt = sql`UPDATE chain_scans SET doubted_at = COALESCE(doubted_at, now()) WHERE ${here}`
 
   return { find, cursor, lease, startAt, missing, commitFinal, commitHead, resetHead, doubt }
 })

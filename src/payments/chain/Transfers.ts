@@ -1,5 +1,6 @@
 /** Scans the chain once, in order, for EIP-3009 transfers to us. Its table answers every question about them. */
 import { Context, Effect, Layer, Metric, Option, Semaphore } from "effect"
+import type { SqlError } from "effect/sql"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -22,7 +23,6 @@ import * as TransferRows from "./TransferRows.ts"
 import type { Cursor, ReadRange } from "./TransferRows.ts"
 
 export interface ScanConfig {
-  /** The wallet that is paid. */
   readonly payTo: Address
   /** Seconds that an authorization can live. Blocks are at least a second apart, so it spans no more blocks. */
   readonly longestLife: number
@@ -100,7 +100,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     first: BlockId,
     target: Block,
     recipients: ReadonlyArray<Address>,
-    commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, E>,
+    commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, E | SqlError.SqlError>,
   ) {
     let before = first
     let asked = 0

@@ -2,7 +2,6 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { HexText, Word } from "../Hex.ts"
@@ -25,13 +24,6 @@ export interface Claiming extends Signed {
   /** The maximum of that gas in flight, and the first nonce that is in no block. */
   readonly gasAtMost: bigint
   readonly mined: number
-}
-
-/** The database does not answer. No transaction may be sent unless it is recorded. */
-export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavailable>()("BroadcastsUnavailable", {}) {
-  override get message() {
-    return "the broadcasts cannot be read or recorded"
-  }
 }
 
 const readRecorded = rowReader("relayer_broadcasts", Schema.Struct({ sender: HexText, nonce: Whole, hash: Word }))
@@ -60,13 +52,6 @@ export const leastLife = 6
 const isWanted = `a.finality = 'pending' AND a.state IN ('pending', 'settled')
   AND a.valid_before >= extract(epoch FROM clock_timestamp()) + ${leastLife}`
 
-/** Logs a failed statement. Its effect is unknown, so callers must not rely on it. */
-const unavailable = <A, E extends Error>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
-  statement.pipe(
-    Effect.tapCause(DatabaseWatch.failed("broadcast record failed")),
-    Effect.mapError(() => new BroadcastsUnavailable({})),
-  )
-
 export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/payments/settle/Broadcasts", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -75,7 +60,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     /** The transaction of an attempt. An attempt has at most one nonce. */
     const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
       const [row] = yield* sql`
-        SELECT sender, nonce, hash FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
+        SELECT sender, nonce, hash FROM relayer_broadcasts WHERE attempt_id = ${attempt}::uuid`
       return row === undefined ? Option.none() : Option.some(yield* readRecorded(row))
     })
 
@@ -85,7 +70,6 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         SELECT (SELECT coalesce(max(nonce) + 1, 0) FROM relayer_broadcasts WHERE sender = ${sender}) AS next, (
           SELECT coalesce(sum(gas_at_risk), 0)::text FROM relayer_broadcasts
           WHERE sender = ${sender} AND nonce >= ${mined}::bigint) AS gas_at_risk`).pipe(
-        unavailable,
         Effect.map(([row]) => row ?? { next: 0, gasAtRisk: 0n }),
       ),
     )
@@ -110,7 +94,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         FROM wanted WHERE ${gasAtRisk.toString()}::bigint = 0 OR ${gasAtMost.toString()}::bigint >= (
           SELECT coalesce(sum(gas_at_risk), 0) + ${gasAtRisk.toString()}::bigint FROM relayer_broadcasts
           WHERE sender = ${sender} AND nonce >= ${mined}::bigint)
-        ON CONFLICT DO NOTHING RETURNING nonce`).pipe(unavailable)
+        ON CONFLICT DO NOTHING RETURNING nonce`)
       return rows.length > 0
     })
 
@@ -119,7 +103,6 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       factsOf(sql`
         SELECT NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = a.id) AS "is"
         FROM payment_attempts a WHERE a.id = ${attempt}::uuid AND a.state = ${state} AND ${wanted}`).pipe(
-        unavailable,
         Effect.map(([row]) => row?.is === true),
       ),
     )
@@ -131,14 +114,14 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
           (extract(epoch FROM clock_timestamp() - b.sent_at) * 1000)::float8 AS age_millis
         FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
         WHERE b.sender = ${sender} AND b.nonce >= ${mined}::bigint AND b.raw IS NOT NULL
-        ORDER BY b.nonce LIMIT ${limit}::int`).pipe(unavailable),
+        ORDER BY b.nonce LIMIT ${limit}::int`),
     )
 
     /** Records the replacement of a transaction. False if another server was faster. */
     const replace = Effect.fn("Broadcasts.replace")(function* (before: Hex, { hash, nonce, raw, sender }: Signed) {
       const rows = yield* sql`
         UPDATE relayer_broadcasts SET hash = ${hash}, raw = ${raw}, sent_at = clock_timestamp()
-        WHERE sender = ${sender} AND nonce = ${nonce}::bigint AND hash = ${before} RETURNING nonce`.pipe(unavailable)
+        WHERE sender = ${sender} AND nonce = ${nonce}::bigint AND hash = ${before} RETURNING nonce`
       return rows.length > 0
     })
 
@@ -147,14 +130,13 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       const rows = yield* sql`
         INSERT INTO relayer_broadcasts (sender, nonce, hash, raw, sent_at)
         VALUES (${sender}, ${nonce}::bigint, ${hash}, ${raw}, clock_timestamp())
-        ON CONFLICT DO NOTHING RETURNING nonce`.pipe(unavailable)
+        ON CONFLICT DO NOTHING RETURNING nonce`
       return rows.length > 0
     })
 
     const hasPaid = Effect.fn("Broadcasts.hasPaid")((wallet: Hex) =>
       factsOf(sql`
         SELECT EXISTS (SELECT 1 FROM payment_attempts WHERE payer = ${wallet} AND state = 'settled') AS "is"`).pipe(
-        unavailable,
         Effect.map(([row]) => row?.is === true),
       ),
     )
@@ -163,7 +145,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     const limit = Effect.fn("Broadcasts.limit")(function* (wallet: Hex) {
       const rows = yield* retryConflicts(sql`
         UPDATE payment_payers SET limited_until = now() + interval '1 hour'
-        WHERE name = ${wallet} AND (limited_until IS NULL OR limited_until <= now()) RETURNING name`).pipe(unavailable)
+        WHERE name = ${wallet} AND (limited_until IS NULL OR limited_until <= now()) RETURNING name`)
       return rows.length > 0
     })
 

@@ -9,6 +9,7 @@ import type { ChainPayment } from "../Payment.ts"
 import { requirementsOf, type Terms } from "../PaymentTerms.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, type Unpaid } from "./Settlement.ts"
 import { Chain } from "../chain/Chain.ts"
+import { getTransaction } from "../chain/Rpc.ts"
 import type { SignedAuthorization } from "../chain/Eip3009.ts"
 import * as Supported from "./Supported.ts"
 import { log } from "../../platform/LogMessages.ts"
@@ -142,7 +143,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         // The token's name is not stored, so only the configured token can be resubmitted.
         const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
         if (paidIn === undefined || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
-        if ((yield* chain.ask("eth_getTransactionByHash", [paidIn])) !== null) return Option.none<Submission>()
+        if ((yield* chain.ask(getTransaction(paidIn))) !== null) return Option.none<Submission>()
         const requirements = { ...requirementsOf(terms, value), payTo }
         const payload = payloadOf(requirements, authorization)
         return Option.some(yield* submit({ attempt: id, authorization, requirements, payload }))

@@ -1,6 +1,6 @@
 /** Settles by our own relayer key, one transaction for each payment. */
 import { Array, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
-import { type Hex, hexToBigInt } from "viem"
+import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
@@ -8,7 +8,6 @@ import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { chainIdOf } from "../chain/Eip3009.ts"
 import { Broadcasts } from "./Broadcasts.ts"
-import * as Fees from "./Fees.ts"
 import * as RelayerNode from "./RelayerNode.ts"
 import * as Sender from "./Sender.ts"
 import {
@@ -105,7 +104,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const { from, validBefore } = payment.authorization
         const receipt = yield* node.receipt(hash)
         if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
-        const block = { number: hexToBigInt(receipt.blockNumber), hash: receipt.blockHash }
+        const block = { number: receipt.blockNumber, hash: receipt.blockHash }
         const { stateAt } = yield* chain.questions
         if (!hasEnded && (yield* stateAt(payment.authorization, block)).used) return
         if (!(yield* broadcasts.limit(inLowerCase(from)))) return
@@ -126,11 +125,11 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
-      const funds = yield* Effect.all([node.balance(account.address), Fees.current(node)], {
+      const funds = yield* Effect.all([node.balance(account.address), RelayerNode.currentFees(node)], {
         concurrency: "unbounded",
       }).pipe(
         Effect.map(([balance, { fee }]): Funds =>
-          balance >= Fees.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
+          balance >= RelayerNode.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
         ),
         Effect.tap((found) => (found === "ok" ? Effect.void : log("relayer out of gas"))),
         Effect.timeout(solventWithin),

@@ -1,6 +1,6 @@
 /** The node as the relayer uses it: its transactions, their rehearsals and fees. */
 import { Effect, Schema } from "effect"
-import { type Hex, hexToBigInt, numberToHex } from "viem"
+import { type Hex, numberToHex } from "viem"
 import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
 import type { JsonRpc } from "../chain/JsonRpc.ts"
 import {
@@ -11,9 +11,51 @@ import {
   getTransactionCount,
   isRevert,
   question,
+  type Question,
 } from "../chain/Rpc.ts"
 import { reasonOf } from "../chain/Eip3009.ts"
-import type { Fee } from "./Fees.ts"
+
+export interface Fee {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** The fee for the next blocks, and the base fee of the newest one. */
+export interface Market {
+  readonly fee: Fee
+  readonly base: bigint
+}
+
+/** Gas limit of a transfer from a wallet without code, which takes 75,000 to 100,000. */
+export const plainGas = 150_000n
+
+/** Maximum gas of a transfer from a wallet with code, which checks its signature itself. */
+export const settlementGas = 750_000n
+
+export const emptyGas = 21_000n
+
+const tip = 1_000_000n
+
+/** Three times the base fee of the newest block, which may rise by an eighth per block. */
+export const currentFees = (node: RelayerNode) =>
+  Effect.map(node.newest, ({ baseFeePerGas: base = 0n }): Market => ({
+    base,
+    fee: { maxPriorityFeePerGas: tip, maxFeePerGas: base * 3n + tip },
+  }))
+
+/** The most that a replacement offers. */
+export const highestFee = (now: Fee) => now.maxFeePerGas * 10n
+
+/**
+ * A quarter above the offered fee and at least the current one, all as tip. Nodes replace for a tenth more. Undefined
+ * above ten times the current fee.
+ */
+export const raisedFee = (now: Fee, offered: bigint): Fee | undefined => {
+  const raised = (offered * 5n) / 4n + 1n
+  if (raised > highestFee(now)) return undefined
+  const maxFeePerGas = raised > now.maxFeePerGas ? raised : now.maxFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas }
+}
 
 /** A call, rehearsed with the gas limit and the fee of its transaction: a contract may behave by either. */
 export interface Rehearsal {
@@ -38,16 +80,22 @@ export const refusalOf = (failure: ChainUnavailable): string | undefined => {
 const isKnownAlready = ({ detail = "" }: ChainUnavailable) =>
   /already known|known transaction|already imported/iu.test(detail)
 
-const Transaction = Schema.NullOr(
-  Schema.Struct({ hash: Word, from: AddressText, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) }),
+const getTransaction = question(
+  "eth_getTransactionByHash",
+  Schema.NullOr(
+    Schema.Struct({ hash: Word, from: AddressText, blockNumber: Schema.optionalKey(Schema.NullOr(Quantity)) }),
+  ),
 )
-const Mined = Schema.NullOr(Schema.Struct({ status: HexText, blockNumber: Quantity, blockHash: Word }))
-const Block = Schema.Struct({ timestamp: Quantity, baseFeePerGas: Schema.optionalKey(Quantity) })
-
-const getTransaction = question("eth_getTransactionByHash", Transaction)
-const getReceipt = question("eth_getTransactionReceipt", Mined)
-const getBlock = question("eth_getBlockByNumber", Block)
-const getEstimate = question("eth_estimateGas", Quantity)
+const getReceipt = question(
+  "eth_getTransactionReceipt",
+  Schema.NullOr(Schema.Struct({ status: HexText, blockNumber: Quantity, blockHash: Word })),
+)
+const getBlock = question(
+  "eth_getBlockByNumber",
+  Schema.Struct({ timestamp: Quantity, baseFeePerGas: Schema.optionalKey(Quantity) }),
+)
+const estimate = question("eth_estimateGas", Quantity)
+const sendRaw = question("eth_sendRawTransaction", Schema.Unknown)
 
 const priced = ({ maxFeePerGas, maxPriorityFeePerGas }: Fee) => ({
   maxFeePerGas: numberToHex(maxFeePerGas),
@@ -55,39 +103,29 @@ const priced = ({ maxFeePerGas, maxPriorityFeePerGas }: Fee) => ({
 })
 
 export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">) => {
-  /** Sends once. A refusal proves nothing: the node may have accepted the transaction all the same. */
-  const send = (signed: Hex) =>
-    once("eth_sendRawTransaction", [signed]).pipe(
-      Effect.asVoid,
-      Effect.catchIf(isKnownAlready, () => Effect.void),
-    )
-
   /** Falls back to the newest block for nodes without a pending state. */
-  const orOnLatest = <A>(block: At, at: (block: At) => Effect.Effect<A, ChainUnavailable>) =>
+  const orOnLatest = <A>(block: At, at: (block: At) => Question<A>) =>
     Effect.catchIf(
-      at(block),
+      ask(at(block)),
       (failure) => block === "pending" && failure.code !== undefined && !isRevert(failure),
-      () => at("latest"),
+      () => ask(at("latest")),
     )
 
   return {
-    send,
-    transaction: (hash: Hex) => getTransaction(ask, hash),
-    receipt: (hash: Hex) => getReceipt(ask, hash),
-    newest: getBlock(ask, "latest", false),
-    timeOf: (block: Hex) => Effect.map(getBlock(ask, block, false), ({ timestamp }) => hexToBigInt(timestamp)),
+    /** Sends once. A refusal proves nothing: the node may have accepted the transaction all the same. */
+    send: (signed: Hex) => Effect.catchIf(Effect.asVoid(once(sendRaw(signed))), isKnownAlready, () => Effect.void),
+    transaction: (hash: Hex) => ask(getTransaction(hash)),
+    receipt: (hash: Hex) => ask(getReceipt(hash)),
+    newest: ask(getBlock("latest", false)),
+    timeOf: (block: bigint) => Effect.map(ask(getBlock(numberToHex(block), false)), ({ timestamp }) => timestamp),
     /** The number of transactions in blocks, or with those that wait (`pending`). */
-    count: (address: Hex, block: At) => Effect.map(getTransactionCount(ask, address, block), Number),
-    hasCode: (address: Hex) => Effect.map(getCode(ask, address, "latest"), (code) => code !== "0x"),
-    balance: (address: Hex) => Effect.map(getBalance(ask, address, "latest"), hexToBigInt),
-    /** Reverts if the broadcast would revert now. */
+    count: (address: Hex, block: At) => Effect.map(ask(getTransactionCount(address, block)), Number),
+    hasCode: (address: Hex) => Effect.map(ask(getCode(address, "latest")), (code) => code !== "0x"),
+    balance: (address: Hex) => ask(getBalance(address, "latest")),
     rehearse: (from: Hex, { data, fee, gas, to }: Rehearsal, block: At) =>
-      orOnLatest(block, (at) => call(ask, { from, to, data, gas: numberToHex(gas), ...priced(fee) }, at)),
+      orOnLatest(block, (at) => call({ from, to, data, gas: numberToHex(gas), ...priced(fee) }, at)),
     estimateGas: (from: Hex, { data, to }: Pick<Rehearsal, "to" | "data">, block: At) =>
-      Effect.map(
-        orOnLatest(block, (at) => getEstimate(ask, { from, to, data }, at)),
-        hexToBigInt,
-      ),
+      orOnLatest(block, (at) => estimate({ from, to, data }, at)),
   }
 }
 

@@ -1,14 +1,23 @@
 /** Sends transfers by one key: rehearsed, recorded under the next nonce, then broadcast. */
-import { Clock, Effect, Exit, Option, Semaphore } from "effect"
+import { Cause, Clock, Effect, Exit, Option, Semaphore } from "effect"
 import { type Hex, keccak256 } from "viem"
+import type { SqlError } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { inLowerCase } from "../Hex.ts"
 import type { Attempt } from "../store/Attempt.ts"
 import { type SignedAuthorization, settlementCall } from "../chain/Eip3009.ts"
 import { ChainUnavailable } from "../chain/Rpc.ts"
-import type { Broadcasts, BroadcastsUnavailable } from "./Broadcasts.ts"
-import * as Fees from "./Fees.ts"
-import { gasTooHigh, refusalOf, type RelayerNode } from "./RelayerNode.ts"
+import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
+import type { Broadcasts } from "./Broadcasts.ts"
+import {
+  currentFees,
+  type Fee,
+  gasTooHigh,
+  plainGas,
+  refusalOf,
+  type RelayerNode,
+  settlementGas,
+} from "./RelayerNode.ts"
 import type { Limits, Submission } from "./Settlement.ts"
 
 export interface Transfer {
@@ -25,12 +34,12 @@ export interface Call {
   readonly to: Hex
   readonly data?: Hex
   readonly gas: bigint
-  readonly fee: Fees.Fee
+  readonly fee: Fee
 }
 
 interface Rehearsed {
   readonly gas: bigint
-  readonly fee: Fees.Fee
+  readonly fee: Fee
   readonly atMillis: number
 }
 
@@ -86,7 +95,6 @@ export const make = Effect.fnUntraced(function* (
   const isFull = (gasAtRisk: bigint) =>
     known.next >= known.mined + limits.inFlight || (gasAtRisk > 0n && known.gasAtRisk + gasAtRisk > gasAtMost)
 
-  /** Waits until the transaction has room. */
   const untilRoom = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     for (let waits = 0; isFull(gasAtRisk); waits += 1) {
       if (waits > 0) yield* Effect.sleep(pauseOf(waits))
@@ -94,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  const [market] = yield* Effect.cachedInvalidateWithTTL(Effect.uninterruptible(again(Fees.current(node))), (exit) =>
+  const [market] = yield* Effect.cachedInvalidateWithTTL(Effect.uninterruptible(again(currentFees(node))), (exit) =>
     Exit.isSuccess(exit) ? staleAfter : 0,
   )
 
@@ -103,16 +111,16 @@ export const make = Effect.fnUntraced(function* (
     const call = settlementCall(authorization)
     const { fee } = yield* market
     const atMillis = yield* Clock.currentTimeMillis
-    const plain = node.rehearse(address, { ...call, gas: Fees.plainGas, fee }, "pending")
+    const plain = node.rehearse(address, { ...call, gas: plainGas, fee }, "pending")
     const [hasCode, rehearsal] = yield* Effect.all([again(node.hasCode(authorization.from)), Effect.result(plain)], {
       concurrency: "unbounded",
     })
     if (!hasCode) {
       yield* Effect.fromResult(rehearsal)
-      return { gas: Fees.plainGas, fee, atMillis, hasCode }
+      return { gas: plainGas, fee, atMillis, hasCode }
     }
     const gas = ((yield* node.estimateGas(address, call, "pending")) * 13n) / 10n
-    if (gas > Fees.settlementGas)
+    if (gas > settlementGas)
       return yield* new ChainUnavailable({ method: "eth_estimateGas", reason: gasTooHigh, detail: gasTooHigh })
     yield* node.rehearse(address, { ...call, gas, fee }, "pending")
     return { gas, fee, atMillis, hasCode }
@@ -159,7 +167,7 @@ export const make = Effect.fnUntraced(function* (
   /** The report about a transfer that this call did not record. Any server may have recorded and sent it. */
   const unrecorded = Effect.fnUntraced(function* (
     { attempt, state }: Transfer,
-    failure: ChainUnavailable | BroadcastsUnavailable,
+    failure: ChainUnavailable | SqlError.SqlError,
   ) {
     const reason = failure._tag === "ChainUnavailable" ? refusalOf(failure) : undefined
     const isUnsent =
@@ -181,7 +189,10 @@ export const make = Effect.fnUntraced(function* (
 
   /** Sends a payment once. Never fails. */
   return Effect.fn("Sender.send")(function* (transfer: Transfer): Effect.fn.Return<Submission> {
-    const claimed = yield* Effect.result(broadcast(transfer))
+    const claimed = yield* broadcast(transfer).pipe(
+      Effect.tapErrorTag("SqlError", (error) => DatabaseWatch.failed("broadcast record failed")(Cause.fail(error))),
+      Effect.result,
+    )
     if (claimed._tag === "Failure") return yield* unrecorded(transfer, claimed.failure)
     if (claimed.success === undefined) return yield* elsewhere(transfer.attempt)
     const { hash, raw } = claimed.success

@@ -16,7 +16,6 @@ export interface SettlementRequest {
 
 /** The report of a submission, which proves nothing. */
 export type Submission =
-  /** The transaction to look for. */
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
   /** This call broadcasts nothing. `unsent`, from our relayer only: no broadcast of the attempt is recorded. */
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }

@@ -1,14 +1,13 @@
 /** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect } from "effect"
 import { parseTransaction } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
 import { alreadyUsed } from "../chain/Eip3009.ts"
-import { type Broadcasts, BroadcastsUnavailable, type InFlight } from "./Broadcasts.ts"
-import * as Fees from "./Fees.ts"
-import { refusalOf, type RelayerNode } from "./RelayerNode.ts"
+import type { Broadcasts, InFlight } from "./Broadcasts.ts"
+import { currentFees, emptyGas, type Fee, highestFee, raisedFee, refusalOf, type RelayerNode } from "./RelayerNode.ts"
 import { type Call, sign } from "./Sender.ts"
 
 export interface TendingOptions {
@@ -32,16 +31,16 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
   const { address } = account
   const sender = inLowerCase(address)
 
-  const empty = (chainId: number, nonce: number, fee: Fees.Fee): Call => ({
+  const empty = (chainId: number, nonce: number, fee: Fee): Call => ({
     chainId,
     nonce,
     to: address,
-    gas: Fees.emptyGas,
+    gas: emptyGas,
     fee,
   })
 
   /** The call of a transaction, if its transfer would still pay; otherwise the refusal, if the node gives one. */
-  const paying = Effect.fnUntraced(function* ({ isPayable, raw }: InFlight, fee: Fees.Fee) {
+  const paying = Effect.fnUntraced(function* ({ isPayable, raw }: InFlight, fee: Fee) {
     const { data, gas = 0n, to } = parseTransaction(raw)
     if (!isPayable || data === undefined || to === null || to === undefined)
       return { call: undefined, refusal: undefined }
@@ -59,20 +58,20 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     const { ageMillis, hash, nonce, raw } = one
     if (ageMillis < lostAfter) return
     const known = yield* node.transaction(hash)
-    if (typeof known?.blockNumber === "string") return
-    const market = yield* Fees.current(node)
+    if (typeof known?.blockNumber === "bigint") return
+    const market = yield* currentFees(node)
     const { chainId = 0, data, maxFeePerGas = 0n } = parseTransaction(raw)
     // Those behind the oldest one wait for it, unless no block takes them at their fee.
     const isStuck = ageMillis >= stuckAfter && (isOldest || maxFeePerGas < market.base)
     if (known !== null && !isStuck) return
-    const raised = Fees.above(market.fee, maxFeePerGas)
+    const raised = raisedFee(market.fee, maxFeePerGas)
     if (known !== null && raised === undefined) return yield* Effect.ignore(node.send(raw))
     const fee = raised ?? market.fee
     const { call, refusal } = yield* paying(one, fee)
     // A node that lags may not know the block in which this very transaction used the authorization.
     if (refusal === alreadyUsed && !isStuck) return
     // Nothing needs outbidding where the node knows no transaction.
-    const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= Fees.most(market.fee)
+    const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= highestFee(market.fee)
     const isEmpty = data === undefined
     if (known === null && (!isStuck || isPriced) && (isEmpty || call !== undefined))
       return yield* Effect.ignore(node.send(raw))
@@ -86,7 +85,7 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
   /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
   const fill = Effect.fnUntraced(function* (nonce: number, behind: InFlight) {
     if (behind.ageMillis < stuckAfter || (yield* node.count(address, "pending")) > nonce) return
-    const { fee } = yield* Fees.current(node)
+    const { fee } = yield* currentFees(node)
     const { chainId = 0 } = parseTransaction(behind.raw)
     const signed = yield* sign(account, empty(chainId, nonce, fee))
     if (yield* broadcasts.fill(signed)) yield* Effect.ignore(node.send(signed.raw))
@@ -110,9 +109,7 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     )
   })
 
-  // A statement that failed was reported where it failed.
-  const rounds = Effect.catchIf(Effect.as(round, 0), Schema.is(BroadcastsUnavailable), () => Effect.succeed(0))
-  yield* DatabaseWatch.sweeping(rounds, every, "transactions not tended")
+  yield* DatabaseWatch.sweeping(Effect.as(round, 0), every, "transactions not tended")
 
   /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
   return { look: Effect.map(node.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }

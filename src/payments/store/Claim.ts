@@ -73,7 +73,6 @@ const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 
       LIMIT ${Math.ceil(openPaymentsMaximum / firstPaymentsMaximum) - 1}
     ) AS s)`)
 
-/** The intent as one row. */
 const asked = part`
   SELECT * FROM json_to_record(${named("intent")}::json) AS r(id uuid, idempotency_key text, fingerprint text, act text,
     url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
@@ -100,7 +99,6 @@ const drawNumber = part`
   WHERE p.released <> '{}' OR p.highest < (SELECT capacity FROM covered)
   RETURNING drawn`
 
-/** Inserts the attempt, unless its pool is exhausted. */
 const insertAttempt = part`
   INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, amount_atomic, payment, pool,
     pool_number, state, accepted_at, next_check_at, traceparent)

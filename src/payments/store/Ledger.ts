@@ -10,7 +10,6 @@ import { Settled } from "./Settled.ts"
 import { Sweep } from "./Due.ts"
 import { UnmatchedPayments } from "./Unmatched.ts"
 
-/** All services of the ledger. `Broadcasts` belongs to the relayer alone. */
 export const layer = Layer.mergeAll(
   Claim.layer,
   Selling.layer,

@@ -7,10 +7,8 @@ import { Moment, rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { refundWhere } from "./Refunds.ts"
 
-/** An object that is stored as JSON text. */
 export const storedJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 
-/** The current state of a settled act's payment, as `paymentState` selects it. */
 export const paymentStateColumns = {
   rail: Schema.Literals(["x402", "card"]),
   finality: Finality,

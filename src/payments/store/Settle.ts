@@ -1,20 +1,19 @@
 /** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
+import * as Batcher from "../../platform/Batcher.ts"
+import * as Trace from "../../platform/Trace.ts"
 import { Context, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batcher from "../../platform/Batcher.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Moment, rowReader } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import * as Trace from "../../platform/Trace.ts"
 import { type Change, changed } from "../Changes.ts"
 import { type Paid, PaidActs, type Payer, type Recorded } from "../Act.ts"
 import { madeIn, type Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
 import { receiptOf, responseOf } from "../Receipt.ts"
-import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
-import { receiptExtension } from "../receipts/SignedReceipt.ts"
+import { receiptExtension, ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { type Answer, type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
-import { UnmatchedPayments, deleteMatched } from "./Unmatched.ts"
+import { deleteMatched, UnmatchedPayments } from "./Unmatched.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128

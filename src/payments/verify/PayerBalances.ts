@@ -1,20 +1,23 @@
 /** Reads a wallet's balance, with its payments in flight added back. */
 import { Context, Effect, Layer } from "effect"
+import type { Hex } from "viem"
+import type { Address } from "../../../schema/Common.ts"
 import type { InFlight, PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { Chain } from "../chain/Chain.ts"
 import { authorizationStateData, balanceData, type SignedAuthorization } from "../chain/Eip3009.ts"
-import { balanceOf, readAll } from "../chain/Rpc.ts"
+import { all, atBlock, type BlockParameter, callForWord } from "../chain/Rpc.ts"
 
 export class PayerBalances extends Context.Service<PayerBalances>()("spirit-altar/payments/verify/PayerBalances", {
   make: Effect.gen(function* () {
-    const { ask } = yield* Chain
+    const { ask, newest } = yield* Chain
     const clock = yield* DatabaseClock
+    const read = (asset: Address, data: Hex, block: BlockParameter) => callForWord({ to: asset, data }, block)
 
-    /** The wallet's balance at the newest block. */
     const current = Effect.fnUntraced(function* ({ asset, from }: SignedAuthorization) {
       const asOfMillis = yield* clock.estimate
-      return { balanceAtomic: yield* balanceOf(ask, asset, from, "latest"), asOfMillis, isExact: false }
+      const balance = yield* ask(read(asset, balanceData(from), "latest"))
+      return { balanceAtomic: BigInt(balance), asOfMillis, isExact: false }
     })
 
     /**
@@ -29,7 +32,8 @@ export class PayerBalances extends Context.Service<PayerBalances>()("spirit-alta
     ) {
       const nonces = [own, ...inFlight.map(({ nonce }) => nonce)]
       const reads = [balanceData(from), ...nonces.map((nonce) => authorizationStateData(from, nonce))]
-      const [balance = 0n, ownState, ...used] = yield* readAll(ask, asset, reads)
+      const answers = yield* atBlock(ask, yield* newest, (at) => all(reads.map((data) => read(asset, data, at))))
+      const [balance = 0n, ownState, ...used] = answers.map(BigInt)
       const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
       const balanceAtomic = paid.reduce((sum, part) => sum + part, balance)
       return { isUsed: ownState === 1n, balance: { balanceAtomic, asOfMillis, isExact: true } }

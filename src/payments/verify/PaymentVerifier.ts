@@ -8,18 +8,15 @@ import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
-import type { PaymentRejected } from "../PaymentRejected.ts"
-import { bindingOf, type PaymentBinding } from "./Binding.ts"
-import { mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
+import type { PaymentRejected } from "../Payment.ts"
+import { bindingOf, mismatch, type PaymentBinding, refuse, refuseMember, reject, untimely } from "./Offer.ts"
 import { PayerBalances } from "./PayerBalances.ts"
-import type { PaymentHeader } from "./Header.ts"
-import { type Fault, payloadIn, withSignature } from "./Payload.ts"
+import { type Fault, payloadIn, type PaymentHeader, withSignature } from "./Header.ts"
 import { Signatures } from "./Signature.ts"
 
 export interface VerifiedPayment {
   readonly _tag: "Verified"
   readonly authorization: SignedAuthorization
-  /** The payload as the client sent it, JSON. */
   readonly payload: string
   readonly fromBlock: bigint
   readonly balance: PayerBalance

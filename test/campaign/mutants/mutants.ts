@@ -62,9 +62,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   // The verification of a payment.
   {
     fault: "any key may have signed a payment",
-    file: "src/payments/verify/SigningKey.ts",
-    breaks: "makeIsSigned",
-    by: resolved("() => true"),
+    file: "src/payments/verify/Signature.ts",
+    breaks: "makeRecover",
+    by: resolved("({ from }) => from"),
     test: "signatures",
   },
   {
