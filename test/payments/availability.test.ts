@@ -17,6 +17,7 @@ import { until } from "../lab/Eventually.ts"
 import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
@@ -192,9 +193,7 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
 describe.concurrent("after the claim, a facilitator that", () => {
   it.live("accepts no connection received nothing, so the attempt ends at once", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { database, facilitator } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, facilitator, purchase, url } = yield* signedFixture
       const another = yield* Purchase.prepare(url)
       // It leaves once its last word is believed, not when that is so old that it is asked again.
       assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
@@ -219,8 +218,7 @@ describe.concurrent("after the claim, a facilitator that", () => {
 
   it.live("refused a payment, named its transaction or made no sense does not get it again", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { facilitator } = yield* Proxies
+      const { facilitator, url } = yield* paymentFixture
       const faults = ["refuseBefore", "imagineBefore", "nonsenseBefore"] as const
       const purchases = yield* Effect.forEach(faults, () => Purchase.prepare(url))
       for (const [index, fault] of faults.entries()) {

@@ -5,8 +5,7 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { Proxies } from "../lab/TestServices.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
@@ -71,10 +70,7 @@ describe.concurrent("an attempt that was never paid", () => {
 describe.concurrent("a final transaction that paid", () => {
   it.live("fails no attempt while one node counts it and another is behind it", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, sql, url } = yield* signedFixture
       yield* Purchase.mine(3)
       const before = yield* Purchase.height
       yield* Purchase.automine(false)
@@ -111,9 +107,7 @@ describe.concurrent("an attempt to pay with an earlier token", () => {
 describe.concurrent("an attempt whose transaction a facilitator reported", () => {
   it.live("does not fail by a node that calls it unpaid for less than ten sweeps", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { facilitator } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { facilitator, sql, url } = yield* paymentFixture
       const { purchase } = yield* signedFixture
       facilitator.arm("imagineBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))

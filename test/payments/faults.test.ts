@@ -8,7 +8,7 @@ import type { NodeFault } from "../lab/proxy/Node.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { ask, newPayer } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
@@ -132,8 +132,7 @@ describe.concurrent("a node that", () => {
 
   it.live("once failed to state its chain id does not stop the relayer for good", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       rpc.arm("eth_chainId", "status500")
       yield* Purchase.send(url, yield* Purchase.prepare(url))
       yield* rpc.calm
@@ -161,9 +160,7 @@ describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
 
   it.live("names none while none is known", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { facilitator } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { facilitator, purchase, url } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
       const answer = yield* Purchase.send(url, purchase)
       Purchase.assertPending(url, purchase, answer)
@@ -191,9 +188,7 @@ describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
 describe.concurrent("a database that drops its connection", () => {
   it.live("after the COMMIT of a stone has recorded that stone", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { database } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutAfter")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* database.calm
@@ -203,9 +198,7 @@ describe.concurrent("a database that drops its connection", () => {
   )
   it.live("before the COMMIT of a stone has not recorded it, and reconciling records it", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { database } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
@@ -230,9 +223,7 @@ describe.concurrent("a database that drops its connection", () => {
 
   it.live("before the intent is stored leaves no attempt, and the payment valid", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { database } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
       assertAnswer(answer, 503, "unavailable")
@@ -248,9 +239,7 @@ describe.concurrent("a database that drops its connection", () => {
 describe.concurrent("a client that disconnects during settlement", () => {
   it.live("finds its stone by its key", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const request = yield* Purchase.sendInto(trap, url, purchase)
       yield* Fiber.interrupt(request)

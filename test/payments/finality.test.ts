@@ -10,7 +10,7 @@ import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Settled as SettledStore } from "../../src/payments/store/Settled.ts"
 import { Proxies, TestServer } from "../lab/TestServices.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 interface Receipt {
   readonly transaction: Hex
@@ -145,8 +145,7 @@ describe.concurrent("a settled transfer", () => {
     "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
     () =>
       Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        const sql = yield* SqlClient.SqlClient
+        const { facilitator, sql } = yield* paymentFixture
         const bought = yield* buy
         const refusal = facilitator.arm("refuseBefore")
         yield* Purchase.reorganise(1)

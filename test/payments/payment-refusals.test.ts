@@ -11,6 +11,7 @@ import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { Proxies, realClock } from "../lab/TestServices.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 
@@ -189,8 +190,7 @@ const server = proxiedServer("relayer", "10 seconds", "1 hour", {}, {}, { truste
 describe.concurrent("refused payments from one address", () => {
   it.live("get 402 sixty times a minute, then 429 without a request to the node", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const honest = yield* Purchase.prepare(url)
       const settled = yield* Purchase.prepare(url)
       const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))

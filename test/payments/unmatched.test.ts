@@ -16,7 +16,8 @@ import * as ScriptedChain from "../lab/ScriptedChain.ts"
 import * as Transfers from "../../src/payments/chain/Transfers.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { Proxies, TestServer, realClock } from "../lab/TestServices.ts"
+import { TestServer, realClock } from "../lab/TestServices.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const recorded = Effect.flatMap(
   SqlClient.SqlClient,
@@ -41,9 +42,7 @@ const paidOtherwise = ({ nonce, payer, validBefore }: Purchase.Purchase, amount:
 describe.concurrent("a transfer to us that settled no act", () => {
   it.live("in another amount under the nonce of an attempt is that attempt's, which fails", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { facilitator } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { facilitator, purchase, url } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       const transaction = yield* paidOtherwise(purchase, 7n)

@@ -10,7 +10,8 @@ import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
+import { TestServer } from "../lab/TestServices.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const relayerServer = proxiedServer("relayer", "20 seconds")
 
@@ -48,9 +49,7 @@ const seconds = () => Math.floor(Date.now() / 1000)
 describe.concurrent("an authorization that another attempt holds", () => {
   it.live("belongs to that attempt once settled, without a node, and after it expires", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
       const { headers } = otherwise(purchase)
@@ -69,9 +68,7 @@ describe.concurrent("an authorization that another attempt holds", () => {
 describe.concurrent("a payment under verification while a duplicate of its request settles", () => {
   it.live("gets the answer that the duplicate bought", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Purchase.sendInto(trap, url, purchase)
       yield* rpc.calm
@@ -111,9 +108,7 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
     ["with a lifetime above the maximum", 3600, false],
   ] as const)("is refused as already paid %s, and recorded once for the operator", ([, life, isAwaited]) =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* paymentFixture
       const payer = yield* newPayer()
       const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
       // Its block comes before its end on a slow machine, too.
@@ -174,8 +169,7 @@ describe.concurrent("an authorization that did not pay us", () => {
 
   it.live("is refused as expired where it was never used, without a search for it", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, undefined, undefined, seconds() - 5)
       const said =
         /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u

@@ -10,11 +10,11 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newPayer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
+import { TestServer } from "../lab/TestServices.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -121,9 +121,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
 
   it.live("counts against no wallet where another submitter was faster and it paid", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const forgotten = Effect.sync(() => rpc.behave(() => ({ forgets: ["logs"] })))
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), forgotten)))
       yield* rpc.calm
@@ -134,9 +132,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
 
   it.live("counts against no wallet that paid by another submitter, although a node is behind that block", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const before = yield* Purchase.height
       // One node answers for heads and states, another one for all else.
       const isBehind = (method: string, params: string) =>
@@ -171,8 +167,7 @@ const assertOverdrawn = ({ json, status, text }: Answer) =>
 describe.concurrent("a wallet with exactly the price", () => {
   it.live("is not overdrawn by a payment that left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const [first, second] = yield* prepare(url, 2n)
       let hash: string | undefined
       const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
@@ -188,8 +183,7 @@ describe.concurrent("a wallet with exactly the price", () => {
 
   it.live("buys once while one node behind a balancer knows its payment and another does not", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const [first, second] = yield* prepare(url, 1n)
       const unpaid = yield* Purchase.height
       let hash: string | undefined
@@ -210,8 +204,7 @@ describe.concurrent("a wallet with exactly the price", () => {
 
   it.live("settles a payment that a stranger broadcasts before the balance is read, though nothing is left", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const before: View = { head: yield* Purchase.height }
       const transaction = yield* broadcast(purchase)
@@ -229,9 +222,7 @@ describe.concurrent("a wallet with exactly the price", () => {
 
   it.live("buys nothing with the money of a payment in flight while an older one ages", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* paymentFixture
       // Two prices: the first purchase spends one, and the other one is promised twice.
       const [older, pending, late] = yield* prepare(url, 2n)
       assert.strictEqual((yield* older.send).status, 201)
