@@ -8,10 +8,9 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertEach } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]

@@ -5,10 +5,9 @@ import { SqlClient } from "effect/sql"
 import type { Kit } from "../../schema/agents/Kit.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
-import { ask, world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, pay, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode } from "../lab/buyer/Payment.ts"
 import { assertEach } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const sealed = () => ({ commitment: newCommitment() })

@@ -5,9 +5,8 @@ import { join } from "node:path"
 import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
-import { world } from "../lab/Fixture.ts"
+import { realClock, TestServer, world } from "../lab/Fixture.ts"
 import { mustBeInstalled, tools } from "../tools/Install.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 /** Both lines of the suite, with the checks of each scenario that has to pass. */

@@ -3,11 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, world, read } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertNone, valuesOf } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, read, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 

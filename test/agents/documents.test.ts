@@ -8,10 +8,9 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, world, TestServer } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { unescaped } from "../lab/Sources.ts"
 
 /** The place of all requests, as the tools' instructions name it. */

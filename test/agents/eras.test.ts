@@ -1,14 +1,12 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { ask, world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { valuesOf } from "../lab/Assertions.ts"
+import { ask, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const stateless = "2026-07-28"
 const key = {

@@ -5,9 +5,8 @@ import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, world, newCommitment, read } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 

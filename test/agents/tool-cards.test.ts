@@ -1,11 +1,9 @@
 /** MCP's cards: where agents learn of the tools, their revisions and their icon. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, world } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { valuesOf } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 layer(world(), realClock)("the cards of the tools", (it) => {
   it.effect("name both protocol versions in every place that agents read", () =>

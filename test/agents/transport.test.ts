@@ -2,9 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Answer, ask, world, TestServer } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { type Answer, ask, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 

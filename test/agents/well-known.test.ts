@@ -4,10 +4,8 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { Operator } from "../../src/platform/Operator.ts"
-import { ask, world } from "../lab/Fixture.ts"
-import { serverWith } from "../lab/server/AnotherServer.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { ask, realClock, TestServer, world, serverWith } from "../lab/Fixture.ts"
 
 const day = 86_400_000
 

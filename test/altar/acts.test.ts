@@ -6,10 +6,9 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, bought, world, newKey, newPayer, post, read } from "../lab/Fixture.ts"
+import { ask, bought, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const table = acts()
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"

@@ -3,9 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { ask, bought, world, newCommitment, newPayer } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, newPayer, realClock, TestServer, world } from "../lab/Fixture.ts"
 import * as Ledger from "../lab/Ledger.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)

@@ -2,10 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, pay, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const dayMillis = 86_400_000
 

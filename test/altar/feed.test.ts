@@ -1,9 +1,8 @@
 /** The feed of acts and the manifest: well-formed, and everything they name is there. */
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
-import { ask, world, newCommitment, bought, read } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 layer(world(), realClock)("for followers,", (it) => {
   it.effect("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", () =>

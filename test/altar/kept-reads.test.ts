@@ -3,10 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import * as CachedReads from "../../src/platform/CachedReads.ts"
-import { ask, world, newCommitment, bought } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, bought, newCommitment, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 

@@ -6,12 +6,11 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { SqlClient } from "effect/sql"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 /** The clock of server and database. */
 class ControlledClock extends Context.Service<

@@ -3,8 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement, SqlClient } from "effect/sql"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
-import { ask } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 
 const statements = new Map<string, ReadonlyArray<unknown>>()
 

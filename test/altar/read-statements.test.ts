@@ -12,9 +12,8 @@ import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Server from "../../src/server/Server.ts"
 import { database } from "../lab/Database.ts"
 import { chain } from "../lab/Chain.ts"
-import { configOf } from "../lab/Fixture.ts"
+import { configOf, realClock } from "../lab/Fixture.ts"
 import { statementsOf } from "../lab/Statements.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 

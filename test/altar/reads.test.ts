@@ -4,9 +4,8 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
-import { ask, world, bought, newCommitment, newPayer, read } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 layer(world(), realClock)("the free reads", (it) => {
   it.effect("start empty and complete", () =>

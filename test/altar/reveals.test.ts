@@ -9,10 +9,9 @@ import { verifyStone } from "../../src/buyer/index.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, bought, world, post, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 

@@ -5,8 +5,7 @@ import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { ask, world, newCommitment, post, TestServer, bought } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { ask, bought, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 

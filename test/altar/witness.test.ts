@@ -5,9 +5,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, bought, world, newCommitment, newKey, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, newKey, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const salt = "a salt of sixteen or more"
 

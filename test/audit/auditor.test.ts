@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { newKey, newPayer } from "../lab/Fixture.ts"
+import { newKey, newPayer, realClock } from "../lab/Fixture.ts"
 import { onChain, prepare, token } from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
@@ -11,7 +11,6 @@ import { Altar, altar, audited, putBack, statement } from "./fixture/AuditedAlta
 import { faults } from "./fixture/StoredFaults.ts"
 import { type Books, entries, type Entry, lies, type Lie } from "./fixture/Lies.ts"
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
 const examined = ({ checks }: AuditReport) => new Map(checks.map((check) => [check.name, check.examined]))

@@ -6,10 +6,9 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeOutput } from "../../src/web/output.ts"
 import { rooms } from "../lab/server/Rooms.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertSome } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {

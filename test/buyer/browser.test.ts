@@ -8,9 +8,8 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser, hasBrowser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { world } from "../lab/Fixture.ts"
+import { realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`

@@ -5,9 +5,8 @@ import { buyer, type Journal, memoryJournal, type Progress, verifyStone } from "
 import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import type { Offer } from "../lab/buyer/Payment.ts"
 import { today } from "../lab/Clock.ts"
-import { world, newKey } from "../lab/Fixture.ts"
+import { newKey, realClock, world } from "../lab/Fixture.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const words = "The heron will return by May."
 

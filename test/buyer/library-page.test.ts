@@ -6,9 +6,8 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
-import { TestServer } from "../lab/Fixture.ts"
+import { realClock, TestServer } from "../lab/Fixture.ts"
 import { run } from "../lab/Process.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname

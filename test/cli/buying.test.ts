@@ -6,9 +6,8 @@ import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
-import { world, newKey } from "../lab/Fixture.ts"
+import { newKey, realClock, world } from "../lab/Fixture.ts"
 import { assertEach } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })

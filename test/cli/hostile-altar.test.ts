@@ -6,8 +6,7 @@ import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { world } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { realClock, world } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
 import { terminal } from "../lab/Terminal.ts"
 import { forgedFields, forgeFields, lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
-import { newKey } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { newKey, realClock } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 

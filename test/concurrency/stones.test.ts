@@ -2,10 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { world } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 layer(world(), realClock)("of concurrent requests for a stone on two servers,", (it) => {
   it.effect("200 with one key make one charge and one row", () =>

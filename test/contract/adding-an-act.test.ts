@@ -10,10 +10,9 @@ import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
-import { ask, world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
+import { ask, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { examplesOf, textOf } from "../lab/Sources.ts"
 
 /** Buys it by its name with the library. */

@@ -2,9 +2,8 @@
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
 import { faultsOf } from "../lab/run/Contract.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { rooms } from "../lab/server/Rooms.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 layer(rooms(), realClock)("the validating pass", (it) => {
   it.effect("accepts true answers and finds each fault in a false one of any operation", () =>

@@ -3,9 +3,8 @@ import { gzipSync } from "node:zlib"
 import { SqlClient } from "effect/sql"
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
-import { ask, world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const json = JSON.stringify({ commitment: newCommitment() })
 

@@ -5,10 +5,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
-import { world, newCommitment, newKey } from "../lab/Fixture.ts"
+import { newCommitment, newKey, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
 import { patience } from "../lab/Patience.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 interface Answer {
   readonly status: number

@@ -2,9 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, rooms, newRoom } from "../lab/server/Rooms.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 /** Every whole number that the document has in a query. */
 const numbers = operations.flatMap(({ method, parameters, path }) =>

@@ -7,8 +7,7 @@ import { urlMaximum } from "../../src/http/UrlCache.ts"
 import * as Server from "../../src/server/Server.ts"
 import { freePort } from "../lab/Ports.ts"
 import { loopback, newRoom } from "../lab/server/Rooms.ts"
-import { type Answer, ask, bought, world, newCommitment, newKey, post } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { type Answer, ask, bought, newCommitment, newKey, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const headers = `content-type content-encoding content-length etag cache-control vary allow www-authenticate link
   access-control-allow-origin payment-required payment-response idempotent-replayed content-security-policy`.split(

@@ -8,9 +8,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { ask, world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { document, operations } from "../lab/OpenApi.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { unescaped, textOf } from "../lab/Sources.ts"
 
 const shell = promisify(execFile)

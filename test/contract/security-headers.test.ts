@@ -4,9 +4,8 @@ import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { rooms, loopback } from "../lab/server/Rooms.ts"
-import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { type Answer, ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))

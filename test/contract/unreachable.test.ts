@@ -7,10 +7,9 @@ import { database } from "../lab/Database.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, realClock } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 

@@ -7,11 +7,10 @@ import { afterNextSweep, doubted, passExpiry } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
 import { today } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, newKey, newPayer, post, signedFor } from "../lab/Fixture.ts"
+import { ask, newKey, newPayer, post, Proxies, signedFor } from "../lab/Fixture.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { Proxies } from "../lab/TestServices.ts"
 import { proxied } from "../lab/server/ServerProcess.ts"
 
 const init = (body: object | undefined, headers: Record<string, string>): RequestInit =>

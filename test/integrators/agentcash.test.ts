@@ -6,9 +6,8 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { chain } from "../lab/Chain.ts"
-import { world, paymentsOf } from "../lab/Fixture.ts"
+import { paymentsOf, realClock, TestServer, world } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 

@@ -12,12 +12,11 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { withoutSharing } from "../../schema/openapi/Shared.ts"
 import { patience } from "../lab/Patience.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { exceptions } from "./exceptions.ts"
 import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.

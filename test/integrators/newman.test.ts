@@ -5,9 +5,8 @@ import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
 import { patience } from "../lab/Patience.ts"
-import { ask, world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newPayer, pay, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })

@@ -8,8 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { freePort } from "../lab/Ports.ts"
-import { ask, world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 

@@ -4,8 +4,7 @@ import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
-import { ask, world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { unescaped } from "../lab/Sources.ts"
 
 const run = promisify(execFile)

@@ -4,13 +4,13 @@ import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import * as Server from "../../src/server/Server.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import type { PaymentsConfig } from "../../src/payments/Payments.ts"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Server from "../../src/server/Server.ts"
 import { type Authorization, challengeOf, encode, sign } from "./buyer/Payment.ts"
 import { chain, network } from "./Chain.ts"
 import { database, sql } from "./Database.ts"
@@ -18,7 +18,7 @@ import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 import { TestServer } from "./TestServices.ts"
 
-export { TestServer } from "./TestServices.ts"
+export { Proxies, realClock, TestServer } from "./TestServices.ts"
 
 export const paymentsOf = (
   chain: LocalChain["Service"],
@@ -182,3 +182,24 @@ export const bought = Effect.fnUntraced(function* (path: string, body: object, p
 /** The server's JSON answer at this path. */
 export const read = (path: string) =>
   Effect.flatMap(TestServer, ({ url }) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)))
+
+/** A server that runs until the scope ends, and its configuration. It shares no connection and no service. */
+export const serverWith = Effect.fnUntraced(function* <E, R>(
+  change: Partial<PaymentsConfig>,
+  server: Partial<ServerConfig>,
+  routes: Layer.Layer<never, E, R>,
+) {
+  const config = yield* configOf(change, server)
+  yield* Layer.build(Layer.fresh(Server.layer(routes).pipe(Layer.provide(Layer.succeed(AppConfig, config)))))
+  return config
+})
+
+/** Its own URL; its public URL is the first server's. */
+export const anotherServer = Effect.fnUntraced(function* (
+  change: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
+) {
+  const { url } = yield* TestServer
+  const { port } = yield* serverWith(change, { publicUrl: url, ...server }, Layer.empty)
+  return `http://127.0.0.1:${port}`
+})

@@ -5,9 +5,8 @@ import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { from, rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const address = "203.0.113.77"
 const lines: Array<string> = []

@@ -2,8 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, world, newKey, post } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, newKey, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"

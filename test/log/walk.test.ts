@@ -12,8 +12,7 @@ import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
 import { renamed } from "../lab/log/Vectors.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
-import { ask } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { ask, realClock } from "../lab/Fixture.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(5_000)

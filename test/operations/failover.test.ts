@@ -6,11 +6,10 @@ import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { ask, newCommitment, newPayer, pay, post, realClock } from "../lab/Fixture.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
 const asOwner = (...statements: ReadonlyArray<string>) =>

@@ -9,11 +9,9 @@ import { emptyDatabase, sql } from "../lab/Database.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
-import { serverWith } from "../lab/server/AnotherServer.ts"
-import { ask, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { serverWith, ask, newPayer, pay, realClock, TestServer } from "../lab/Fixture.ts"
 
 /** Features of PostgreSQL that compatible engines lack (decision 5). */
 const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [

@@ -14,13 +14,11 @@ import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { database, sql } from "../lab/Database.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { freePort } from "../lab/Ports.ts"
-import { serverWith } from "../lab/server/AnotherServer.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { exampleOf } from "../lab/Sources.ts"
+import { serverWith, ask, newCommitment, newPayer, pay, realClock } from "../lab/Fixture.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const
 type Program = (typeof programs)[number]

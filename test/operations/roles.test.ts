@@ -7,14 +7,12 @@ import { inject } from "vitest"
 import * as Sql from "../../src/platform/Sql.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
-import { serverWith } from "../lab/server/AnotherServer.ts"
-import { ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { exampleOf } from "../lab/Sources.ts"
+import { serverWith, ask, newCommitment, newPayer, pay, post, realClock } from "../lab/Fixture.ts"
 
 const suffix = randomBytes(4).toString("hex")
 

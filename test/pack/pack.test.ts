@@ -11,11 +11,10 @@ import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { packageFiles } from "../lab/Sources.ts"
-import { ask, post } from "../lab/Fixture.ts"
+import { ask, post, realClock } from "../lab/Fixture.ts"
 import { environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program } from "./PackedProgram.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname

@@ -8,11 +8,10 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, realClock } from "../lab/Fixture.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { npm, stop, weightOf } from "./Packed.ts"
 import { assertNone } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

@@ -12,8 +12,7 @@ import { buyerOf, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { ask, newCommitment, newKey, newPayer, post, TestServer, world } from "../lab/Fixture.ts"
-import { realClock } from "../lab/TestServices.ts"
+import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { checked, key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
 
 const house = Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts: { current: signer, retired: [] } }))

@@ -5,10 +5,9 @@ import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardFaults.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
-import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
+import { type Answer, TestServer, anotherServer } from "../lab/Fixture.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")

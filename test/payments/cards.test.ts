@@ -9,9 +9,19 @@ import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import * as Cards from "../lab/buyer/Cards.ts"
 import { written } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
-import { type Answer, ask, world, newKey, newPayer, post, read, signedFor } from "../lab/Fixture.ts"
+import {
+  type Answer,
+  ask,
+  newKey,
+  newPayer,
+  post,
+  read,
+  realClock,
+  signedFor,
+  TestServer,
+  world,
+} from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const { books, carded, challengeSecret, dedication, prepare, Processor, reconcile, send } = Cards
 

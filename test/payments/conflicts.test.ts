@@ -15,14 +15,15 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import {
   type Answer,
   ask,
-  world,
   newCommitment,
   newKey,
   newPayer,
   pay,
   paymentsOf,
   post,
+  realClock,
   TestServer,
+  world,
 } from "../lab/Fixture.ts"
 import { written } from "../lab/buyer/Purchase.ts"
 import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
@@ -30,7 +31,6 @@ import { today } from "../lab/Clock.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions

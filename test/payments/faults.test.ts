@@ -9,10 +9,9 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { ask, newPayer } from "../lab/Fixture.ts"
+import { ask, newPayer, Proxies, TestServer } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {

@@ -5,11 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Hex } from "viem"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { ask, read } from "../lab/Fixture.ts"
+import { ask, Proxies, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Settled as SettledStore } from "../../src/payments/store/Settled.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 interface Receipt {

@@ -2,7 +2,18 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
-import { type Answer, ask, world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import {
+  type Answer,
+  ask,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  Proxies,
+  realClock,
+  TestServer,
+  world,
+} from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
 import { written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -10,7 +21,6 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { Proxies, realClock } from "../lab/TestServices.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"

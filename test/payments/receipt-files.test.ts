@@ -12,10 +12,9 @@ import { jwsOf } from "../../src/payments/receipts/ReceiptKeys.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, bought as buy, world, post } from "../lab/Fixture.ts"
+import { ask, bought as buy, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 import { checked, key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
 
 const receipts = { current: ofReceipts, retired: [] }

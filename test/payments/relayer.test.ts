@@ -12,10 +12,9 @@ import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { world } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { Proxies, TestServer, realClock } from "../lab/TestServices.ts"
+import { world, anotherServer } from "../lab/Fixture.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {

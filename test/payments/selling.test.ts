@@ -6,10 +6,18 @@ import { SqlClient } from "effect/sql"
 import { Selling } from "../../src/payments/store/Selling.ts"
 import { database, sql } from "../lab/Database.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
-import { ask, world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
+import {
+  ask,
+  newCommitment,
+  newKey,
+  newPayer,
+  pay,
+  realClock,
+  TestServer,
+  world,
+  anotherServer,
+} from "../lab/Fixture.ts"
 
 const selling = Selling.layer.pipe(Layer.provideMerge(sql), Layer.provide(database), Layer.orDie)
 

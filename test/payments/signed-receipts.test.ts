@@ -12,11 +12,20 @@ import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
-import { type Answer, ask, world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import {
+  type Answer,
+  ask,
+  newCommitment,
+  newPayer,
+  pay,
+  post,
+  realClock,
+  TestServer,
+  world,
+  anotherServer,
+} from "../lab/Fixture.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
 

@@ -3,10 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem"
-import { ask, world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Payment, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 type Change = (payment: Payment) => object
 type Members = Readonly<Record<string, unknown>>

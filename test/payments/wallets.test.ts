@@ -8,13 +8,11 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newPayer } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer } from "../lab/TestServices.ts"
+import { type Answer, newPayer, TestServer, anotherServer } from "../lab/Fixture.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`

@@ -3,8 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { bearer, from, newAddress, newRoom, poll, rooms, send } from "../lab/server/Rooms.ts"
-import { ask } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 
 const create = (url: string, address: string = newAddress()) =>
   ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })

@@ -14,9 +14,8 @@ import {
   type RoomClient,
   send,
 } from "../lab/server/Rooms.ts"
-import { type Answer, ask } from "../lab/Fixture.ts"
+import { type Answer, ask, realClock } from "../lab/Fixture.ts"
 import { assertEach, assertNone, valuesOf } from "../lab/Assertions.ts"
-import { realClock } from "../lab/TestServices.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../lab/Database.ts"
 import { make } from "../lab/server/ServerProcess.ts"

@@ -4,8 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { openConnection } from "../lab/Connection.ts"
 import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import { type Answer, ask, post } from "../lab/Fixture.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { type Answer, ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 
 const message = { sender: "Wren", text: "hello", mode: "calm" }
 const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"

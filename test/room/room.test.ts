@@ -4,9 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import { ask, post } from "../lab/Fixture.ts"
+import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u

@@ -9,12 +9,11 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { freePort } from "../lab/Ports.ts"
-import { ask, post } from "../lab/Fixture.ts"
+import { ask, post, Proxies } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { assertNone, assertSome } from "../lab/Assertions.ts"
-import { Proxies } from "../lab/TestServices.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")

@@ -7,8 +7,7 @@ import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
 import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, post } from "../lab/Fixture.ts"
-import { Proxies } from "../lab/TestServices.ts"
+import { ask, post, Proxies } from "../lab/Fixture.ts"
 import { listening, proxied, serving } from "../lab/server/ServerProcess.ts"
 
 /** So many connections are refused from now on. */

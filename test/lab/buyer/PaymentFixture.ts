@@ -1,8 +1,7 @@
 /** The start of most tests of a payment: the server, its proxies, the tests' SQL, and a signed stone. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestServer } from "../Fixture.ts"
-import { Proxies } from "../TestServices.ts"
+import { Proxies, TestServer } from "../Fixture.ts"
 import * as Purchase from "./Purchase.ts"
 
 export const paymentFixture = Effect.gen(function* () {

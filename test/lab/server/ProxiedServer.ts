@@ -12,9 +12,7 @@ import { slowness } from "../Patience.ts"
 import * as PgProxy from "../proxy/Postgres.ts"
 import * as RpcProxy from "../proxy/Node.ts"
 import { chain } from "../Chain.ts"
-import { configOf, served } from "../Fixture.ts"
-import { Proxies, type TestServer } from "../TestServices.ts"
-import { anotherServer } from "./AnotherServer.ts"
+import { configOf, Proxies, served, type TestServer, anotherServer } from "../Fixture.ts"
 
 export type SettledBy = "relayer" | "facilitator"
 
