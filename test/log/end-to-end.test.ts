@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
@@ -25,52 +25,68 @@ const covered = (url: string, id: string) =>
 const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
-layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), realClock)("a log", (it) => {
-  it.effect("waits for a confirmation, is cosigned, proves every stone, and stops while stones sell", () =>
-    Effect.gen(function* () {
-      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-      const file = (name: string) => join(at.folder, name)
-      const write = (name: string, text: string) => writeFileSync(file(name), text)
-      const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
-      const policy = [
-        `log ${vkey}`,
-        ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
-        "group both all a b",
-        "quorum both",
-        "",
-      ].join("\n")
-      write("served", `log ${vkey}\nquorum none\n`)
-      write("policy", policy)
-      const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
-      const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
-      const env = { ...(yield* direct), ...log, ...files }
-      const server = yield* ServerProcess.make(env)
-      const { url } = server
-      yield* server.start
-      const buyer = yield* newPayer()
-      const buy = Effect.gen(function* () {
-        const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
-        assert.strictEqual(answer.status, 201, answer.text)
-        const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
-        return { id, sequence }
-      })
-      /** Runs a command, which has to end with this code, and answers its output. */
-      const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
-        const ended = yield* commandRun(args, { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
-          withoutPausesOf("250 millis"),
-        )
-        assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)
-        return ended.stdout + ended.stderr
-      })
+/** A log server as a process, its operator's commands and a policy of two witnesses that is not served yet. */
+const started = Effect.gen(function* () {
+  const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+  const file = (name: string) => join(at.folder, name)
+  const write = (name: string, text: string) => writeFileSync(file(name), text)
+  const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
+  const policy = [
+    `log ${vkey}`,
+    ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
+    "group both all a b",
+    "quorum both",
+    "",
+  ].join("\n")
+  write("served", `log ${vkey}\nquorum none\n`)
+  write("policy", policy)
+  const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
+  const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
+  const env = { ...(yield* direct), ...log, ...files }
+  const server = yield* ServerProcess.make(env)
+  const { url } = server
+  yield* server.start
+  const buyer = yield* newPayer()
+  const buy = Effect.gen(function* () {
+    const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
+    return { id, sequence }
+  })
+  /** Runs a command, which has to end with this code, and answers its output. */
+  const command = Effect.fnUntraced(function* (code: number, line: string) {
+    const ended = yield* commandRun(line.split(" "), { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
+      withoutPausesOf("250 millis"),
+    )
+    assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
+    return ended.stdout + ended.stderr
+  })
+  const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
+    ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+  return { at, buy, command, env, file, policy, server, status, url, write }
+})
 
+class Log extends Context.Service<Log, Effect.Success<typeof started>>()("test/Log") {}
+
+const world = Layer.effect(Log, started).pipe(
+  Layer.provideMerge(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)),
+  Layer.orDie,
+)
+
+layer(world, realClock)("a log over paid stones", (it) => {
+  it.effect("serves the proof of a stone as a file", () =>
+    Effect.gen(function* () {
+      const { buy, url } = yield* Log
       const first = yield* buy
       const proof = yield* covered(url, first.id)
       assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
-      const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
-        ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+    }),
+  )
 
-      // Without its checkpoint file it waits after a start, and sells, until an operator confirms its head.
+  it.effect("waits without its checkpoint file and sells, until an operator confirms its head", () =>
+    Effect.gen(function* () {
+      const { buy, command, file, server, status, url } = yield* Log
       yield* server.kill
       rmSync(file("checkpoint"))
       yield* server.start
@@ -81,18 +97,17 @@ layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain))
         const { json, status: code } = yield* ask(`${url}${path}`)
         assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor }], path)
       }
-      assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
-      yield* command(
-        1,
-        "log",
-        "confirm",
-        "--root",
-        `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`,
-      )
+      assert.include(yield* command(1, "log confirm"), `covers 1 stones and has the root ${String(root)}`)
+      yield* command(1, `log confirm --root ${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
       assert.isFalse(existsSync(file("checkpoint")))
-      yield* command(0, "log", "confirm", "--root", String(root))
+      yield* command(0, `log confirm --root ${String(root)}`)
       yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
+    }),
+  )
 
+  it.effect("proves the stone of a command, under a policy once its witnesses signed", () =>
+    Effect.gen(function* () {
+      const { at, command, file, policy, server, url, write } = yield* Log
       write("served", policy)
       yield* server.kill
       yield* server.start
@@ -104,29 +119,23 @@ layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain))
       assert.strictEqual(set.code, 0, set.stderr)
       write("bought.json", set.stdout)
       const { record } = JSON.parse(set.stdout)
-      const held = yield* command(
-        0,
-        "verify-proof",
-        file("stone.tlog-proof"),
-        "--stone",
-        file("bought.json"),
-        "--vkey",
-        vkey,
-      )
+      const under = (proof: string, trust: string) =>
+        command(0, `verify-proof ${file(proof)} --stone ${file("bought.json")} ${trust}`)
+      const held = yield* under("stone.tlog-proof", `--vkey ${vkey}`)
       assert.include(held, `HOLDS        checkpoint: The log ${golden.name} signed its tree`)
       const members = "previousHash, sequence, commitment, witnessedAt, transaction, chainHash"
       assert.include(held, `HOLDS        entry: The tree holds stone ${record.sequence}: ${members}.`)
       assert.match(held, /^NOT CHECKED {2}meaning: The log does not certify .*\bkind, spirit\b.*\bpayer\b/mu)
       write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
-      const underPolicy = [
-        "verify-proof",
-        file("signed.tlog-proof"),
-        "--stone",
-        file("bought.json"),
-        "--policy",
-        file("policy"),
-      ]
-      assert.match(yield* command(0, ...underPolicy), /^HOLDS {8}cosignatures: Cosigned by a .*, b .*: enough/mu)
+      const cosigned = yield* under("signed.tlog-proof", `--policy ${file("policy")}`)
+      assert.match(cosigned, /^HOLDS {8}cosignatures: Cosigned by a .*, b .*: enough/mu)
+    }),
+  )
+
+  it.effect("proves no changed stone, and none by another key or more witnesses", () =>
+    Effect.gen(function* () {
+      const { file, policy, url, write } = yield* Log
+      const { record } = JSON.parse(readFileSync(file("bought.json"), "utf8"))
       const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
       const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
       const stranger = `0x${"1".repeat(40)}`
@@ -149,8 +158,12 @@ layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain))
         assert.notMatch(refused.stdout, /^HOLDS {8}entry/mu)
         assert.match(refused.stderr, says)
       }
+    }),
+  )
 
-      // Its files, pages and manifests name the key and the witnesses.
+  it.effect("names its key and its witnesses in files, pages and manifests", () =>
+    Effect.gen(function* () {
+      const { env, url } = yield* Log
       const { json } = yield* signed(ask(`${url}/api/witness/log`))
       assert.deepInclude(json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
       const checkpoint = yield* ask(`${url}/log/checkpoint`)
@@ -166,16 +179,24 @@ layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain))
         assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
       const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
       assert.strictEqual(missing.json["code"], "witness_not_found")
+    }),
+  )
 
-      // Its readers walk the whole log.
-      const walk = ["verify", "--log", "--seen", file("seen.json"), "--policy", file("policy")]
-      const walked = yield* command(0, ...walk)
-      assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
+  it.effect("is walked by its readers as a whole, and continued", () =>
+    Effect.gen(function* () {
+      const { command, file } = yield* Log
+      const walk = `verify --log --seen ${file("seen.json")} --policy ${file("policy")}`
+      const walked = yield* command(0, walk)
+      assert.include(walked, `3 entries of ${golden.name}: every tile and the signed root derive`)
       assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
-      assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
+      assert.include(yield* command(0, walk), "It continues the 3 entries of the last check")
+    }),
+  )
 
-      // It stops at a changed tile while stones sell, and goes on.
-      assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
+  it.effect("stops at a changed tile while stones sell, and goes on", () =>
+    Effect.gen(function* () {
+      const { at, buy, command, env, status, url } = yield* Log
+      assert.match(yield* command(0, "log status"), /^state {7}running$/mu)
       yield* flipTile(0, 0)
       const late = yield* buy
       yield* status("witness/log", ({ state }) => state === "stopped")
@@ -189,7 +210,7 @@ layer(Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain))
         /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu,
       )
       yield* flipTile(0, 0)
-      yield* command(0, "log", "resume")
+      yield* command(0, "log resume")
       yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
     }),
   )
