@@ -73,6 +73,16 @@ export const linkFault = ({ before, computed, follows, hashes, link }: LinkCheck
       }
 }
 
+/** Returns the fault of the place where a server says that the chain goes on after `last`; undefined without one. */
+export const nextFault = (from: number, next: number, last: ChainPoint): ChainFault | undefined =>
+  next > from && next === last.sequence + 1
+    ? undefined
+    : {
+        sequence: last.sequence + 1,
+        summary: `asked for the links from ${from} on, the server showed those to ${last.sequence} and says that the next are those from ${next}: so its chain would never end`,
+        detail: `the links from ${from} to ${last.sequence} came, and the next are said to be those from ${next}`,
+      }
+
 /** Returns the fault of a claimed head; undefined when it is `last`, the last link. */
 export const headFault = (head: ChainPoint, last: ChainPoint): ChainFault | undefined =>
   head.sequence === last.sequence && head.chainHash === last.chainHash

@@ -1,20 +1,12 @@
 /** Recomputes every hash of an altar's answers and names the first fault; trusts no statement of the server. */
-import { type ChainPoint, checkLink, genesis, headFault, linkFault } from "../../schema/altar/ChainCheck.ts"
-import { chainHashOf, checkLinks, type Link } from "./core/Chain.ts"
+import { type ChainPoint, checkLink, genesis, linkFault } from "../../schema/altar/ChainCheck.ts"
+import { chainHashOf, checkSegment, type Link, type Segment } from "./core/Chain.ts"
 import { checkReveal, commitmentOf } from "./core/Commitment.ts"
 
-export type { Link }
+export type { Link, Segment }
 
 /** A point of the chain: the hash after the stone with this sequence; sequence 0 is the genesis. */
 export type Head = ChainPoint
-
-/** `GET /api/witness/chain`. */
-export interface Segment {
-  readonly anchor: Head
-  readonly entries: ReadonlyArray<Link>
-  readonly head: Head
-  readonly next: number | null
-}
 
 export type Broken = {
   readonly ok: false
@@ -69,16 +61,13 @@ export const verifyStone = async (
  * The head it ends at is the anchor of the next segment.
  */
 export const verifySegment = async (
-  { anchor: named, entries, head, next }: Segment,
+  segment: Segment,
   anchor?: Head,
 ): Promise<{ readonly ok: true; readonly links: number; readonly head: Head } | Broken> => {
-  const start = anchor ?? (named.sequence === 0 ? genesis : named)
-  const { chainHash, sequence } = entries.at(-1) ?? start
-  const last: Head = { sequence, chainHash }
-  const checks = await checkLinks(entries, start)
-  const fault =
-    checks.map(linkFault).find((found) => found !== undefined) ?? (next === null ? headFault(head, last) : undefined)
+  const start = anchor ?? (segment.anchor.sequence === 0 ? genesis : segment.anchor)
+  const { checks, end, last } = await checkSegment(segment, start)
+  const fault = checks.map(linkFault).find((found) => found !== undefined) ?? end
   return fault === undefined
-    ? { ok: true, links: entries.length, head: last }
+    ? { ok: true, links: checks.length, head: last }
     : { ok: false, sequence: fault.sequence, reason: fault.detail }
 }

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RFC9162 } from "@transmute/rfc9162"
 import { base64, type Bytes, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
-import { extendsTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
+import { extendsTree, growingTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
 import * as TileMemo from "../../src/log/TileMemo.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
@@ -104,6 +104,14 @@ describe("a proof", () => {
 
   const assertRefused = async (verdicts: ReadonlyArray<Promise<boolean>>, why: string) =>
     assert.notInclude(await Promise.all(verdicts), true, why)
+
+  it("is of the tree that the page grows leaf by leaf", async () => {
+    const tree = growingTree()
+    for (let size = 0; size <= most; size += 1) {
+      assert.deepStrictEqual([tree.size(), base64(await tree.root())], [size, base64(treeOf(size).root)])
+      await tree.push(leafAt(size))
+    }
+  })
 
   it("holds for every leaf and every older tree, and equals that of an independent implementation", async () => {
     const entries = Array.from({ length: 70 }, (_, at) => utf8(`entry-${at}`))

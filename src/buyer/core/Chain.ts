@@ -1,5 +1,12 @@
 /** Hashes links of the witness chain and checks them by the contract's rules. */
-import { type ChainPoint, checkLink, type LinkCheck } from "../../../schema/altar/ChainCheck.ts"
+import {
+  type ChainFault,
+  type ChainPoint,
+  checkLink,
+  headFault,
+  type LinkCheck,
+  nextFault,
+} from "../../../schema/altar/ChainCheck.ts"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { sha256 } from "./Digest.ts"
 
@@ -10,13 +17,34 @@ export interface Link extends ChainLink {
 
 export const chainHashOf = (link: ChainLink): Promise<string> => sha256(chainLinkText(link))
 
-/** Checks every link against the one before it, the first against `start`; continues after a fault. */
-export const checkLinks = <L extends Link>(
-  links: ReadonlyArray<L>,
+/** `GET /api/witness/chain`. */
+export interface Segment<L extends Link = Link> {
+  readonly anchor: ChainPoint
+  readonly entries: ReadonlyArray<L>
+  readonly head: ChainPoint
+  readonly next: number | null
+}
+
+export interface SegmentCheck<L extends Link> {
+  /** One for each link; the check goes on after a fault. */
+  readonly checks: ReadonlyArray<LinkCheck<L>>
+  /** The fault behind the last link: another head, or a chain that would never end. */
+  readonly end: ChainFault | undefined
+  readonly last: ChainPoint
+}
+
+/** Checks every link against the one before it, the first against `start`, and where the segment says that it ends. */
+export const checkSegment = async <L extends Link>(
+  { entries, head, next }: Omit<Segment<L>, "anchor">,
   start: ChainPoint,
-): Promise<ReadonlyArray<LinkCheck<L>>> =>
-  Promise.all(
-    links.map((link, index) =>
-      chainHashOf(link).then((computed) => checkLink(link, links[index - 1] ?? start, computed)),
+): Promise<SegmentCheck<L>> => {
+  const checks = await Promise.all(
+    entries.map((link, index) =>
+      chainHashOf(link).then((computed) => checkLink(link, entries[index - 1] ?? start, computed)),
     ),
   )
+  const { chainHash, sequence } = entries.at(-1) ?? start
+  const last = { sequence, chainHash }
+  const end = next === null ? headFault(head, last) : nextFault(start.sequence + 1, next, last)
+  return { checks, end, last }
+}

@@ -1,11 +1,34 @@
 /** Verifies inclusion and consistency proofs; a proof of the wrong length is rejected unread. */
 import { type Bytes, equal } from "../../../schema/log/Bytes.ts"
 import { consistencyPath, hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
-import { node } from "./WebCrypto.ts"
+import { node, sha256 } from "./WebCrypto.ts"
 
 export interface Tree {
   readonly size: number
   readonly root: Bytes
+}
+
+/** A tree whose leaves come in order; it keeps one hash for each perfect subtree. */
+export const growingTree = () => {
+  const subtrees: Array<Tree> = []
+  const size = () => subtrees.reduce((sum, subtree) => sum + subtree.size, 0)
+  return {
+    size,
+    push: async (leafHash: Bytes) => {
+      let right: Tree = { size: 1, root: leafHash }
+      for (let left = subtrees.at(-1); left?.size === right.size; left = subtrees.at(-1)) {
+        subtrees.pop()
+        right = { size: 2 * right.size, root: await node(left.root, right.root) }
+      }
+      subtrees.push(right)
+    },
+    root: async (): Promise<Bytes> => {
+      const [last, ...others] = subtrees.toReversed()
+      let root = last?.root ?? (await sha256(new Uint8Array()))
+      for (const left of others) root = await node(left.root, root)
+      return root
+    },
+  }
 }
 
 const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0

@@ -1,8 +1,8 @@
 /** An independent check of a whole witness chain. */
 import { Effect, Option, Schema } from "effect"
-import { type ChainPoint, genesis, headFault, linkFault } from "../../../schema/altar/ChainCheck.ts"
+import { type ChainPoint, genesis, linkFault } from "../../../schema/altar/ChainCheck.ts"
 import { segmentMaximum, TransactionHash } from "../../../schema/Common.ts"
-import { checkLinks } from "../../buyer/core/Chain.ts"
+import { checkSegment } from "../../buyer/core/Chain.ts"
 import * as Download from "./Download.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Payments from "./Payments.ts"
@@ -75,28 +75,20 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
       `${base}/api/witness/chain?from=${asked}&limit=${segmentMaximum}`,
       Segment,
     )
-    const from: ChainPoint = last
-    const checks = yield* Effect.promise(() => checkLinks(segment.entries, from))
+    const { checks, end, last: reached } = yield* Effect.promise(() => checkSegment(segment, last))
     const held = checks.findIndex((check) => linkFault(check) !== undefined)
     const whole = (held === -1 ? checks : checks.slice(0, held)).map(({ link }) => link)
     if (payments !== undefined) yield* payments.check(whole)
     const check = checks[held]
     const fault = check === undefined ? undefined : linkFault(check)
-    if (check !== undefined && fault !== undefined) return yield* broken(check.link.sequence, fault.summary)
+    if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
     yield* Effect.forEach(whole, reveals.link, { discard: true })
     mark = whole.find(({ sequence }) => sequence === marked) ?? mark
-    last = segment.entries.at(-1) ?? last
+    last = reached
     next = segment.next
     // A single request needs no progress bar.
     if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
-    const missing = next === null ? headFault(segment.head, last) : undefined
-    if (missing !== undefined) return yield* broken(missing.sequence, missing.summary)
-    if (next !== null && (next <= asked || next !== last.sequence + 1)) {
-      return yield* broken(
-        last.sequence + 1,
-        `asked for the links from ${asked} on, the server showed those to ${last.sequence} and says that the next are those from ${next}: so its chain would never end.`,
-      )
-    }
+    if (end !== undefined) return yield* broken(end.sequence, end.summary)
   }
   if (last.sequence < marked) {
     return yield* broken(

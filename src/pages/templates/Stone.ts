@@ -82,6 +82,7 @@ const proof = (one: Stone, log: LogIdentity): Html =>
         <button class="button" type="button">Check the proof here</button>
       </p>
       <div data-log-status role="status"></div>
+      <ol class="checks" role="list" data-log-list></ol>
     </div>
     <p class="small quiet">
       Checked with the verifier key of <a href="/v2/witness#log">the log</a>, which you should know from somewhere else,
@@ -164,7 +165,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       </article>
       <section aria-labelledby="check-title">
         ${heading("check-title", "Check it here", "Your browser recomputes this link of the chain.")}
-        ${verification(`Check stone ${one.sequence}`, html`data-from="${one.sequence}" data-to="${one.sequence}"`)}
+        ${verification(`Check stone ${one.sequence}`, html`data-from="${one.sequence}"`)}
         <div id="check" class="column">
           ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </div>

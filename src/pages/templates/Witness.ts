@@ -123,8 +123,8 @@ const theLog = ({ log: { origin, vkey }, published, stopped, witnesses }: LogVie
     ${heading("log-title", "The transparency log", "A list that can only grow, which others can watch.")}
     ${stopped ? html`<p class="words words--sealed">The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it. Published files stay.</p>` : ""}
     <p class="column">
-      The log signs a <b>checkpoint</b>: the number of stones, and one fingerprint of them all. Your browser remembers
-      the newest one it checked. A stone that was changed, removed or inserted will show. A stone's page has its
+      The log signs a <b>checkpoint</b>: the number of stones, and one fingerprint of them all. Your browser compares it
+      with the links that it hashes. A stone that was changed, removed or inserted will show. A stone's page has its
       <b>proof</b>: a small file that shows offline that the log has this stone.
     </p>
     ${

@@ -3,38 +3,20 @@ import { Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseVerifierKey } from "../../../../schema/log/Note.ts"
 import type { Link } from "../../../buyer/core/Chain.ts"
 import { canHash, hexOf } from "../../../buyer/core/Digest.ts"
-import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { make, one, type Verdict, verdict } from "../page/dom.ts"
+import { make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
 import { parts } from "../page/load.ts"
-import { AnswerError, ask, cannotHash, pageFailed, refusalOf, sentenceOf } from "../page/http.ts"
+import { AnswerError, cannotHash, pageFailed, sentenceOf } from "../page/http.ts"
+import { readSegment } from "./chain.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
+import { lineOf, tell } from "./told.ts"
 
 /** The keys that this server names for its own receipts and its log. */
 interface Own {
   readonly keys: ReadonlyArray<{ readonly kid: string; readonly vkey: string }>
   readonly logs: ReadonlyArray<{ readonly origin: string; readonly vkey: string }>
-}
-
-const words = { holds: "holds", broken: "broken", open: "not checked" } as const
-const verdicts: Readonly<Record<ReceiptCheck["state"], Verdict>> = {
-  holds: "holds",
-  broken: "broken",
-  open: "unchecked",
-}
-
-const lineOf = ({ name, says, state }: ReceiptCheck) =>
-  make("li", {}, verdict(verdicts[state], `${name[0]?.toUpperCase() ?? ""}${name.slice(1)}: ${words[state]}.`, says))
-
-/** The line over all others is green only where every part holds. */
-const headline = (what: string, checks: ReadonlyArray<ReceiptCheck>) => {
-  const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
-  const [good, bad, open] = [count("holds"), count("broken"), count("open")]
-  if (bad > 0) return verdict("broken", `This ${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
-  if (open === 0) return verdict("holds", `This ${what} holds.`, `All ${good} parts hold.`)
-  return verdict("unchecked", `Nothing is broken, and ${open} of ${checks.length} parts were not checked.`)
 }
 
 export const start = (root: HTMLElement) => {
@@ -60,10 +42,9 @@ export const start = (root: HTMLElement) => {
   }
 
   const stoneAt = async (sequence: number): Promise<Link> => {
-    const answer = await ask(`/api/witness/chain?from=${sequence}&limit=1`)
-    const entries: ReadonlyArray<Link> = Array.isArray(answer.body["entries"]) ? answer.body["entries"] : []
-    if (answer.status !== 200 || entries[0] === undefined) throw refusalOf(answer)
-    return entries[0]
+    const [stone] = (await readSegment(sequence, 1)).entries
+    if (stone === undefined) throw new AnswerError(`The altar has no stone ${sequence}.`)
+    return stone
   }
 
   const check = async (text: string, what: Known, vkey: string) => {
@@ -73,8 +54,7 @@ export const start = (root: HTMLElement) => {
         what.kind === "receipt"
           ? await receipt(text, vkey)
           : await checkProof(text, { stone: await stoneAt(what.index + 1) }, { vkey })
-      show(headline(what.kind, checks))
-      lines.replaceChildren(...checks.map(lineOf))
+      tell(outcome, lines, `This ${what.kind}`, checks.map(lineOf))
     } catch (error) {
       show(verdict("unchecked", "Not checked.", sentenceOf(error, pageFailed)))
     }

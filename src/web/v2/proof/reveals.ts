@@ -2,6 +2,7 @@
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { all, make, one, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
+import { cannotHash } from "../page/http.ts"
 
 const judge = async (place: HTMLElement) => {
   const { revealed: commitment = "", saltShown = "" } = place.dataset
@@ -29,7 +30,11 @@ const tell = (place: HTMLElement, detail: string | undefined) => {
 
 /** Hashes and marks all revealed words of this page; returns how many there are, and how many do not match. */
 export const checkReveals = async (): Promise<{ readonly shown: number; readonly broken: number }> => {
-  if (!canHash()) return { shown: 0, broken: 0 }
+  if (!canHash()) {
+    for (const told of all('[data-reveal-verdict="page"]', HTMLElement))
+      told.replaceChildren(verdict("unchecked", "Not checked here.", cannotHash))
+    return { shown: 0, broken: 0 }
+  }
   const judged = await Promise.all(all("[data-revealed]", HTMLElement).map(judge))
   for (const { fault, place } of judged) tell(place, fault?.detail)
   return { shown: judged.length, broken: judged.filter(({ fault }) => fault !== undefined).length }
