@@ -9,7 +9,7 @@ import { verifyStone } from "../../src/buyer/index.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { type Answer, ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
@@ -67,6 +67,14 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
   ],
   light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
 })
+
+const assertBroken = (refused: Answer, path: string, what: string) => {
+  assert.strictEqual(refused.status, 500, what)
+  assert.notInclude(refused.text, "It will shine.", path)
+  if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
+  if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
+    assert.include(refused.text, "These are not the words that were sealed", path)
+}
 
 layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, world())), realClock)(
   "revealed words",
@@ -204,14 +212,8 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
           yield* change
           const log = vi.spyOn(console, "log")
           for (const path of places[name])
-            for (const time of ["first", "again"]) {
-              const refused = yield* ask(`${url}${path}`)
-              assert.strictEqual(refused.status, 500, `${name} at ${path}, ${time}`)
-              assert.notInclude(refused.text, "It will shine.", path)
-              if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
-              if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
-                assert.include(refused.text, "These are not the words that were sealed", path)
-            }
+            for (const time of ["first", "again"])
+              assertBroken(yield* ask(`${url}${path}`), path, `${name} at ${path}, ${time}`)
           // One alarm, however often they are asked for.
           const alarms = log.mock.calls.filter((line) => line.join(" ").includes("reveal broken"))
           log.mockRestore()

@@ -1,10 +1,36 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
+import type { Page } from "playwright-core"
 import { assert } from "@effect/vitest"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { cutOff, fundAndLay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
+
+/** Sets two stones, the first with a new wallet. */
+const setTwo = async (page: Page, url: string) => {
+  for (const words of ["The first of two.", "<b>The second</b> of two."]) {
+    await page.goto(`${url}/v2/stone`)
+    if (words.startsWith("The first")) await setStone(page, words)
+    else {
+      await page.getByText("Play wallet with").first().waitFor()
+      await layStone(page, words)
+    }
+    await settled(page).waitFor()
+  }
+}
+
+/** Removes one of two entries from the box, after the visitor once thinks better of it. */
+const removeOne = async (page: Page) => {
+  await page.getByText("Salt, words and commitment").first().click()
+  await page.getByRole("button", { name: "Remove from this browser" }).click()
+  await page.getByRole("button", { name: "Keep them" }).click()
+  assert.strictEqual((await held(page)).length, 2)
+  await page.getByRole("button", { name: "Remove from this browser" }).click()
+  await page.getByRole("button", { name: "Remove", exact: true }).click()
+  await page.locator(".box > li").nth(1).waitFor({ state: "detached" })
+  assert.strictEqual((await held(page)).length, 1)
+}
 
 guide("the page of my acts", (it) => {
   it("leads to the acts of a wallet, and saves a box of sealed words to one file and restores it", async ({
@@ -14,15 +40,7 @@ guide("the page of my acts", (it) => {
     const other = await visit("/v2/mine")
     const requests = [watch(page), watch(other.page)]
     await page.getByText("No sealed words are in this browser.").waitFor()
-    for (const words of ["The first of two.", "<b>The second</b> of two."]) {
-      await page.goto(`${url}/v2/stone`)
-      if (words.startsWith("The first")) await setStone(page, words)
-      else {
-        await page.getByText("Play wallet with").first().waitFor()
-        await layStone(page, words)
-      }
-      await settled(page).waitFor()
-    }
+    await setTwo(page, url)
     await page.getByRole("link", { name: "My acts" }).first().click()
     await page.locator(".box > li").nth(1).waitFor()
     const box = await page.locator(".box").innerText()
@@ -59,15 +77,7 @@ guide("the page of my acts", (it) => {
     await other.page.getByLabel("Your saved file").setInputFiles(file({ nothing: true }))
     await other.page.getByText("This is not a file of sealed words.").waitFor()
 
-    await other.page.getByText("Salt, words and commitment").first().click()
-    await other.page.getByRole("button", { name: "Remove from this browser" }).click()
-    await other.page.getByRole("button", { name: "Keep them" }).click()
-    assert.strictEqual((await held(other.page)).length, 2)
-    await other.page.getByRole("button", { name: "Remove from this browser" }).click()
-    await other.page.getByRole("button", { name: "Remove", exact: true }).click()
-    await other.page.locator(".box > li").nth(1).waitFor({ state: "detached" })
-    assert.strictEqual((await held(other.page)).length, 1)
-
+    await removeOne(other.page)
     for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
     assert.notInclude(requests.map(sentBy).join(), "of two")
   })

@@ -12,13 +12,12 @@ const isOurs = async (page: Page, state: string) =>
   assert.notMatch(await page.locator("body").innerText(), foreign, state)
 
 guide("a newcomer", (it) => {
-  it("without a network reads our message at every request, and can retry in place", async ({ visit, run }) => {
+  it("without a network reads our message at a stone, and can retry in place", async ({ visit, run }) => {
     const [salt, words] = ["0123456789abcdef", "Offline and back."]
     const stone = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
-    const { page, url } = await visit("/v2/")
-    const offline = (is: boolean) => page.context().setOffline(is)
     // Nothing but what came with the page is there: no part that is fetched when it is asked for.
-    await page.goto(`${url}/witness/${stone.id}`)
+    const { page } = await visit(`/witness/${stone.id}`)
+    const offline = (is: boolean) => page.context().setOffline(is)
     await offline(true)
     await page
       .getByRole("button", { name: /^Check stone/u })
@@ -37,8 +36,11 @@ guide("a newcomer", (it) => {
     await page.locator("[data-verify-status] .verdict--holds").waitFor()
     await page.locator("[data-reveal]").getByRole("button", { name: "Try again" }).click()
     await page.locator("blockquote.words", { hasText: words }).waitFor()
+  })
 
-    await page.goto(`${url}/v2/catalog#river-clay`)
+  it("without a network reads our message at a picture of the catalog, and can retry in place", async ({ visit }) => {
+    const { page } = await visit("/v2/catalog#river-clay")
+    const offline = (is: boolean) => page.context().setOffline(is)
     const manifest = page.locator("#river-clay .manifest")
     await manifest.locator("summary").click()
     await offline(true)
@@ -52,8 +54,11 @@ guide("a newcomer", (it) => {
     )
     await manifest.getByRole("button", { name: "Hash the artwork here" }).click()
     await manifest.getByText("Another hash.").waitFor()
+  })
 
-    await page.goto(`${url}/v2/spirits/slate-lynx`)
+  it("without a network reads our message at each step of a payment, and can retry in place", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/slate-lynx")
+    const offline = (is: boolean) => page.context().setOffline(is)
     const form = page.getByRole("form", { name: "Leave the prayer" })
     const wallet = form.getByRole("button", { name: "Make a play wallet" })
     await wallet.waitFor()

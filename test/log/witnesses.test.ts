@@ -27,9 +27,10 @@ import {
   stored,
   takeAway,
 } from "../lab/log/LogFixture.ts"
-import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
+import { type Cosigner, cosignerOf, ownWitness } from "../lab/log/Witness.ts"
 import { policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import { patience } from "../lab/Patience.ts"
+import type { Answering } from "../lab/proxy/HttpServer.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
 
@@ -64,6 +65,34 @@ const signersOf = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all"
 const withPublished = <A, E, R>(lines: Layer.Layer<Witnesses>, use: Effect.Effect<A, E, R>) =>
   Effect.provide(use, Layer.fresh(PublishedLog.layer(signing).pipe(Layer.provide([LogStore.layer, lines]))))
 
+const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
+  void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
+/** The answers of strange witnesses. One signs with a wrong key, one redirects to a right one. */
+const strangeAnswers = (wrong: Cosigner, elsewhere: string): Readonly<Record<string, Answering>> => ({
+  slow: () => {},
+  dripping: (_, response) => {
+    response.writeHead(200)
+    const timer = setInterval(() => response.write("— "), 50)
+    response.on("close", () => clearInterval(timer))
+  },
+  endless: (_, response) => {
+    response.writeHead(200)
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(65_536)));
+    }
+    response.on("drain", more)
+    more()
+  },
+  garbage: (_, response) => void response.end("yes\n"),
+  impostor: (body, response) => void response.end(lineOf(wrong, body)),
+  ever: size(() => 1),
+  counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+  ahead: size(() => 9_000_000),
+  doubting: (_, response) => void response.writeHead(422).end(),
+  // It would sign with its right key, if it stood where the policy says.
+  redirecting: (_, response) => void response.writeHead(307, { location: `${elsewhere}/add-checkpoint` }).end(),
+})
+
 layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
   it.effect("sign each published checkpoint as it grows, also after a restart of each", () =>
     Effect.gen(function* () {
@@ -86,34 +115,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
-        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
-      const answers: Readonly<Record<string, Parameters<typeof strangeWitness>[1]>> = {
-        slow: () => {},
-        dripping: (_, response) => {
-          response.writeHead(200)
-          const timer = setInterval(() => response.write("— "), 50)
-          response.on("close", () => clearInterval(timer))
-        },
-        endless: (_, response) => {
-          response.writeHead(200)
-          const more = () => {
-            while (!response.destroyed && response.write("x".repeat(65_536)));
-          }
-          response.on("drain", more)
-          more()
-        },
-        garbage: (_, response) => void response.end("yes\n"),
-        impostor: (body, response) => void response.end(lineOf(wrongKey, body)),
-        ever: size(() => 1),
-        counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
-        ahead: size(() => 9_000_000),
-        doubting: (_, response) => void response.writeHead(422).end(),
-        // It would sign with its right key, if it stood where the policy says.
-        redirecting: (_, response) =>
-          void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
-      }
-      const strange = yield* Effect.forEach(Object.entries(answers), ([name, answer]) =>
+      const strange = yield* Effect.forEach(Object.entries(strangeAnswers(wrongKey, elsewhere.url)), ([name, answer]) =>
         strangeWitness(`${name}.example/w`, answer),
       )
       const all = [good, ...strange]

@@ -171,6 +171,20 @@ describe("the packed library", () => {
   })
 })
 
+/** The program of the packed library buys a stone. */
+const libraryBuys = Effect.fnUntraced(function* (url: string, payer: string) {
+  const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
+  assert.strictEqual(ran.code, 0, ran.stderr)
+  assert.deepStrictEqual(JSON.parse(ran.stdout), {
+    id: true,
+    commitment: true,
+    replayed: false,
+    checks: [true, true],
+    versions: [manifest.version, "0.15.0", "0.15.0"],
+    unused: 4,
+  })
+})
+
 layer(database, realClock)("the packed server", (it) => {
   it.effect("serves whole pages, sells to the packed command and library, and its chain verifies", () =>
     Effect.gen(function* () {
@@ -208,16 +222,7 @@ layer(database, realClock)("the packed server", (it) => {
       const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
       assert.strictEqual(funded.status, 200, funded.text)
 
-      const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
-      assert.strictEqual(ran.code, 0, ran.stderr)
-      assert.deepStrictEqual(JSON.parse(ran.stdout), {
-        id: true,
-        commitment: true,
-        replayed: false,
-        checks: [true, true],
-        versions: [manifest.version, "0.15.0", "0.15.0"],
-        unused: 4,
-      })
+      yield* libraryBuys(url, payer)
       const words = ["--text", "I will call my sister.", "--kind", "promise"]
       const bought = yield* Effect.promise(() =>
         altar(["witness", "--url", url, ...words, "--json"], {
