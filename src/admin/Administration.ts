@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
 import { type Refund, Refunds } from "../payments/store/Refunds.ts"
-import { Selling } from "../payments/store/Selling.ts"
+import { Selling } from "../payments/Availability.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
 import * as Audit from "./Audit.ts"

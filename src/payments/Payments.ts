@@ -22,7 +22,6 @@ import { type Limits, relayerLimits, type Settlement } from "./settle/Settlement
 import { Chain } from "./chain/Chain.ts"
 import type { FacilitatorKey } from "./settle/Supported.ts"
 import { NodeWatch, TokenWatch } from "./chain/NodeWatch.ts"
-import { PayerBalances } from "./verify/PayerBalances.ts"
 import { Signatures } from "./verify/Signature.ts"
 import { Evidence } from "./chain/Evidence.ts"
 import { Transfers } from "./chain/Transfers.ts"
@@ -110,10 +109,8 @@ const rails = (payments: PaymentsConfig) => {
     Layer.provide(
       Transfers.layer({ terms, longestLife: life, everyMillis: scanSweeps * Duration.toMillis(sweepEvery) }),
     ),
-    Layer.provideMerge(
-      Layer.merge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer)), PayerBalances.layer),
-    ),
-    Layer.provide(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
+    Layer.provideMerge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer))),
+    Layer.provideMerge(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
     Layer.provideMerge(cards === undefined ? Layer.empty : cardLayer(cards, patience)),
   )
 }

@@ -22,7 +22,7 @@ import type { PaymentGuard } from "./Request.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import { Claim, type ClaimOutcome, type NewAttempt } from "./store/Claim.ts"
-import { PayerBalances } from "./verify/PayerBalances.ts"
+import { Chain } from "./chain/Chain.ts"
 
 export interface PurchaseConfig {
   /** How long a live server may take for one attempt before another server may inquire. */
@@ -58,7 +58,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
     const { claim } = yield* Claim
     const availability = yield* Availability
     const credentials = yield* PaymentCredentials
-    const balances = yield* PayerBalances
+    const chain = yield* Chain
     const settlement = yield* Settlement
     const reconciler = yield* Reconciler
     /** From the claim on, a settlement belongs to the server and outlives the request. */
@@ -79,10 +79,11 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
         return yield* challenges.invalid(act, request, overdrawn)
       }
       // The balance may already exclude payments in flight, so read both together.
-      const { balance, isUsed } = yield* balances
-        .beforePayments(payment.authorization, tooSmall, inFlight)
+      const { balanceAtomic, isUsed } = yield* chain
+        .balanceBefore(payment.authorization, inFlight)
         .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-      if (!isUsed) return { ...intent, balance }
+      // The payments date from the earlier reading, so its time is kept.
+      if (!isUsed) return { ...intent, balance: { ...tooSmall, balanceAtomic, isExact: true } }
       // The price may be missing because this very authorization was broadcast by a stranger and has paid us.
       const paid = yield* credentials
         .paidByNow(payment, payload, terms)

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText } from "../../src/log/Signer.ts"
-import { jwsOf } from "../../src/payments/receipts/ReceiptKeys.ts"
+import { jwsOf } from "../../src/payments/Receipt.ts"
 import { host, key, keyTextOf, log, madeReceiptFile, other, payTo, signer } from "../lab/buyer/ReceiptFiles.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }

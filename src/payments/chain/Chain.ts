@@ -7,6 +7,7 @@ import { receiptLimit } from "../../platform/Answers.ts"
 import { AddressText, HexText, inLowerCase, Quantity, Word } from "../Hex.ts"
 import {
   authorizationStateData,
+  balanceData,
   endTopics,
   type Log,
   reasonOf,
@@ -16,8 +17,10 @@ import {
   topicOf,
   transferTopic,
 } from "./Eip3009.ts"
+import type { InFlight } from "../store/Claim.ts"
 import { type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
 import {
+  all,
   atBlock,
   type BlockParameter,
   both,
@@ -93,6 +96,8 @@ const getBlockIfAny = question("eth_getBlockByNumber", Schema.OptionFromNullOr(B
 const getHeader = question("eth_getBlockByNumber", Schema.Struct({ ...Block.fields, parentHash: Word }))
 const getLogs = question("eth_getLogs", LogAnswers)
 
+const wordAt = (asset: Address, data: Hex, block: BlockParameter) => callForWord({ to: asset, data }, block)
+
 /** Logs of other contracts are not decoded: the sender of the transaction chooses their number. */
 const getReceipt = question(
   "eth_getTransactionReceipt",
@@ -108,9 +113,12 @@ const getReceipt = question(
 )
 const decodeLogs = Schema.decodeUnknownEffect(LogAnswers)
 
-/** A dry run of the transfer on the newest block. `block` is the final one, where a search for its logs begins. */
+/**
+ * A dry run of the transfer on the newest block, with the payer's balance there in atomic units. `block` is the final
+ * one, where a search for its logs begins.
+ */
 export type Simulation =
-  | { readonly _tag: "Accepted"; readonly block: bigint }
+  | { readonly _tag: "Accepted"; readonly block: bigint; readonly balance: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
 
 export interface ChainConfig {
@@ -146,9 +154,11 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
 
     // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-      const [{ number }, revert] = yield* ask(both(getFinal, revertAt(authorization, "latest")))
+      const { asset, from } = authorization
+      const asked = both(getFinal, both(revertAt(authorization, "latest"), wordAt(asset, balanceData(from), "latest")))
+      const [{ number }, [revert, balance]] = yield* ask(asked)
       return Option.match(revert, {
-        onNone: (): Simulation => ({ _tag: "Accepted", block: number }),
+        onNone: (): Simulation => ({ _tag: "Accepted", block: number, balance: BigInt(balance) }),
         onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
       })
     })
@@ -168,7 +178,23 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     })
 
     const stateAt = ({ asset, from, nonce }: SignedAuthorization, block: BlockParameter) =>
-      callForWord({ to: asset, data: authorizationStateData(from, nonce) }, block)
+      wordAt(asset, authorizationStateData(from, nonce), block)
+
+    /**
+     * Whether the authorization is used, and its wallet's balance before these payments, which may have left it
+     * unrecorded and must not count twice. All are read at one block.
+     */
+    const balanceBefore = Effect.fn("Chain.balanceBefore")(function* (
+      { asset, from, nonce: own }: SignedAuthorization,
+      inFlight: ReadonlyArray<InFlight>,
+    ) {
+      const states = [own, ...inFlight.map(({ nonce }) => nonce)].map((nonce) => authorizationStateData(from, nonce))
+      const reads = [balanceData(from), ...states]
+      const answers = yield* atBlock(ask, yield* newest, (at) => all(reads.map((data) => wordAt(asset, data, at))))
+      const [balance = 0n, ownState, ...used] = answers.map(BigInt)
+      const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
+      return { isUsed: ownState === 1n, balanceAtomic: paid.reduce((sum, part) => sum + part, balance) }
+    })
 
     /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
     const isSpentUnused = Effect.fnUntraced(function* (
@@ -230,7 +256,17 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
 
     const isFinal = (block: BlockId) => isFinalBy(questions, block)
 
-    return { simulate, questions: Effect.succeed(questions), isFinal, final, newest, isSpentUnused, ask, once, scanOf }
+    return {
+      simulate,
+      questions: Effect.succeed(questions),
+      isFinal,
+      final,
+      balanceBefore,
+      isSpentUnused,
+      ask,
+      once,
+      scanOf,
+    }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))

@@ -10,7 +10,6 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { PaymentRejected } from "../Payment.ts"
 import { bindingOf, mismatch, type PaymentBinding, refuse, refuseMember, reject, untimely } from "./Offer.ts"
-import { PayerBalances } from "./PayerBalances.ts"
 import { type Fault, payloadIn, type PaymentHeader, withSignature } from "./Header.ts"
 import { Signatures } from "./Signature.ts"
 
@@ -110,7 +109,6 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
   {
     make: Effect.gen(function* () {
       const chain = yield* Chain
-      const balances = yield* PayerBalances
       const signatures = yield* Signatures
       const clock = yield* DatabaseClock
 
@@ -132,12 +130,8 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         const late = untimely(authorization, terms, now)
         if (late !== undefined) return yield* refused(late)
 
-        const [simulation, balance] = yield* Effect.all(
-          [chain.simulate(authorization), balances.current(authorization)],
-          {
-            concurrency: "unbounded",
-          },
-        )
+        const asOfMillis = yield* clock.estimate
+        const simulation = yield* chain.simulate(authorization)
         if (simulation._tag === "Reverted") {
           // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
           const refusal = refuse(simulation.reason, messageOf(simulation.reason))
@@ -148,7 +142,7 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           authorization,
           payload,
           fromBlock: simulation.block,
-          balance,
+          balance: { balanceAtomic: simulation.balance, asOfMillis, isExact: false },
         }
         return verified
       })

@@ -2,7 +2,7 @@
 import { Config, Option, Redacted, Result } from "effect"
 import { isLoopback } from "../../http/Origins.ts"
 import { plainFrom } from "../../log/Signer.ts"
-import type { PublishedKey, ReceiptKey, ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
+import type { PublishedKey, ReceiptKey, ReceiptKeysConfig } from "../../payments/Receipt.ts"
 import { refused } from "./Kinds.ts"
 import * as Table from "./Table.ts"
 
