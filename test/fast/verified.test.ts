@@ -254,20 +254,15 @@ layer(NodeServices.layer, realClock)("verification of a log", (it) => {
         return verify(log.base, { vkey: signer.vkey, seen })
       })
       const { said } = yield* checked
-      assert.include(
-        said,
-        "every tile and the signed root derive from them, and the first 300 stones of the chain are the",
-      )
+      assert.include(said, "its signed root is that of the first 300 stones of the chain.")
       assert.match(said, /^The log does not cover the last 20 stones of the chain: /mu)
 
-      // Another chain for readers of all links, and the log's own stone for readers of one.
-      const forged = StaticLog.entriesOf(320, 251)
-      log.chain = (limit) => (limit === 1 ? entries : forged)
-      const liar = "CheckFailed: THE LOG IS BROKEN: stone 300 of the chain is not the one of the log."
+      log.chain = StaticLog.entriesOf(320, 251)
+      const liar = "CheckFailed: THE LOG IS BROKEN: its root is not that of the first 300 stones of the chain."
       assert.strictEqual((yield* checked).fault, liar)
-      log.chain = () => entries.slice(0, 299)
+      log.chain = entries.slice(0, 299)
       assert.match((yield* checked).fault, /^CheckFailed: BROKEN at stone 300: the chain ends before it, .* 300/u)
-      log.chain = () => entries
+      log.chain = entries
       log.size = 0
       assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)
     }),

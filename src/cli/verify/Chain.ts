@@ -2,7 +2,11 @@
 import { Effect, Option, Schema } from "effect"
 import { type ChainPoint, genesis, linkFault } from "../../../schema/altar/ChainCheck.ts"
 import { segmentMaximum, TransactionHash } from "../../../schema/Common.ts"
-import { checkSegment } from "../../buyer/core/Chain.ts"
+import type { Bytes } from "../../../schema/log/Bytes.ts"
+import { entryOf } from "../../../schema/log/Entry.ts"
+import { checkSegment, type Link } from "../../buyer/core/Chain.ts"
+import { growingTree } from "../../buyer/log/MerkleProofs.ts"
+import { leaf } from "../../buyer/log/WebCrypto.ts"
 import * as Download from "./Download.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Payments from "./Payments.ts"
@@ -53,21 +57,32 @@ const confirming = (revealed: Revealed) => {
 
 /**
  * Checks all links, and with an RPC all payments, which went to `payees` or else to one address. Fails with the first
- * broken link. `marked` is a stone that must exist and whose hash is returned: a log covers the stones up to it.
- * `revealed` are stones whose reveals match commitments that the chain must hold.
+ * broken link. `sizes` are those of a log's trees, whose roots are returned. `revealed` are stones whose reveals match
+ * commitments that the chain must hold.
  */
 export const verifyChain = Effect.fn("verifyChain")(function* (
   base: string,
   rpcUrl: Option.Option<string>,
   payees: ReadonlyArray<string> = [],
-  marked = 0,
+  sizes: ReadonlyArray<number> = [],
   revealed: Revealed = new Map(),
 ) {
   const reveals = confirming(revealed)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payees) : undefined
   const progress = ProgressBar.make("links hold")
+  const most = Math.max(0, ...sizes)
+  const tree = growingTree()
+  const roots = new Map<number, Bytes>()
+  const grow = async (links: ReadonlyArray<Link>) => {
+    if (links.length === 0) roots.set(0, await tree.root())
+    for (const link of links) {
+      if (tree.size() >= most) return
+      await tree.push(await leaf(entryOf(link)))
+      if (sizes.includes(tree.size())) roots.set(tree.size(), await tree.root())
+    }
+  }
+  yield* Effect.promise(() => grow([]))
   let last: ChainPoint = genesis
-  let mark: ChainPoint = genesis
   let next: number | null = 1
   while (next !== null) {
     const asked: number = next
@@ -83,20 +98,23 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
     const fault = check === undefined ? undefined : linkFault(check)
     if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
     yield* Effect.forEach(whole, reveals.link, { discard: true })
-    mark = whole.find(({ sequence }) => sequence === marked) ?? mark
+    yield* Effect.promise(() => grow(whole))
     last = reached
     next = segment.next
     // A single request needs no progress bar.
     if (asked > 1 || next !== null) yield* progress(last.sequence, segment.head.sequence)
     if (end !== undefined) return yield* broken(end.sequence, end.summary)
   }
-  if (last.sequence < marked) {
+  if (last.sequence < most) {
     return yield* broken(
       last.sequence + 1,
-      `the chain ends before it, and the log has signed a checkpoint of ${marked} stones. If a cache on the way is old, check again later.`,
+      `the chain ends before it, and the log has signed a checkpoint of ${most} stones. If a cache on the way is old, check again later.`,
     )
   }
   yield* reveals.end
   const found = payments === undefined ? { payTo: [], lost: [] } : yield* payments.found
-  return { stones: last.sequence, chainHash: last.chainHash, markedHash: mark.chainHash, ...found }
+  return { stones: last.sequence, chainHash: last.chainHash, roots, ...found }
 })
+
+/** The result of a walk, for the check of the log over it. */
+export type WalkedChain = Pick<Effect.Success<ReturnType<typeof verifyChain>>, "roots" | "stones">

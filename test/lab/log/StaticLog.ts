@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { entryOf, parseEntry } from "../../../schema/log/Entry.ts"
-import { bundleBytes, fullWidth, parsePath } from "../../../schema/log/Tile.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { MemoryLog } from "./MemoryLog.ts"
 import { origin, signer } from "./LogFixture.ts"
@@ -41,36 +40,19 @@ export const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limi
   return { entries: links, head, next: from + limit > entries.length ? null : from + limit }
 }
 
-/**
- * Serves the first `size` entries, which may change. The stones of its chain are all entries, or others where `chain` says
- * so for a limit.
- */
+/** Serves a checkpoint over the first `size` entries, and the stones of `chain`; both may change. */
 export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>) {
-  const log = new MemoryLog().append(entries.map(leafOf))
-  const state = {
-    size: entries.length,
-    entries,
-    log,
-    chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
-  }
-  const answerOf = (path: string): Uint8Array | string | undefined => {
+  const state = { size: entries.length, entries, chain: entries }
+  const answerOf = (path: string): string | undefined => {
     if (path === "/api/witness/log") return JSON.stringify({ vkey: signer.vkey })
     const chain = /^\/api\/witness\/chain\?from=(\d+)&limit=(\d+)$/u.exec(path)
-    if (chain !== null) {
-      const [from, limit] = [Number(chain[1]), Number(chain[2])]
-      return JSON.stringify(segmentOf(state.chain(limit), from, limit))
-    }
+    if (chain !== null) return JSON.stringify(segmentOf(state.chain, Number(chain[1]), Number(chain[2])))
     // None of them is revealed.
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
-    if (path === "/log/checkpoint") {
-      const root = Uint8Array.from(state.log.rootAt(state.size))
-      return signer.note({ origin, size: state.size, root, extensions: [] })
-    }
-    const resource = parsePath(path.slice("/log/".length))
-    if (resource instanceof Malformed) return undefined
-    if (resource.kind === "tile") return state.log.read(resource)?.subarray(0, resource.width * 32)
-    const from = resource.index * fullWidth
-    return bundleBytes(state.entries.slice(from, from + resource.width))
+    if (path !== "/log/checkpoint") return undefined
+    const { entries, size } = state
+    const { root } = new MemoryLog().append(entries.slice(0, size).map(leafOf))
+    return signer.note({ origin, size, root: Uint8Array.from(root), extensions: [] })
   }
   const base = yield* listening((_, response, { url = "" }) => {
     const answer = answerOf(url)
@@ -80,9 +62,3 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
 })
 
 export type Log = Effect.Success<ReturnType<typeof serve>>
-
-/** The log has these entries, and the tree that they make. */
-export const become = (log: Log, entries: ReadonlyArray<Uint8Array>) => {
-  log.entries = entries
-  log.log = new MemoryLog().append(entries.map(leafOf))
-}
