@@ -1,20 +1,15 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Scope } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import type { Trap } from "../lab/proxy/Faults.ts"
 import { type SettledBy, type Stage, stage } from "../lab/server/ProxiedServer.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies } from "../lab/TestServices.ts"
-import { proxied } from "../lab/server/ServerProcess.ts"
 
 interface Point {
-  readonly settledBy?: SettledBy
-  /** When the server dies, in words. */
-  readonly killed: string
   /** Catches the request on its way. */
   readonly reach: Effect.Effect<Trap, never, Stage | Scope.Scope>
   /** How the outcome becomes provable; absent when it was so at the kill. */
@@ -55,82 +50,44 @@ const commit = (fault: "holdBefore" | "holdAfter") =>
 
 const intent = at(({ database }) => database.arm(/INSERT INTO payment_attempts/u, "holdAfter"))
 const inBlock = at(({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdAfter"))
-const hosted = { settledBy: "facilitator" } as const
+const begun = (reach: Point["reach"], ends: Partial<Point> = {}): Point => ({ reach, concludedBy: "start", ...ends })
+const swept = (reach: Point["reach"], ends: Partial<Point> = {}): Point => ({ reach, concludedBy: "sweeper", ...ends })
 const expires = { ends: "failed", evidence: () => Purchase.passExpiry } as const
+const called = at(({ facilitator }) => facilitator.arm("holdBefore"))
 
-const points: ReadonlyArray<Point> = [
-  {
-    killed: "with the intent on disk, before settlement is called, which is then called again",
-    reach: intent,
-    concludedBy: "sweeper",
+/** By the settler, and by the moment of the kill. */
+const points: Readonly<Record<SettledBy, Readonly<Record<string, Point>>>> = {
+  relayer: {
+    "with the intent on disk, before settlement is called, which is then called again": swept(intent),
+    "with the broadcast in flight to a node that receives it late": swept(
+      at(({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdBefore")),
+      { evidence: late },
+    ),
+    "with the broadcast accepted and the response held back": begun(inBlock),
+    "with the broadcast accepted and no block for it yet": swept(Effect.andThen(Purchase.automine(false), inBlock), {
+      evidence: () => Purchase.mineAll,
+    }),
+    "with the receipt held back": begun(at(({ rpc }) => rpc.arm("eth_getTransactionReceipt", "holdAfter"))),
+    "inside the recording transaction, at the head of the chain": begun(
+      at(({ database }) => database.arm(/UPDATE witness_head/u, "holdBefore")),
+    ),
+    "with the COMMIT in flight to the database": begun(commit("holdBefore")),
+    "with the COMMIT done and its reply lost": begun(commit("holdAfter"), { concludedBy: "nobody" }),
   },
-  {
-    killed: "with the broadcast in flight to a node that receives it late",
-    reach: at(({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdBefore")),
-    evidence: late,
-    concludedBy: "sweeper",
+  facilitator: {
+    "with the intent on disk, before settlement is called": swept(intent, expires),
+    "with the facilitator called, which never settles": swept(called, expires),
+    "with the facilitator called, which settles late": swept(called, { evidence: late }),
+    "with the facilitator done and its response held back, and no node at the next start": swept(
+      at(({ facilitator }) => facilitator.arm("holdAfter")),
+      { evidence: () => Effect.flatMap(Proxies, ({ rpc }) => rpc.calm), startsBlind: true },
+    ),
   },
-  { killed: "with the broadcast accepted and the response held back", reach: inBlock, concludedBy: "start" },
-  {
-    killed: "with the broadcast accepted and no block for it yet",
-    reach: Effect.andThen(Purchase.automine(false), inBlock),
-    evidence: () => Purchase.mineAll,
-    concludedBy: "sweeper",
-  },
-  {
-    killed: "with the receipt held back",
-    reach: at(({ rpc }) => rpc.arm("eth_getTransactionReceipt", "holdAfter")),
-    concludedBy: "start",
-  },
-  {
-    killed: "inside the recording transaction, at the head of the chain",
-    reach: at(({ database }) => database.arm(/UPDATE witness_head/u, "holdBefore")),
-    concludedBy: "start",
-  },
-  {
-    killed: "with the COMMIT in flight to the database",
-    reach: commit("holdBefore"),
-    concludedBy: "start",
-  },
-  {
-    killed: "with the COMMIT done and its reply lost",
-    reach: commit("holdAfter"),
-    concludedBy: "nobody",
-  },
-  {
-    ...hosted,
-    ...expires,
-    killed: "with the intent on disk, before settlement is called",
-    reach: intent,
-    concludedBy: "sweeper",
-  },
-  {
-    ...hosted,
-    ...expires,
-    killed: "with the facilitator called, which never settles",
-    reach: at(({ facilitator }) => facilitator.arm("holdBefore")),
-    concludedBy: "sweeper",
-  },
-  {
-    ...hosted,
-    killed: "with the facilitator called, which settles late",
-    reach: at(({ facilitator }) => facilitator.arm("holdBefore")),
-    evidence: late,
-    concludedBy: "sweeper",
-  },
-  {
-    ...hosted,
-    killed: "with the facilitator done and its response held back, and no node at the next start",
-    reach: at(({ facilitator }) => facilitator.arm("holdAfter")),
-    evidence: () => Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
-    concludedBy: "sweeper",
-    startsBlind: true,
-  },
-]
+}
 
-const environment = Effect.fnUntraced(function* ({ concludedBy, settledBy }: Point) {
+const environment = Effect.fnUntraced(function* ({ concludedBy }: Point, settledBy: string) {
   const { facilitator } = yield* Proxies
-  const { RELAYER_KEY, ...others } = yield* proxied
+  const { RELAYER_KEY, ...others } = yield* ServerProcess.proxied
   const env: Record<string, string> = {
     ...others,
     CHAIN_FINALITY: "finalized",
@@ -147,10 +104,10 @@ const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM pa
   Effect.orDie,
 )
 
-const survive = Effect.fnUntraced(function* (point: Point) {
+const survive = Effect.fnUntraced(function* (point: Point, settledBy: string) {
   const { concludedBy, ends, evidence, reach, startsBlind } = point
   const { database, facilitator, rpc } = yield* Proxies
-  const server = yield* ServerProcess.make(yield* environment(point))
+  const server = yield* ServerProcess.make(yield* environment(point, settledBy))
   yield* server.start
   const purchase = yield* Purchase.prepare(server.url)
   const trap = yield* reach
@@ -189,8 +146,7 @@ const left = {
 } as const
 
 describe("a server killed", { concurrent: true }, () => {
-  for (const point of points) {
-    const { concludedBy, killed, settledBy = "relayer" } = point
-    it.live(`${killed}, settling by ${settledBy}, leaves ${left[concludedBy]}`, () => survive(point))
-  }
+  for (const [settledBy, killed] of Object.entries(points))
+    for (const [when, point] of Object.entries(killed))
+      it.live(`${when}, settling by ${settledBy}, leaves ${left[point.concludedBy]}`, () => survive(point, settledBy))
 })

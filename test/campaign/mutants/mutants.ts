@@ -14,151 +14,78 @@ export interface Mutant {
 const always = (value: string) => `() => () => ${value}`
 const resolved = (value: string) => `() => async () => ${value}`
 
-export const mutants: ReadonlyArray<Mutant> = [
-  // The decision.
-  {
-    fault: "one inquiry is enough to fail an attempt",
-    file: "src/payments/decision.ts",
-    breaks: "decide",
-    by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt, -apart)",
-    test: "payment-protocol",
+/** By test of `test/fast`, and by source file and function: each fault, with JavaScript that takes the whole function and returns the broken one. */
+const faults: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>> = {
+  "payment-protocol": {
+    "src/payments/decision.ts decide": {
+      "one inquiry is enough to fail an attempt":
+        "(decide) => (found, state, doubt, apart) => decide(found, state, doubt, -apart)",
+      "any doubt agrees with any other":
+        "(decide) => (found, state, doubt, apart) => decide(found, state, doubt && { ...doubt, reason: found.reason ?? state.reason }, apart)",
+    },
+    "src/payments/decision.ts submissionStateOf": {
+      "every request may prove an attempt unsent":
+        "(whole) => (submission, declined) => whole(submission, declined, true)",
+    },
+    "src/payments/chain/Evidence.ts findingOf": {
+      "a used authorization counts as unused": "(whole) => (evidence) => whole({ ...evidence, unused: true })",
+    },
   },
-  {
-    fault: "any doubt agrees with any other",
-    file: "src/payments/decision.ts",
-    breaks: "decide",
-    by: "(decide) => (found, state, doubt, apart) => decide(found, state, doubt && { ...doubt, reason: found.reason ?? state.reason }, apart)",
-    test: "payment-protocol",
+  eip3009: {
+    "src/payments/chain/Eip3009.ts pays": { "any logs pay an authorization": always("true") },
   },
-  {
-    fault: "every request may prove an attempt unsent",
-    file: "src/payments/decision.ts",
-    breaks: "submissionStateOf",
-    by: "(whole) => (submission, declined) => whole(submission, declined, true)",
-    test: "payment-protocol",
+  "evidence-table": {
+    "src/payments/chain/Eip3009.ts endIn": {
+      "a cancellation is a use": "(whole) => (...of) => whole(...of) && 'used'",
+    },
   },
-  {
-    fault: "a used authorization counts as unused",
-    file: "src/payments/chain/Evidence.ts",
-    breaks: "findingOf",
-    by: "(whole) => (evidence) => whole({ ...evidence, unused: true })",
-    test: "payment-protocol",
+  signatures: {
+    "src/payments/verify/Signature.ts makeRecover": {
+      "any key may have signed a payment": resolved("({ from }) => from"),
+    },
   },
-  // The evidence.
-  {
-    fault: "any logs pay an authorization",
-    file: "src/payments/chain/Eip3009.ts",
-    breaks: "pays",
-    by: always("true"),
-    test: "eip3009",
+  offer: {
+    "src/payments/verify/Offer.ts mismatch": {
+      "a payment of any amount to anyone matches the offer": always("undefined"),
+    },
+    "src/payments/verify/Offer.ts longestLife": {
+      "an authorization may live as long as it likes": always("2n ** 256n"),
+    },
   },
-  {
-    fault: "a cancellation is a use",
-    file: "src/payments/chain/Eip3009.ts",
-    breaks: "endIn",
-    by: "(whole) => (...of) => whole(...of) && 'used'",
-    test: "evidence-table",
+  recipes: {
+    "schema/altar/ChainCheck.ts checkLink": {
+      "a link may follow any other": "(whole) => (...of) => ({ ...whole(...of), follows: true })",
+      "a link may have any hash": "(whole) => (...of) => ({ ...whole(...of), hashes: true })",
+    },
+    "schema/altar/ChainCheck.ts headFault": { "the head may be any link": always("undefined") },
   },
-  // The verification of a payment.
-  {
-    fault: "any key may have signed a payment",
-    file: "src/payments/verify/Signature.ts",
-    breaks: "makeRecover",
-    by: resolved("({ from }) => from"),
-    test: "signatures",
+  verified: {
+    "src/buyer/core/Commitment.ts checkReveal": { "any words match a commitment": resolved("undefined") },
   },
-  {
-    fault: "a payment of any amount to anyone matches the offer",
-    file: "src/payments/verify/Offer.ts",
-    breaks: "mismatch",
-    by: always("undefined"),
-    test: "offer",
+  "log-tree": {
+    "schema/log/Merkle.ts leafHash": {
+      "a leaf is hashed as a node": "() => (hash, entry) => hash(concat(nodePrefix, entry))",
+    },
+    "src/buyer/log/MerkleProofs.ts includes": { "every entry is in every tree": resolved("true") },
+    "src/buyer/log/MerkleProofs.ts extendsTree": { "every tree continues every other": resolved("true") },
   },
-  {
-    fault: "an authorization may live as long as it likes",
-    file: "src/payments/verify/Offer.ts",
-    breaks: "longestLife",
-    by: always("2n ** 256n"),
-    test: "offer",
+  "log-signatures": {
+    "src/buyer/log/WebCrypto.ts isSigned": { "any signature of a checkpoint is valid": resolved("true") },
   },
-  // The verification of a chain.
-  {
-    fault: "a link may follow any other",
-    file: "schema/altar/ChainCheck.ts",
-    breaks: "checkLink",
-    by: "(whole) => (...of) => ({ ...whole(...of), follows: true })",
-    test: "recipes",
+  "receipt-file": {
+    "src/buyer/receipt/Checks.ts isSound": { "a receipt with a broken check is sound": always("true") },
   },
-  {
-    fault: "a link may have any hash",
-    file: "schema/altar/ChainCheck.ts",
-    breaks: "checkLink",
-    by: "(whole) => (...of) => ({ ...whole(...of), hashes: true })",
-    test: "recipes",
+  "scripted-altar": {
+    "src/buyer/core/Expectation.ts mismatchOf": { "a buyer signs any challenge": always("undefined") },
   },
-  {
-    fault: "the head may be any link",
-    file: "schema/altar/ChainCheck.ts",
-    breaks: "headFault",
-    by: always("undefined"),
-    test: "recipes",
+  recorded: {
+    "src/buyer/core/Recorded.ts differencesOf": { "a buyer accepts any record": resolved("[]") },
   },
-  {
-    fault: "any words match a commitment",
-    file: "src/buyer/core/Commitment.ts",
-    breaks: "checkReveal",
-    by: resolved("undefined"),
-    test: "verified",
-  },
-  // The verification of a log.
-  {
-    fault: "a leaf is hashed as a node",
-    file: "schema/log/Merkle.ts",
-    breaks: "leafHash",
-    by: "() => (hash, entry) => hash(concat(nodePrefix, entry))",
-    test: "log-tree",
-  },
-  {
-    fault: "every entry is in every tree",
-    file: "src/buyer/log/MerkleProofs.ts",
-    breaks: "includes",
-    by: resolved("true"),
-    test: "log-tree",
-  },
-  {
-    fault: "every tree continues every other",
-    file: "src/buyer/log/MerkleProofs.ts",
-    breaks: "extendsTree",
-    by: resolved("true"),
-    test: "log-tree",
-  },
-  {
-    fault: "any signature of a checkpoint is valid",
-    file: "src/buyer/log/WebCrypto.ts",
-    breaks: "isSigned",
-    by: resolved("true"),
-    test: "log-signatures",
-  },
-  // The verification of a receipt and of a sale.
-  {
-    fault: "a receipt with a broken check is sound",
-    file: "src/buyer/receipt/Checks.ts",
-    breaks: "isSound",
-    by: always("true"),
-    test: "receipt-file",
-  },
-  {
-    fault: "a buyer signs any challenge",
-    file: "src/buyer/core/Expectation.ts",
-    breaks: "mismatchOf",
-    by: always("undefined"),
-    test: "scripted-altar",
-  },
-  {
-    fault: "a buyer accepts any record",
-    file: "src/buyer/core/Recorded.ts",
-    breaks: "differencesOf",
-    by: resolved("[]"),
-    test: "recorded",
-  },
-]
+}
+
+export const mutants: ReadonlyArray<Mutant> = Object.entries(faults).flatMap(([test, functions]) =>
+  Object.entries(functions).flatMap(([name, broken]) => {
+    const [file = "", breaks = ""] = name.split(" ")
+    return Object.entries(broken).map(([fault, by]) => ({ fault, file, breaks, by, test }))
+  }),
+)
