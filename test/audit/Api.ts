@@ -31,14 +31,12 @@ export type Json = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The text at a path of members. */
 export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | undefined => {
   let value = json
   for (const name of path) value = isObject(value) ? value[name] : undefined
   return typeof value === "string" ? value : undefined
 }
 
-/** Many questions, few at a time. */
 export const each = async <A>(all: Iterable<A>, ask: (one: A, at: number) => Promise<void>, atOnce = 8) => {
   const rest = [...all].entries()
   const worker = async () => {

@@ -21,9 +21,7 @@ interface AuditTarget {
   readonly rpcUrl: string
   /** Base URLs of the servers, all on that database. Each is asked. */
   readonly servers: ReadonlyArray<string>
-  /** Address of the token that is paid with. */
   readonly token: string
-  /** Address that is paid. */
   readonly payTo: string
   /** JSONL of every `RecordedAnswer`; null when they were not recorded. */
   readonly answersFile: string | null

@@ -38,7 +38,6 @@ export interface Attempt {
   readonly paymentResponse: string | null
 }
 
-/** A recorded transfer back to a payer. */
 export interface RefundRow {
   /** The claim of the payment that it returned. */
   readonly payment: string

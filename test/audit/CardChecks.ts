@@ -9,7 +9,6 @@ export interface CardAccount {
   readonly secretKey: string
 }
 
-/** Money that the processor took. */
 export interface Charge {
   /** In lower case. */
   readonly intent: string

@@ -4,7 +4,6 @@ import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf } from "./Transfers.ts"
 
-/** The table of an act's records. */
 const tables: Readonly<Record<string, string>> = {
   offerPrayer: "prayers",
   takeIn: "keepers",

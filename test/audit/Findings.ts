@@ -7,7 +7,6 @@ export interface Check {
 }
 
 interface Violation {
-  /** Name of the check. */
   readonly check: string
   /** The facts that do not fit, each with its name. */
   readonly what: string
@@ -34,13 +33,11 @@ const sentenceOf = (facts: Facts) =>
 export const findings = () => {
   const examined = new Map<string, number>()
   const violations: Array<Violation> = []
-  /** One more thing is looked at, or several. */
   const examine = (check: string, count = 1) => void examined.set(check, (examined.get(check) ?? 0) + count)
   const violate = (check: string, facts: Facts) => void violations.push({ check, what: sentenceOf(facts) })
   return {
     examine,
     violate,
-    /** Looks at one thing. */
     hold: (check: string, holds: boolean, facts: Facts) => {
       examine(check)
       if (!holds) violate(check, facts)

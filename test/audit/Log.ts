@@ -6,7 +6,6 @@ import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./AuditLedger.ts"
 import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
 
-/** The expected log, for checks of answers. */
 export type LogView = ReturnType<typeof viewOf>
 
 interface Status {

@@ -28,7 +28,6 @@ export const rootsOf = (leaves: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> =>
   return roots
 }
 
-/** The root of these leaves alone. */
 export const rootOf = (leaves: ReadonlyArray<Buffer>): Buffer => rootsOf(leaves).at(-1) ?? sha256("")
 
 /** The root that an inclusion proof leads to; undefined where it has the wrong length. */

@@ -5,7 +5,6 @@ import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
-/** A settled act in the public API. */
 export interface PublicAct {
   readonly id: string
   readonly act: string

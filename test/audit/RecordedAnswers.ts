@@ -7,7 +7,6 @@ import { isObject, parsed, textAt } from "./Api.ts"
 export interface RecordedAnswer {
   /** When it was received, milliseconds since 1970. */
   readonly at: number
-  /** The server's base URL. */
   readonly server: string
   readonly method: string
   /** Absolute, as it was asked for. */
@@ -20,14 +19,12 @@ export interface RecordedAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The answer's bytes as text. */
   readonly body: string
 }
 
 /** An answer with what every check reads of it. */
 export interface ReadAnswer extends RecordedAnswer {
   readonly path: string
-  /** The answer's body as JSON. */
   readonly json: unknown
   /** Whether something was done or shown. */
   readonly isGood: boolean

@@ -123,7 +123,6 @@ export const ask = async (to: string, shot: Shot): Promise<Reply> => {
   }
 }
 
-/** The JSON of a read. */
 export const askJson = async (to: string, path: string, headers: Shot["headers"] = {}) =>
   JSON.parse((await ask(to, { method: "GET", path, headers })).body.toString())
 

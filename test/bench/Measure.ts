@@ -21,14 +21,12 @@ export interface Figure extends Pick<Contest, "name" | "what"> {
   readonly atEqualLoad?: { readonly rate: number; readonly p99: Both<number>; readonly cpu: Both<number> }
 }
 
-/** How contests are held in this run. */
 export interface Held {
   readonly rounds: number
   readonly isQuick: boolean
   readonly stones: number
   /** Also compares both sides at the same rate of requests. */
   readonly isEqualLoad: boolean
-  /** How long a rate is measured. */
   readonly span: Span
   /** Tells the waiting caller; not the result. */
   readonly say: (text: string) => void
@@ -69,7 +67,6 @@ const medianOf = <A>(rounds: ReadonlyArray<Both<A>>, number: (one: A) => number)
 /** Ours to the peer's, so that more is better; of rounds, since both sides of one met the same machine. */
 const ratiosOf = (rounds: Figure["rounds"]) => rounds.map(({ ours, peer }) => ours.rate / peer.rate)
 
-/** Rates of both, in rounds. */
 export const rates = async (
   { name, what }: Contest,
   held: Held,

@@ -24,7 +24,6 @@ export const unpaid = () => {
   } satisfies Shot
 }
 
-/** The server's offer to an unpaid request. */
 export const offerOf = async (url: string): Promise<Challenge> => {
   const { head } = await ask(url, { method: "POST", path: "/api/witness" })
   const header = /\r\npayment-required: *(\S+)/iu.exec(head)?.[1] ?? ""
@@ -38,7 +37,6 @@ const sign = async ({ accepts: [offer], resource }: Challenge, payer: Payer): Pr
   return { ...shot, headers: { ...shot.headers, "payment-signature": encode(payment) } }
 }
 
-/** Requests paid by these wallets in turn. */
 export const signMany = (
   challenge: Challenge,
   count: number,

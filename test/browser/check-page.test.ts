@@ -32,7 +32,6 @@ const drop = (page: Page, name: string, text: string) =>
 const outcome = (page: Page, kind: "holds" | "broken" | "unchecked", text: string) =>
   page.locator(`[data-outcome] .verdict--${kind}`, { hasText: text }).waitFor()
 
-/** The state of each part by its name. */
 const linesOf = async (page: Page) =>
   Object.fromEntries(
     (await page.locator("[data-lines] b").allInnerTexts()).map((line) => line.replace(/\.$/u, "").split(": ")),

@@ -22,9 +22,7 @@ const logKey = "PRIVATE+KEY+webtessera.fixture.log+dc00151b+AcwDSjtCWhsc7xNHRYuf
 
 export interface HarnessOptions {
   readonly cluster: Cluster
-  /** A database of the cluster. */
   readonly database: string
-  /** The folder of logs and answers. */
   readonly folder: string
   /** The number of servers, none of which runs yet. */
   readonly count: number

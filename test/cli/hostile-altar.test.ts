@@ -10,7 +10,6 @@ import { realClock, world } from "../lab/Fixture.ts"
 
 const words = "The heron will return by May."
 
-/** Says that it is a sandbox. */
 const sandbox = (says: object) =>
   Effect.gen(function* () {
     const heard: Array<string> = []

@@ -23,7 +23,6 @@ const saidBy = ({ headers: said, status, text }: Answer) => ({
 
 let lookups = 0
 
-/** Counts the statements that look a key up. */
 const counting = Layer.succeed(Statement.CurrentTransformer, (statement) => {
   if (statement.compile()[0].includes("payment_claims WHERE name = n.name")) lookups += 1
   return Effect.succeed(statement)

@@ -29,7 +29,6 @@ const calledWith = Effect.fnUntraced(function* (sample: string) {
   return { url: words[1] ?? "", key, body: words.includes("-d") ? after("-d") : "{}" }
 })
 
-/** The answer to curl. */
 const statusOf = (sample: string) =>
   Effect.map(
     Effect.promise(() => shell("bash", ["-c", `${sample} -o /dev/null -w '%{http_code}'`])),

@@ -14,7 +14,6 @@ const patternsIn = (value: unknown): ReadonlyArray<string> =>
             : patternsIn(one),
       )
 
-/** Texts that a pattern may meet. */
 const texts = [
   "",
   "Wren",

@@ -35,11 +35,9 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string, more
 /** `npm run test:deep` installs them: half a minute and 260 MB. */
 export const install = () => mustBeInstalled(folder)
 
-/** One of the installed tools. */
 export const tool = (name: string, args: ReadonlyArray<string>, cwd: string = folder) =>
   execute(join(folder, "node_modules", ".bin", name), args, cwd)
 
-/** A program under the Node of the tests. */
 export const node = (cwd: string, args: ReadonlyArray<string>, more: Variables = {}) =>
   execute(process.execPath, args, cwd, more)
 

@@ -17,7 +17,6 @@ export const rejected = <Error = { readonly code: string; readonly message: stri
     (error: Error) => error,
   )
 
-/** One member of each. */
 export const valuesOf = <A, K extends keyof A>(all: ReadonlyArray<A>, name: K): Array<A[K]> =>
   all.map((one) => one[name])
 

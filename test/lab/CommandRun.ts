@@ -4,7 +4,6 @@ import { ConfigProvider, Console, Effect, Exit, Layer, Stdio } from "effect"
 import { run } from "../../src/cli/Command.ts"
 import type { Ended } from "./Process.ts"
 
-/** The lines on stdout, and the result. */
 export const printing = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const lines: Array<string> = []
@@ -27,7 +26,6 @@ export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<strin
   return ended
 })
 
-/** The stdout of a command that succeeds. */
 export const printed = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(commandRun(args), ({ code, stderr, stdout }) =>
     code === 0 ? Effect.succeed(stdout) : Effect.die(stderr),

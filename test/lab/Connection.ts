@@ -11,7 +11,6 @@ const isWhole = (answer: string) => {
 
 export type Connection = Effect.Success<ReturnType<typeof openConnection>>
 
-/** One TCP connection, held by hand. */
 export const openConnection = Effect.fnUntraced(function* (port: number) {
   let [heard, isOpen] = ["", false]
   const looks = new Set<() => void>()
@@ -48,7 +47,6 @@ export const openConnection = Effect.fnUntraced(function* (port: number) {
   return {
     socket,
     write,
-    /** Waits until this has come. */
     hears: (text: string) => waits(() => heard.includes(text)),
     /** Sends these bytes and waits for a whole answer, head and body of known length or to the connection's end. */
     ask: (bytes: string) =>

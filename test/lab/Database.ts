@@ -26,7 +26,6 @@ const make = Effect.fnUntraced(function* (copied: string) {
 
 export const database: Layer.Layer<LocalDatabase> = Layer.effect(LocalDatabase, make(`TEMPLATE ${template}`))
 
-/** Without a table. */
 export const emptyDatabase: Layer.Layer<LocalDatabase> = Layer.effect(LocalDatabase, make(""))
 
 /** The tests' own connection to it. */

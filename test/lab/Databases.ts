@@ -7,7 +7,6 @@ import { dataFolder, newFolder } from "./Folders.ts"
 /** The database every test database is copied from. */
 export const template = "altar_template"
 
-/** The same server, another database. */
 export const withDatabase = (url: string, name: string) => {
   const copy = new URL(url)
   copy.pathname = `/${name}`

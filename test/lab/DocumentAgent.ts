@@ -9,7 +9,6 @@ import { newFolder } from "./Folders.ts"
 
 const run = promisify(execFile)
 
-/** The shell blocks of a Markdown document. */
 export const programOf = (markdown: string): ReadonlyArray<string> =>
   [...markdown.matchAll(/^```sh\n([\s\S]*?)\n```$/gmu)].map(([, text = ""]) => text)
 

@@ -136,7 +136,6 @@ export const newCommitment = () => {
   return (drawn * BigInt(spiritIds.length) + elsewhere).toString(16).padStart(64, "0")
 }
 
-/** A wallet with play money. */
 export const newPayer = Effect.fnUntraced(function* (amountAtomic: bigint = 10_000_000n) {
   const account = privateKeyToAccount(generatePrivateKey())
   const localChain = yield* LocalChain
@@ -179,7 +178,6 @@ export const bought = Effect.fnUntraced(function* (path: string, body: object, p
   return { ...paid, permalink, receipt, record }
 })
 
-/** The server's JSON answer at this path. */
 export const read = (path: string) =>
   Effect.flatMap(TestServer, ({ url }) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)))
 

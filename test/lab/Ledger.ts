@@ -14,7 +14,6 @@ import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { newHex, newIntent, newPayment } from "./Intents.ts"
 
-/** A stone as it stands in a table. */
 export interface StoneRow {
   readonly sequence: number
   readonly id: string
@@ -41,7 +40,6 @@ const intent = () =>
     leaseMillis: 3_600_000,
   })
 
-/** The one act that is measured. */
 const acts = Layer.effect(
   PaidActs,
   Effect.map(WitnessStones, ({ act }) => new Map([[act.name, act]])),

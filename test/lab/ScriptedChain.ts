@@ -9,7 +9,6 @@ export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
 export const us = wallet(0xaa)
 
-/** A refusal of the node. */
 export interface Refused {
   readonly isTooWide: boolean
   readonly isTooLarge: boolean
@@ -28,7 +27,6 @@ export interface Lies {
   readonly logsHead?: number
   /** A block that it does not have, although it has later ones. */
   readonly lacks?: number
-  /** Whether it has no logs. */
   readonly forgets?: boolean
   /** The most blocks in one question for logs. */
   readonly logRange?: number
@@ -55,7 +53,6 @@ export const payment = (payer: number, nonce: number, amount = 10_000n, to = us)
   move(wallet(payer), to, amount),
 ]
 
-/** The logs of one transaction. */
 export const transactionOf = (logs: ReadonlyArray<Pick<TokenLog, "topics" | "data">>) => {
   const transaction = newTransaction()
   return logs.map((log) => ({ ...log, transaction }))
@@ -127,7 +124,6 @@ export const make = (branch = "a") => {
     node,
     /** The questions since the last call. */
     asked: () => heard.splice(0),
-    /** Adds a block with these transactions. */
     block: (...transactions: ReadonlyArray<ReadonlyArray<Pick<TokenLog, "topics" | "data">>>) => {
       blocks.push({ branch, logs: transactions.flatMap(transactionOf) })
     },

@@ -56,7 +56,6 @@ export const examplesOf = (file: string): ReadonlyArray<Example> =>
     },
   )
 
-/** The example of a document that begins so. */
 export const exampleOf = (file: string, begins: string) => {
   const found = examplesOf(file).find((one) => one.begins.startsWith(begins))
   if (found === undefined) throw new Error(`${file} has no example that begins with ${begins}`)

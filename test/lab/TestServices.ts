@@ -4,7 +4,6 @@ import type { Facilitator } from "./proxy/Facilitator.ts"
 import type { NodeProxy } from "./proxy/Node.ts"
 import type { PostgresProxy } from "./proxy/Postgres.ts"
 
-/** Where the server of a test answers. */
 export class TestServer extends Context.Service<TestServer, { readonly url: string }>()("test/TestServer") {}
 
 /** The proxies between a server and its node, its facilitator and its database. */

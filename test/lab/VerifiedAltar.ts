@@ -20,7 +20,6 @@ interface Flags {
   readonly json?: boolean
 }
 
-/** The command's output and failure. */
 export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
   const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
   const command = verifying({

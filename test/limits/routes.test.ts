@@ -13,10 +13,8 @@ type Request = readonly [path: string, init?: RequestInit]
 interface Row {
   readonly quota: number
   readonly what: string
-  /** The answer within the limit. */
   readonly status: number
   readonly says: RegExp
-  /** The requests in turn. */
   readonly of: () => ReadonlyArray<Request>
 }
 

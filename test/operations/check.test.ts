@@ -15,7 +15,6 @@ import { ask, realClock } from "../lab/Fixture.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
-/** The line of a check. */
 const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Record<string, string>> = {}) {
   const env = { PATH: process.env["PATH"] ?? "", ...(yield* direct), ...more }
   const { stdout } = yield* Effect.promise(() => run([main, "serve", "--check", "--json"], { env }).ended)

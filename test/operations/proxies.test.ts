@@ -88,7 +88,6 @@ const caddy = Effect.fnUntraced(function* (port: number, servers: readonly [numb
   yield* start("caddy", ["run", "--adapter", "caddyfile", "--config", file], /serving initial configuration/u)
 })
 
-/** The database's address through PgBouncer. */
 const pgbouncer = Effect.fnUntraced(function* (database: Redacted.Redacted<string>) {
   const at = yield* folder
   const port = yield* freePort

@@ -56,7 +56,6 @@ const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf("CREATE 
   ),
 )
 
-/** A server until its scope ends. */
 const served = (databaseUrl: Redacted.Redacted<string>) =>
   Effect.map(
     serverWith({}, { databaseUrl, log: { ...signing, checkpointFile: Option.none() } }, Sandbox.routes),

@@ -33,7 +33,6 @@ interface Change {
   /** Changes the payload after it was signed. */
   readonly payload?: (payment: Payment) => object
   readonly header?: (header: string) => string
-  /** The payer's balance. */
   readonly funds?: bigint
 }
 

@@ -29,7 +29,6 @@ const unmatched = Effect.gen(function* () {
   return { ...purchase, transaction }
 })
 
-/** A stone whose payment is in a final block. */
 const settled = Effect.gen(function* () {
   const { url } = yield* TestServer
   const purchase = yield* Purchase.prepare(url)

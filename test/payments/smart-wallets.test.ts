@@ -17,7 +17,6 @@ const deployer: Hex = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955"
 
 const newOwner = () => privateKeyToAccount(generatePrivateKey())
 
-/** A smart wallet with ten dollars. */
 const newWallet = Effect.gen(function* () {
   const { fund, rpcUrl } = yield* LocalChain
   const owner = newOwner()

@@ -20,7 +20,6 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../lab/Database.ts"
 import { make } from "../lab/server/ServerProcess.ts"
 
-/** Where the two answer. */
 class Servers extends Context.Service<Servers, readonly [string, string]>()("test/Servers") {}
 
 const twoServers = Effect.gen(function* () {

@@ -16,7 +16,6 @@ const assertRefused = (answer: Answer, status: number, code: string, what?: stri
 
 const create = (url: string, body: unknown) => ask(`${url}/api/rooms`, post(body, from(newAddress())))
 
-/** The answer to bytes as they are. */
 const raw = (url: string, bytes: string) =>
   Effect.scoped(Effect.flatMap(openConnection(Number(new URL(url).port)), ({ ask }) => ask(bytes)))
 

@@ -13,7 +13,6 @@ import { realClock } from "../lab/TestServices.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
 
-/** How many statements an effect sends. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const { context, sent } = counting()
@@ -23,7 +22,6 @@ const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 /** Rooms are counted once, by the first that is created. */
 const ceiling = { ...Ceiling.defaults, countEvery: 3_600_000 }
 
-/** An address takes 120 reads a minute. */
 const reads = 120
 
 const newRoom = Effect.fnUntraced(function* () {

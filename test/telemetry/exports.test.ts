@@ -18,7 +18,6 @@ import { listening } from "../lab/server/ServerProcess.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
-/** Every metric that an expression names. */
 const namesIn = (expression: string) =>
   [...expression.matchAll(/\b(?:altar|http_server|db_client|process|nodejs)_[a-z_]+\b/gu)].map(([name]) => name)
 

@@ -60,7 +60,6 @@ const story = Effect.gen(function* () {
   yield* Purchase.send(url, pending)
   yield* rpc.calm
   yield* Purchase.ended(pending)
-  // A card.
   const card = yield* prepareCard(url)
   assert.strictEqual((yield* ask(card.url, post(card.body, card.headers))).status, 201)
   // A room, its messages, and a stranger with a token of his own.

@@ -19,7 +19,6 @@ const refusals = (database: PostgresProxy, count: number) =>
     )
   })
 
-/** Asks until the answer has this status. */
 const eventually = (url: string, status: number) =>
   ask(url).pipe(until(`${url} never answers ${status}`, (answer) => answer.status === status))
 

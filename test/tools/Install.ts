@@ -5,14 +5,11 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The programs of this folder. */
 export const tools = fileURLToPath(new URL(".", import.meta.url))
-/** The linters and generators of integrators. */
 export const integrators = fileURLToPath(new URL("../integrators/", import.meta.url))
 
 const stampOf = (folder: string) => join(folder, "node_modules", ".installed")
 
-/** The fingerprint of an installed folder. */
 const wanted = async (folder: string) => {
   const files = await Promise.all(["package.json", "package-lock.json"].map((name) => readFile(join(folder, name))))
   return createHash("sha256").update(Buffer.concat(files)).digest("hex")

@@ -10,7 +10,6 @@ import { strikes } from "./Strikes.ts"
 export interface FireOptions {
   /** Of all chance: the same seed plans the same run. */
   readonly seed: number
-  /** Purchases in all. */
   readonly size: number
   /** Minutes after which no phase begins. */
   readonly minutes?: number | undefined
@@ -22,7 +21,6 @@ export interface FireOptions {
   readonly phase?: number | undefined
   /** Only faults whose name includes this. */
   readonly only?: string | undefined
-  /** Where logs and databases go. */
   readonly folder: string
   readonly log: (line: string) => void
 }
@@ -86,5 +84,4 @@ export const fire = async (options: FireOptions) => {
   return { counts, violations, examined }
 }
 
-/** Every fault by its name. */
 export const faultNames = () => strikes.map(({ name }) => name).join("\n")

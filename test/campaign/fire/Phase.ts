@@ -22,7 +22,6 @@ export interface PhaseOptions extends PlanOptions {
   readonly number: number
   readonly servers: number
   readonly settledBy: "relayer" | "facilitator"
-  /** Logs and answers of this phase. */
   readonly folder: string
   readonly cluster: Cluster
   readonly log: (line: string) => void

@@ -9,7 +9,6 @@ export interface PlanOptions {
   readonly only: string | undefined
 }
 
-/** Other strikes for each kill. */
 const strikesForKill = 4
 
 export interface Planned {

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { clusterRests, type Struck } from "./Strikes.ts"
 
-/** Concurrent buyers. */
 export const buyers = 80
 const openIn = (purchases: ReadonlyArray<Purchase>) => purchases.filter(({ outcome }) => outcome === undefined)
 
@@ -18,7 +17,6 @@ const carryOn = async (shop: BuyerOptions, purchases: ReadonlyArray<Purchase>, p
   await Promise.all(Array.from({ length: buyers }, worker))
 }
 
-/** Ends the faults, and starts all servers. */
 const recover = async (world: Struck) => {
   const violations: Array<string> = []
   await clusterRests()

@@ -17,12 +17,10 @@ export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
-/** On this the fit of a strike depends. */
 export type Fit = Pick<Harness, "settledBy">
 
 export interface Strike {
   readonly name: string
-  /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
   readonly fits?: (world: Fit) => boolean
@@ -38,7 +36,6 @@ const inTurn = (work: () => Promise<void>) => {
   return mine
 }
 
-/** Waits until the cluster is left alone. */
 export const clusterRests = () => clusterTurn
 
 /** One that runs is ended, and started again a moment later. */
@@ -76,7 +73,6 @@ const lasting = (random: Random) => setTimeout(random.between(600, 4_000))
 /** Few pay by card, so what happens to cards lasts longer. */
 const lastingLong = (random: Random) => setTimeout(random.between(3_000, 8_000))
 
-/** A fault that is armed, lasts and ends. */
 const armed = (
   name: string,
   arm: (world: Struck, random: Random, head: bigint) => { readonly end: () => void },

@@ -19,7 +19,6 @@ export interface Specification<S> {
 }
 
 export interface Violation {
-  /** The invariant that does not hold. */
   readonly name: string
   /** One line for each step from the beginning. */
   readonly story: ReadonlyArray<string>
@@ -36,9 +35,7 @@ export interface Exploration {
 interface Visited<S> {
   readonly state: S
   readonly parent: number
-  /** The step from its parent. */
   readonly says: string
-  /** The states one step before it. */
   readonly before: Array<number>
 }
 

@@ -70,7 +70,6 @@ export const revertOf = (blocks: string, expiry: number) => {
 /** How the final part of a chain ended the authorization. */
 export const finalEnd = ({ blocks, final }: View, { expiry }: Adversary) => execute(blocks.slice(0, final), expiry).end
 
-/** The possible content of the next block. */
 const candidates = (blocks: string, { isRead, isSent }: Pool, { expiry, moneyMoves, payerCancels }: Adversary) => {
   const { end, isPoor } = execute(blocks, expiry)
   const isUnused = end === undefined

@@ -9,7 +9,6 @@ export interface Row {
   readonly transaction: string
   readonly settledBlock: number
   readonly finality: "pending" | "final" | "lost"
-  /** A facilitator's refusal. */
   readonly refusal: string
   readonly doubt: string
   /** Whether that doubt is a sweep old. */

@@ -3,7 +3,6 @@
 export interface Mutant {
   readonly fault: string
   readonly file: string
-  /** The name of the function. */
   readonly breaks: string
   /** JavaScript that takes the whole function and returns the broken one. */
   readonly by: string

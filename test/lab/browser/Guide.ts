@@ -106,7 +106,6 @@ export const fillGuide = Effect.gen(function* () {
   }
 })
 
-/** The paid requests among those a page made. */
 export const signed = (requests: ReadonlyArray<Request>) =>
   requests.flatMap((request) => {
     const { "idempotency-key": key, "payment-signature": payment } = request.headers()

@@ -4,36 +4,11 @@ import { ask, TestServer } from "../Fixture.ts"
 import { fillGuide, createActs, createAct } from "./Guide.ts"
 
 /** Pages of the guide, each held to the budget of a page. */
-const guided = [
-  "/v2/",
-  "/v2/spirits/moss-hare",
-  "/v2/spirits/quartz-elephant",
-  "/v2/spirits/rain-crow",
-  "/v2/candles",
-  "/v2/candles?spirit=dew-spider",
-  "/v2/stone",
-  "/v2/witness",
-  "/v2/acts",
-  "/v2/acts?kind=candle&spirit=dew-spider",
-  `/v2/wallets/0x${"1".repeat(40)}`,
-  "/v2/acts?q=nothing",
-  "/v2/catalog",
-  "/v2/mine",
-  "/acts/lost",
-  "/v2/spirits/unicorn",
-]
+const guided = `/v2/ /v2/spirits/moss-hare /v2/spirits/quartz-elephant /v2/spirits/rain-crow /v2/candles
+  /v2/candles?spirit=dew-spider /v2/stone /v2/witness /v2/acts /v2/acts?kind=candle&spirit=dew-spider
+  /v2/wallets/0x${"1".repeat(40)} /v2/acts?q=nothing /v2/catalog /v2/mine /acts/lost /v2/spirits/unicorn`.split(/\s+/u)
 
-/** Pages beside the guide. */
-export const beside = [
-  "/verify",
-  "/v2/nowhere",
-  "/terms",
-  "/privacy",
-  "/for-agents",
-  "/docs",
-  "/docs/errors",
-  "/signals/",
-]
+export const beside = "/verify /v2/nowhere /terms /privacy /for-agents /docs /docs/errors /signals/".split(" ")
 
 interface Listed {
   readonly acts: ReadonlyArray<{

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Locator, Page, Request } from "playwright-core"
 
-/** All requests a page makes from now on. */
 export const watch = (page: Page) => {
   const requests: Array<Request> = []
   page.on("request", (request) => requests.push(request))
@@ -17,7 +16,6 @@ export const attempts = Effect.gen(function* () {
   return rows
 })
 
-/** The acts on the altar of a spirit. */
 export const attemptsAt = (spirit: string) =>
   Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
 
@@ -31,13 +29,11 @@ export const stepsOf = async (within: Page | Locator) =>
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
 export const lay = (page: Page) => page.getByRole("button", { name: "Leave the prayer for $0.01" })
 
-/** Takes a play wallet. */
 export const fund = async (page: Page) => {
   await wallet(page).click()
   await page.getByText("Play wallet with").first().waitFor()
 }
 
-/** Takes a play wallet and pays from it. */
 export const fundAndLay = async (page: Page) => {
   await fund(page)
   await lay(page).click()

@@ -14,7 +14,6 @@ export interface Kept {
 export const sentBy = (requests: ReadonlyArray<Request>) =>
   requests.map((request) => `${request.url()} ${request.postData() ?? ""}`).join("\n")
 
-/** The words this browser keeps. */
 export const held = (page: Page): Promise<ReadonlyArray<Kept>> =>
   page.evaluate(() =>
     Object.keys(localStorage)

@@ -21,7 +21,6 @@ export interface Purchase {
   readonly key: string
   readonly wallet: Wallet
   readonly random: Random
-  /** The client address of the buyer. */
   readonly address: string
   /** Seconds that the authorization lives. */
   readonly lives: number

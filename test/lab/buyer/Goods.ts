@@ -12,7 +12,6 @@ export interface Order {
   readonly card?: keyof typeof cards
 }
 
-/** Each name as often as is said. */
 const weighted = <Name extends string>(counts: Readonly<Record<Name, number>>): ReadonlyArray<Name> =>
   Object.entries<number>(counts).flatMap(([name, count]) => Array.from({ length: count }, () => name as Name))
 

@@ -26,7 +26,6 @@ export interface Stage {
   readonly url: string
 }
 
-/** A funded wallet with a journal of its own. */
 export const stage = Effect.fnUntraced(function* (amountAtomic?: bigint) {
   const { url } = yield* TestServer
   const account = yield* newPayer(amountAtomic)
@@ -85,5 +84,4 @@ export interface Rejected {
   readonly message: string
 }
 
-/** The error of a rejected promise. */
 export const rejection = (promise: Promise<unknown>) => Effect.promise(() => rejected<Rejected>(promise))

@@ -34,12 +34,10 @@ export interface Authorization {
 
 type Signer = Pick<PrivateKeyAccount, "address" | "signTypedData">
 
-/** Encodes the content of a header. */
 export const encode = (payment: object) => toBase64(JSON.stringify(payment))
 
 export const challengeIn = (header: string): Challenge => JSON.parse(Buffer.from(header, "base64").toString())
 
-/** The challenge of a 402. */
 export const challengeOf = ({ headers }: { readonly headers: Headers }) =>
   challengeIn(headers.get("payment-required") ?? "")
 

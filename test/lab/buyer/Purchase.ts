@@ -269,7 +269,6 @@ export const sendInto = Effect.fnUntraced(function* (trap: Trap, url: string, pu
   return request
 })
 
-/** Another stone can be bought at once. */
 export const assertNextStone = Effect.fnUntraced(function* (url: string) {
   const next = yield* prepare(url)
   const answer = yield* send(url, next)

@@ -47,7 +47,6 @@ export const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex)
 /** Anyone who has seen a payment can submit it. */
 export const broadcast = (signed: Signed) => Effect.flatMap(LocalChain, ({ payTo }) => bring(signed, payTo))
 
-/** The payer cancels its own authorization. */
 export const cancel = ({ nonce, payer }: Purchase) =>
   onChain(async (client, chain) => {
     const hash = await submitCancel(client, chain, payer, nonce)

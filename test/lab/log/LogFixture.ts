@@ -101,15 +101,12 @@ export const integrateAll = Effect.gen(function* () {
 
 export const publish = Effect.flatMap(Pump, (pump) => pump.publish)
 
-/** Lays stones and integrates them. */
 export const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
 
 export const resume = Effect.flatMap(LogStore, (store) => store.resume)
 
-/** The newest checkpoint that was published. */
 export const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
 
-/** The log's rows in the database, as text. */
 export const stored = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
   const tiles = yield* client<{ place: string; hashes: Uint8Array }>`

@@ -57,7 +57,6 @@ export type CardFault =
   | "mistakeBefore"
   | "mistakeAfter"
 
-/** The lies of the fire campaign. */
 export const lies = [...Object.keys({ ...before, ...after }), "delayAfter"].filter(
   (name) => name !== "invalidBefore",
 ) as ReadonlyArray<CardFault>

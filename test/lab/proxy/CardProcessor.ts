@@ -219,7 +219,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
         fits: ({ isNewCharge, path }) =>
           (isNewCharge || asked === "everything") && (fault !== "nothingFound" || path.includes("/search")),
       }),
-    /** Charges honestly again. */
     calm: Effect.sync(calm),
     /** A holder grants a token for a charge, as an agent's wallet does. */
     grant: async (paymentMethod: string, amount: string, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {

@@ -178,7 +178,6 @@ export const make = Effect.fnUntraced(function* (
       const fits = (asked: "support" | "settlement") => fault.startsWith("supported") === (asked === "support")
       return arm(`facilitator ${fault}`, { fault, moment }, { rate, fits })
     },
-    /** Settles honestly again. */
     calm: Effect.sync(calm),
     /** Takes no connection any more; as often as it left it has to come back. */
     leave: Effect.sync(() => {
@@ -190,7 +189,6 @@ export const make = Effect.fnUntraced(function* (
       away -= 1
       if (away === 0) server = await open(handle, port)
     }),
-    /** How many settlements it was asked for. */
     asked: () => settlements,
   }
 })

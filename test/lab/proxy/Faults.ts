@@ -9,13 +9,11 @@ import type { Random } from "../Random.ts"
 
 /** The test's side of a fault that is armed. */
 export interface Trap {
-  /** Waits until something was caught. */
   readonly arrived: Effect.Effect<void>
   /** Lets what was caught go on, and everything after it. */
   readonly release: Effect.Effect<void>
   /** Destroys what was caught; later messages continue. */
   readonly discard: Effect.Effect<void>
-  /** It strikes no more. */
   readonly end: () => void
 }
 
@@ -57,7 +55,6 @@ export const faults = <Fault, Message>(random: Random | undefined, which: "first
       }
     },
     calm: () => void (all = []),
-    /** The fault that this message meets, if any. */
     strikes: (message: Message): Struck<Fault> | undefined =>
       all.find(({ fits, rate }) => fits(message) && falls(rate)),
   }

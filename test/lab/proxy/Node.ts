@@ -33,7 +33,6 @@ const falsehoods = {
 
 export type NodeProxy = Effect.Success<ReturnType<typeof make>>
 
-/** Which node answers a call. */
 type Pick = (method: string, before: number, params: string) => View
 
 const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
@@ -120,7 +119,6 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
 
   return {
     url,
-    /** Every submitted transaction, by its hash. */
     raw: raw as ReadonlyMap<Hex, Hex>,
     /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
     arm: (method: string, fault: NodeFault, fits: (params: string) => boolean = () => true, rate = 1): Trap =>

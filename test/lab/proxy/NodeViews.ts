@@ -27,7 +27,6 @@ export type Answer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string } }
 
-/** One call to the node itself. */
 export type Ask = (method: string, params: ReadonlyArray<unknown>) => Promise<Answer>
 
 interface Block {
@@ -43,7 +42,6 @@ const resultOf = async <A>(answer: Promise<Answer>): Promise<A> => {
   return given.result as A
 }
 
-/** How the node of this view answers a call. */
 export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer> => {
   const { method, params = [] } = call
   const newest = hexToBigInt(await resultOf<Hex>(ask("eth_blockNumber", [])))

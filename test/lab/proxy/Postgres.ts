@@ -69,7 +69,6 @@ const preparedIn = (parse: Buffer) => {
 /** The name of the statement that a Bind is for, behind that of its portal. */
 const boundIn = (bind: Buffer) => textAt(bind, 5 + Buffer.byteLength(textAt(bind, 5)) + 1)
 
-/** The text of a Query. */
 const queryIn = (query: Buffer) => textAt(query, 5)
 
 const message = (type: string, ...parts: ReadonlyArray<string>) => {
@@ -227,7 +226,6 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
   return {
     url: url.href,
     port,
-    /** Each text that was sent, once. */
     statements: statements as ReadonlySet<string>,
     /** From now on statements that match meet this fault. */
     arm: (statement: RegExp, fault: PostgresFault, rate = 1): Trap =>
@@ -238,11 +236,9 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
       }),
     /** New connections go to this port: another server has taken over. */
     leadTo: (next: number) => void (upstreamPort = next),
-    /** Cuts every connection there is. */
     cutAll,
     /** Whether new connections are closed at once. */
     refuse: (isRefused: boolean) => void (isRefusing = isRefused),
-    /** How many connections were closed at once. */
     refused: () => refused,
     calm: Effect.sync(() => {
       calm()

@@ -5,7 +5,6 @@ import { expect } from "vitest"
 
 const kept = join(import.meta.dirname, "..", "..", "..", "test-results")
 
-/** A file of the test that runs now. */
 export const fileOf = (ending: string): string => {
   mkdirSync(kept, { recursive: true })
   const name = (expect.getState().currentTestName ?? "").toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-")

@@ -41,7 +41,6 @@ export const bearer = ({ token }: Pick<RoomClient, "token">, address: string = n
   ...from(address),
 })
 
-/** A new room and its invite. */
 export const newRoom = Effect.fnUntraced(function* (url: string) {
   const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
   const { room, token }: { room: { id: string }; token: string } = JSON.parse(answer.text)
@@ -72,7 +71,6 @@ export const endRoom = Effect.fnUntraced(function* ({ id }: Pick<RoomClient, "id
   yield* sql`UPDATE rooms SET expires_at = now(), created_at = now() - interval '7 days' WHERE id = ${id}::uuid`
 })
 
-/** Code of a refusal. */
 export const codeOf = (answer: Answer): string => {
   const body: { readonly error?: { readonly code: string } } = JSON.parse(answer.text)
   return body.error?.code ?? ""

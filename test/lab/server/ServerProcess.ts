@@ -77,7 +77,6 @@ export const server = async ({ environment, hear = () => {}, name = "server", sk
       life.child.once("exit", () => (crashes += isMeant ? 0 : 1))
       return life
     },
-    /** Its newest life. */
     life: () => life,
     isRunning: () => life?.child.exitCode === null && life.child.signalCode === null,
     ready: (patienceMs: number) => isReady(url, patienceMs),
@@ -124,7 +123,6 @@ export const make = Effect.fnUntraced(function* (environment: Readonly<Record<st
     signal: (name: NodeJS.Signals) => Effect.map(life, ({ signal }) => signal(name)),
     /** Its exit code, null when a signal ended it. */
     ended: Effect.flatMap(life, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
-    /** Of its newest life. */
     output: () => one.life()?.output() ?? "",
     /** From now on its output is not read. */
     deafen: () => void one.life()?.child.stdout?.pause(),

@@ -1,6 +1,5 @@
 /** Faults of a text by the rules of our prose (CONTRIBUTING.md): long sentences, subject clauses, and words with a better one. */
 
-/** Words of a sentence, at most. */
 const longest = 30
 
 /** The field's word for each that is not. */
