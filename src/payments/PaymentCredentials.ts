@@ -1,7 +1,6 @@
 /** Judges the credential of a request: valid, already used by the same purchase, or refused. */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Hex } from "viem"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest, notHere } from "./card/Rail.ts"
@@ -12,12 +11,12 @@ import type { SoldAct } from "./Act.ts"
 import type { ChainPayment, Payment, PaymentRejected } from "./Payment.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import type { ChainUnavailable } from "./chain/Rpc.ts"
-import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
-import { type PaymentBinding, refuseMember } from "./verify/Offer.ts"
+import { alreadyUsed, unexplained } from "./chain/Eip3009.ts"
+import { refuseMember } from "./verify/Offer.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/NodeWatch.ts"
 import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
-import { PaymentVerifier, type RefusedPayment } from "./verify/PaymentVerifier.ts"
+import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 
 export interface CredentialRequest extends CardRequest {
@@ -57,21 +56,6 @@ const unproven = new FacilitatorUnavailable({
 export const isRefused = (error: unknown) =>
   error instanceof PaymentInvalid || error instanceof AuthorizationAlreadyBound || error === unproven
 
-const chainPayment = (
-  { network }: Terms,
-  authorization: SignedAuthorization,
-  fromBlock: bigint,
-  binding?: PaymentBinding,
-  transaction: Option.Option<Hex> = Option.none(),
-): ChainPayment => ({
-  rail: "x402",
-  network,
-  authorization,
-  fromBlock,
-  transaction,
-  ...(binding === undefined ? {} : { binding }),
-})
-
 const presented = (payment: Payment, payload: string, balance?: PayerBalance): PresentedPayment => ({
   _tag: "Presented",
   payment,
@@ -104,30 +88,24 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         return Option.map(attempt, (attempt): DuplicateRequest => ({ _tag: "Duplicate", attempt }))
       })
 
-      const traced = Effect.fnUntraced(function* (found: RefusedPayment, terms: Terms) {
-        const { authorization, fromBlock, payload, transaction } = yield* trace(found, terms).pipe(
+      const traced = (payment: ChainPayment, payload: string, refusal: PaymentRejected, terms: Terms) =>
+        trace(payment, refusal, terms).pipe(
           Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
+          Effect.map((found) => presented(found, payload)),
         )
-        return presented(
-          chainPayment(terms, authorization, fromBlock, found.binding, Option.some(transaction)),
-          payload,
-        )
-      })
 
       const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const sale = { ...saleOf(act, request.url, request.parameters), bodySha256: request.bodySha256 }
-        const found = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
-        if (found._tag === "Verified") {
-          const { authorization, balance, binding, fromBlock, payload } = found
-          return presented(chainPayment(terms, authorization, fromBlock, binding), payload, balance)
-        }
+        const { payload, payment, verdict } = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
+        if (verdict._tag === "Verified") return presented(payment, payload, verdict.balance)
         // The database decides whose payment it is, independent of the chain.
-        const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
+        const duplicate = yield* duplicateOf(request.key, payment)
         if (Option.isSome(duplicate)) return duplicate.value
-        if (found._tag === "Unverified") {
-          return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(found.cause)
+        if (verdict._tag === "Unverified") {
+          return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(verdict.cause)
         }
-        return yield* found.isTraceable ? traced(found, terms) : found.refusal
+        const { isTraceable, refusal } = verdict
+        return yield* isTraceable ? traced(payment, payload, refusal, terms) : refusal
       })
 
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
@@ -154,8 +132,8 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       })
 
       /** The payment of a verified authorization that the token calls used by now: a stranger may have broadcast it. */
-      const paidByNow = ({ authorization, binding }: ChainPayment, payload: string, terms: Terms) =>
-        traced({ _tag: "Refused", authorization, payload, refusal: usedByNow, isTraceable: true, binding }, terms)
+      const paidByNow = (payment: ChainPayment, payload: string, terms: Terms) =>
+        traced(payment, payload, usedByNow, terms)
 
       /** Whether a wallet that has paid here before signed this payment for this offer. */
       const isKnown = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {

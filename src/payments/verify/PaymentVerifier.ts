@@ -8,36 +8,28 @@ import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../Hex.ts"
-import type { PaymentRejected } from "../Payment.ts"
-import { bindingOf, mismatch, type PaymentBinding, refuse, refuseMember, reject, untimely } from "./Offer.ts"
+import type { ChainPayment, PaymentRejected } from "../Payment.ts"
+import { bindingOf, mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
 import { type Fault, payloadIn, type PaymentHeader, withSignature } from "./Header.ts"
 import { Signatures } from "./Signature.ts"
 
-export interface VerifiedPayment {
-  readonly _tag: "Verified"
-  readonly authorization: SignedAuthorization
-  readonly payload: string
-  readonly fromBlock: bigint
-  readonly balance: PayerBalance
-  readonly binding?: PaymentBinding
-}
+/** The judgement of the wallet and the chain about a payment. */
+export type Verdict =
+  /** `fromBlock` of the payment is where a search for its transfer begins. */
+  | { readonly _tag: "Verified"; readonly balance: PayerBalance }
+  /**
+   * Refused, unless another attempt holds its authorization or it has paid. `isTraceable` if it fits the offer and is
+   * signed by its wallet, so that following it on chain is worth it.
+   */
+  | { readonly _tag: "Refused"; readonly refusal: PaymentRejected; readonly isTraceable: boolean }
+  /** The chain did not answer. The ledger still knows the attempt that holds it. */
+  | { readonly _tag: "Unverified"; readonly cause: ChainUnavailable }
 
-/** A payment that is refused unless another attempt holds its authorization or it has already paid. */
-export interface RefusedPayment {
-  readonly _tag: "Refused"
-  readonly authorization: SignedAuthorization
+export interface JudgedPayment {
+  readonly payment: ChainPayment
+  /** The payload as the client sent it, JSON. */
   readonly payload: string
-  readonly refusal: PaymentRejected
-  /** Whether it fits the offer and is signed by its wallet, so that following it on chain is worth it. */
-  readonly isTraceable: boolean
-  readonly binding?: PaymentBinding
-}
-
-/** A payment that could not be checked on chain. The ledger still knows the attempt that holds it. */
-export interface UnverifiedPayment {
-  readonly _tag: "Unverified"
-  readonly authorization: SignedAuthorization
-  readonly cause: ChainUnavailable
+  readonly verdict: Verdict
 }
 
 const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
@@ -69,12 +61,11 @@ const maybeUsed: ReadonlySet<string> = new Set([
 
 const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
 
-const refusedAs = (
-  authorization: SignedAuthorization,
-  payload: string,
-  refusal: PaymentRejected,
-  isTraceable: boolean,
-): RefusedPayment => ({ _tag: "Refused", authorization, payload, refusal, isTraceable })
+const refusedAs = (refusal: PaymentRejected, isTraceable: boolean): Verdict => ({
+  _tag: "Refused",
+  refusal,
+  isTraceable,
+})
 
 const invalid = ({ fault, member }: Fault) => Result.fail(refuseMember("invalid_payload", member, `${fault}.`))
 
@@ -104,6 +95,14 @@ const authorizationOf = (
   signature: inLowerCase(signature),
 })
 
+const paymentOf = (authorization: SignedAuthorization, { network }: Terms): ChainPayment => ({
+  rail: "x402",
+  network,
+  authorization,
+  fromBlock: 0n,
+  transaction: Option.none(),
+})
+
 export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
   "spirit-altar/payments/verify/PaymentVerifier",
   {
@@ -113,14 +112,16 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       const clock = yield* DatabaseClock
 
       /** Judges a payment that fits the offer by its wallet and the chain. */
-      const judge = Effect.fnUntraced(function* (sent: SignedAuthorization, text: string, terms: Terms) {
-        const signed = yield* signatures.plausible(sent, terms)
-        const authorization = signed ?? sent
-        const payload = authorization.signature === sent.signature ? text : withSignature(text, authorization.signature)
+      const judge = Effect.fnUntraced(function* (asked: ChainPayment, sent: string, terms: Terms) {
+        const signed = yield* signatures.plausible(asked.authorization, terms)
+        const authorization = signed ?? asked.authorization
+        const isRespelled = authorization.signature !== asked.authorization.signature
+        const payload = isRespelled ? withSignature(sent, authorization.signature) : sent
+        const payment: ChainPayment = { ...asked, authorization }
         /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
         const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
           const isTraceable = yield* signatures.proven(authorization, terms)
-          return refusedAs(authorization, payload, isTraceable ? refusal : unproven, isTraceable)
+          return { payment, payload, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
         })
         if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
         if (yield* signatures.isHigh(signed, terms))
@@ -137,29 +138,28 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           const refusal = refuse(simulation.reason, messageOf(simulation.reason))
           return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
         }
-        const verified: VerifiedPayment = {
-          _tag: "Verified",
-          authorization,
-          payload,
-          fromBlock: simulation.block,
-          balance: { balanceAtomic: simulation.balance, asOfMillis, isExact: false },
-        }
-        return verified
+        const balance = { balanceAtomic: simulation.balance, asOfMillis, isExact: false }
+        const verdict: Verdict = { _tag: "Verified", balance }
+        return { payment: { ...payment, fromBlock: simulation.block }, payload, verdict }
       })
 
       /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
-      const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
-        const { payload, text } = yield* Effect.fromResult(read(header))
-        const authorization = authorizationOf(payload, terms)
-        const misfit = mismatch(payload, terms, sale)
-        if (misfit !== undefined) return refusedAs(authorization, text, misfit, false)
-        const bound = bindingOf(payload, sale)
-        if (Result.isFailure(bound)) return refusedAs(authorization, text, bound.failure, false)
-
-        return yield* judge(authorization, text, terms).pipe(
-          Effect.map((judged) => ({ ...judged, binding: bound.success })),
+      const verify = Effect.fnUntraced(function* (
+        header: PaymentHeader,
+        terms: Terms,
+        sale: Sale,
+      ): Effect.fn.Return<JudgedPayment, PaymentRejected> {
+        const { payload: sent, text: payload } = yield* Effect.fromResult(read(header))
+        const payment = paymentOf(authorizationOf(sent, terms), terms)
+        const misfit = mismatch(sent, terms, sale)
+        if (misfit !== undefined) return { payment, payload, verdict: refusedAs(misfit, false) }
+        const bound = bindingOf(sent, sale)
+        if (Result.isFailure(bound)) return { payment, payload, verdict: refusedAs(bound.failure, false) }
+        const binding = bound.success
+        const named = binding === undefined ? payment : { ...payment, binding }
+        return yield* judge(named, payload, terms).pipe(
           Effect.catchTag("ChainUnavailable", (cause) =>
-            Effect.succeed<UnverifiedPayment>({ _tag: "Unverified", authorization, cause }),
+            Effect.succeed({ payment, payload, verdict: { _tag: "Unverified", cause } as const }),
           ),
         )
       })

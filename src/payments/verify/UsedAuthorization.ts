@@ -1,6 +1,5 @@
 /** Follows the money of a used authorization that no attempt holds: it may have paid us before its request arrived. */
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
-import type { Hex } from "viem"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { Chain } from "../chain/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../chain/Eip3009.ts"
@@ -10,15 +9,6 @@ import { type ChainPayment, PaymentRejected } from "../Payment.ts"
 import type { Terms } from "../PaymentTerms.ts"
 import { UnmatchedPayments } from "../store/Unmatched.ts"
 import { longestLife } from "./Offer.ts"
-import type { RefusedPayment } from "./PaymentVerifier.ts"
-
-export interface FoundPayment {
-  readonly authorization: SignedAuthorization
-  readonly payload: string
-  /** At most the number of its block and of the final block, since its block may be reorganised. */
-  readonly fromBlock: bigint
-  readonly transaction: Hex
-}
 
 /** Seconds around an authorization's expiry in which its use is searched for. */
 const searchedSeconds = 86_400n
@@ -63,7 +53,11 @@ const make = Effect.gen(function* () {
   const turn = yield* Semaphore.make(followedAtOnce)
 
   /** The transfer that paid us. A forged authorization costs nothing, so only a used one starts a search. */
-  const follow = Effect.fnUntraced(function* ({ authorization, refusal }: RefusedPayment, now: bigint) {
+  const follow = Effect.fnUntraced(function* (
+    authorization: SignedAuthorization,
+    refusal: PaymentRejected,
+    now: bigint,
+  ) {
     const { validBefore } = authorization
     if (validBefore > now + searchedSeconds || validBefore < now - searchedSeconds) {
       return yield* refusal.reason === alreadyUsed ? unsearched : refusal
@@ -81,15 +75,12 @@ const make = Effect.gen(function* () {
    * The payment that a refused one has already made and that may be claimed. Otherwise fails with an accurate refusal, or
    * with `ChainUnavailable` while nothing is proven.
    */
-  const trace = Effect.fn("UsedAuthorization.trace")(function* (refused: RefusedPayment, terms: Terms) {
-    const { authorization, payload } = refused
-    const payment: ChainPayment = {
-      rail: "x402",
-      network: terms.network,
-      authorization,
-      fromBlock: 0n,
-      transaction: Option.none(),
-    }
+  const trace = Effect.fn("UsedAuthorization.trace")(function* (
+    payment: ChainPayment,
+    refusal: PaymentRejected,
+    terms: Terms,
+  ) {
+    const { authorization } = payment
     const now = secondsOf((yield* clock.now).millis)
     const recorded = yield* unmatched.find(payment)
     if (Option.isSome(recorded)) {
@@ -98,11 +89,12 @@ const make = Effect.gen(function* () {
       const isClaimable = [secondsOf(foundAtMillis), now].every((at) => isFresh(authorization, terms, at))
       if (!isClaimable) return yield* unclaimed(transaction)
     }
-    const { block, transaction } = yield* follow(refused, now)
+    const { block, transaction } = yield* follow(authorization, refusal, now)
     const final = yield* chain.final
     if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
+      // Its block may be reorganised.
       const fromBlock = block.number < final.number ? block.number : final.number
-      return { authorization, payload, fromBlock, transaction } satisfies FoundPayment
+      return { ...payment, fromBlock, transaction: Option.some(transaction) } satisfies ChainPayment
     }
     if (!(yield* chain.isFinal(block))) return yield* unproven("paid in a block that is not final")
     return yield* unclaimed(transaction)
