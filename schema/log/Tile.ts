@@ -77,15 +77,3 @@ export const placeOf = ({ height, index }: Subtree): TilePlace & { readonly star
 /** Encodes each entry, at most 65,535 bytes, after its length as two bytes, big-endian. */
 export const bundleBytes = (entries: ReadonlyArray<Uint8Array>): Bytes =>
   concat(...entries.flatMap((entry) => [Uint8Array.of(Math.floor(entry.length / 256), entry.length % 256), entry]))
-
-export const parseBundle = (bytes: Uint8Array): ReadonlyArray<Uint8Array> | Malformed => {
-  const entries: Array<Uint8Array> = []
-  for (let at = 0; at < bytes.length;) {
-    const [high, low] = bytes.subarray(at, at + 2)
-    const end = at + 2 + (high ?? 0) * 256 + (low ?? 0)
-    if (low === undefined || end > bytes.length) return new Malformed("The bundle ends within an entry.")
-    entries.push(bytes.subarray(at + 2, end))
-    at = end
-  }
-  return entries.length > fullWidth ? new Malformed(`The bundle has more than ${fullWidth} entries.`) : entries
-}

@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { parseEntry } from "../../schema/log/Entry.ts"
+import { utf8 } from "../../schema/log/Bytes.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -20,9 +19,7 @@ const [, script = ""] = /```bash\n([^]*?)```/u.exec(readFileSync("docs/proofs.md
 /** The lines that it writes for a stone with the proof of one at an index. */
 const check = async (index: number, size: number, { proofOf = index, extra = "" } = {}) => {
   const folder = newFolder()
-  const link = parseEntry(entries[index] ?? new Uint8Array())
-  if (link instanceof Malformed) throw new Error(link.message)
-  const stone = { ...link, chainHash: StaticLog.hashAt(entries, index + 1) }
+  const stone = StaticLog.linkOf(entries[index] ?? new Uint8Array())
   writeFileSync(join(folder, "stone.json"), JSON.stringify({ ok: true, stone }))
   const checkpoint = signer.note({ origin, size, root: Uint8Array.from(log.rootAt(size)), extensions: [] })
   const hashes = log.inclusion(proofOf, size)
