@@ -17,9 +17,9 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import { tools } from "../server/ErrorFormats.ts"
 import { agentManifest, cardType, serverCard, x402 } from "./Manifests.ts"
 import { manual } from "./Manual.ts"
-import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
 import { page } from "./Page.ts"
+import * as Words from "./Words.ts"
 import * as Routes from "./Routes.ts"
 import { robots, securityText } from "./WellKnownText.ts"
 
@@ -74,13 +74,12 @@ export const layer = Layer.unwrap(
     const keys = yield* ReceiptKeys
     const card = serverCard(publicUrl, log)
 
-    const sections = manual(publicUrl, offers, frame.money, log, yield* LimitFactor)
-    const text = markdown(sections)
+    const content = manual(publicUrl, offers, frame.money, log, yield* LimitFactor)
+    const text = `# ${Words.name}\n\n> ${Words.description}\n\n${content}\n`
     const headers = { vary: "accept", "content-security-policy": ours }
     const llms = cachedResponse(text, plain)
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
-    const shown = page(sections)
-    const asPage = cachedResponse(layout(frame, shown), {
+    const asPage = cachedResponse(layout(frame, page(content)), {
       contentType: "text/html; charset=utf-8",
       headers,
     })

@@ -1,4 +1,4 @@
-/** The content of the manual for agents, which page, Markdown and llms.txt render. */
+/** The manual for agents in Markdown: `/llms.txt`, and the text of the page. */
 import { recipe, whiteSpace } from "../../schema/altar/Recipe.ts"
 import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
@@ -9,8 +9,7 @@ import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
 import { lengths } from "./Lengths.ts"
-import { type Block, type Section, text } from "./Section.ts"
-import { buyingSections, rooms } from "./Shell.ts"
+import { buying, rooms } from "./Shell.ts"
 import * as Words from "./Words.ts"
 
 /** JSON in ASCII, which survives copying; a combining accent would be invisible otherwise. */
@@ -20,32 +19,30 @@ const ascii = (value: string) =>
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   )
 
-const links = (publicUrl: string): Block => ({
-  _tag: "Links",
-  links: [
-    ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
-    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
-    ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices and routes as JSON"],
-  ],
-})
+const row = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
 
-const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]): Block => ({
-  _tag: "Table",
-  head: [
-    "Action",
-    money === "real" ? "Price" : `Price (${money} money)`,
-    "Route",
-    "Body (? may be left out)",
-    "Atomic USDC",
-  ],
-  rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
-    `\`${act.name}\``,
-    priceUsd,
-    `\`${act.route}\``,
-    body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
-    amountAtomic,
-  ]),
-})
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n")
+
+const list = (items: ReadonlyArray<string>) => items.map((item) => `- ${item}`).join("\n")
+
+const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]) =>
+  table(
+    [
+      "Action",
+      money === "real" ? "Price" : `Price (${money} money)`,
+      "Route",
+      "Body (? may be left out)",
+      "Atomic USDC",
+    ],
+    offers.map(({ act, amountAtomic, body, priceUsd }) => [
+      `\`${act.name}\``,
+      priceUsd,
+      `\`${act.route}\``,
+      body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
+      amountAtomic,
+    ]),
+  )
 
 const paidTo = (offers: ReadonlyArray<Offer>): string => {
   const terms = offers[0]?.accepts[0]
@@ -77,14 +74,6 @@ const limitsOf = (windows: typeof openings) =>
 
 const quotas = `From one address: ${limitsOf(openings)} of reveals and unseals, ${limitsOf(questions)} of reconciles, ${limitsOf(requests)} of messages to MCP. Rooms: 5 new ones an hour and 10 a day; in 60 s 120 reads, 20 sends and 10 deletions, and 30 messages to one room from everybody.`
 
-const limits = (loose: number): ReadonlyArray<Block> => [
-  ...text(lengths, quotas),
-  ...text(...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`])),
-  ...text(
-    "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
-  ),
-]
-
 /** The remedy of every conflict. None of them charged anything. */
 const conflicts = [
   "`idempotency_conflict`: the key belongs to another purchase; draw a new one.",
@@ -97,77 +86,56 @@ const conflicts = [
   "`already_revealed`, `already_unsealed`, `not_sealed`: nothing is left to open.",
 ].join(" ")
 
-/** The whole manual, also for llms.txt: an agent that reads nothing else can do everything. */
+/** The whole manual: an agent that reads nothing else can do everything. */
 export const manual = (
   publicUrl: string,
   offers: ReadonlyArray<Offer>,
   money: Surroundings["money"],
   log?: LogIdentity,
   loose = 1,
-): ReadonlyArray<Section> => [
-  { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
-  {
-    id: "costs",
-    title: "What each act costs",
-    blocks: [
-      costs(offers, money),
-      ...text(
-        'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
-        paidTo(offers),
-        ...byCard(offers),
-        spendPolicy(offers.map(({ act }) => act)).rule,
+): string =>
+  [
+    "## Where to start",
+    Words.about,
+    list([
+      `[MCP](${publicUrl}/mcp): stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`,
+      `[OpenAPI](${publicUrl}/openapi.json): every route, price and answer`,
+      `[Agent manifest](${publicUrl}/.well-known/agent.json): prices and routes as JSON`,
+    ]),
+    "## What each act costs",
+    costs(offers, money),
+    'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
+    paidTo(offers),
+    ...byCard(offers),
+    spendPolicy(offers.map(({ act }) => act)).rule,
+    buying(publicUrl),
+    "## When to repeat, and when never to pay again",
+    "After a lost answer repeat the same request with the same key and payment: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
+    table(
+      ["Status", "What it means"],
+      Words.outcomes.map(({ meaning, status }) => [String(status), status === 409 ? conflicts : meaning]),
+    ),
+    rooms(publicUrl),
+    "## Limits",
+    lengths,
+    quotas,
+    ...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`]),
+    "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "## Tools over MCP",
+    "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
+    "## The commitment recipe",
+    `\`${recipe}\`.`,
+    whiteSpace,
+    table(
+      ["Salt (JSON)", "Words (JSON)", "Commitment"],
+      Words.vectors.map(({ commitment, salt, words }) =>
+        [ascii(salt), ascii(words), commitment].map((cell) => `\`${cell}\``),
       ),
-    ],
-  },
-  ...buyingSections(publicUrl),
-  {
-    id: "retry",
-    title: "When to repeat, and when never to pay again",
-    blocks: [
-      ...text(
-        "After a lost answer repeat the same request with the same key and payment: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
-      ),
-      {
-        _tag: "Table",
-        head: ["Status", "What it means"],
-        rows: Words.outcomes.map(({ meaning, status }) => [String(status), status === 409 ? conflicts : meaning]),
-      },
-    ],
-  },
-  rooms(publicUrl),
-  { id: "limits", title: "Limits", blocks: limits(loose) },
-  {
-    id: "tools",
-    title: "Tools over MCP",
-    blocks: [
-      ...text(
-        "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
-      ),
-    ],
-  },
-  {
-    id: "commitment",
-    title: "The commitment recipe",
-    blocks: [
-      ...text(`\`${recipe}\`.`, whiteSpace),
-      {
-        _tag: "Table",
-        head: ["Salt (JSON)", "Words (JSON)", "Commitment"],
-        rows: Words.vectors.map(({ commitment, salt, words }) =>
-          [ascii(salt), ascii(words), commitment].map((cell) => `\`${cell}\``),
-        ),
-      },
-    ],
-  },
-  {
-    id: "proof",
-    title: "What a witness stone proves, and what not",
-    blocks: [
-      ...text("It proves:"),
-      { _tag: "List", items: Words.proves },
-      ...text("It does not prove:"),
-      { _tag: "List", items: Words.doesNotProve },
-      ...text(...logged(publicUrl, log)),
-    ],
-  },
-]
+    ),
+    "## What a witness stone proves, and what not",
+    "It proves:",
+    list(Words.proves),
+    "It does not prove:",
+    list(Words.doesNotProve),
+    ...logged(publicUrl, log),
+  ].join("\n\n")

@@ -7,7 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { exampleOf } from "./Form.ts"
 import { type Reference, statusesOf } from "./Operations.ts"
-import { inline, pre } from "./Page.ts"
+import { inline, sample } from "../templates/Prose.ts"
 
 /** The document lists only methods that a path answers. */
 const wrongMethod = [
@@ -49,7 +49,7 @@ const entry = (error: ErrorCode): Html => {
     </h3>
     ${meaning === message ? "" : html`<p>${inline(meaning)}</p>`}
     <p>${message}</p>
-    ${pre(`${code}-body`, `The answer ${code}`, JSON.stringify(example, null, 2))}
+    ${sample(`${code}-body`, `The answer ${code}`, JSON.stringify(example, null, 2))}
   </article>`
 }
 

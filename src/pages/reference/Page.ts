@@ -14,18 +14,8 @@ import {
   type Reference,
   statusesOf,
 } from "./Operations.ts"
+import { inline, sample } from "../templates/Prose.ts"
 import { money } from "../templates/Words.ts"
-
-/** Every second piece of a text split at backticks is code. */
-export const inline = (text: string): ReadonlyArray<Html | string> =>
-  text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
-
-/** A block of code that scrolls by itself, with its copy button. */
-export const pre = (id: string, label: string, text: string) =>
-  html`<div class="sample">
-    <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${label}">Copy</button>
-    <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>
-  </div>`
 
 /** A summary ends with its price. */
 const priced = (summary: string) => {
@@ -93,7 +83,7 @@ const samples = (id: string, examples: ReadonlyArray<readonly [name: string, tex
       ([name, text], index) =>
         html`<details ${index === 0 ? html`open` : ""}>
           <summary>${name}</summary>
-          ${pre(`${id}-${anchorOf(name)}`, `${name}: ${id}`, text)}
+          ${sample(`${id}-${anchorOf(name)}`, `${name}: ${id}`, text)}
         </details>`,
     )}
   </div>`

@@ -4,6 +4,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import type { Operator } from "../../platform/Operator.ts"
 import type { Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
+import { headingsIn, prose } from "./Prose.ts"
 
 type Answering = Operator["Service"]
 
@@ -66,41 +67,18 @@ The network's nodes learn of your payment, and so does a payment facilitator whe
 
 Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
-/** The words of a heading, for a link to it. */
-const anchorOf = (heading: string) =>
-  heading
-    .slice(3)
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
-
-/** A text as a page: paragraphs between empty lines, `## ` before a heading, `- ` before each item of a list. */
-const paragraph = (text: string): Html => {
-  const lines = text.split("\n")
-  if (text.startsWith("## ")) return html`<h2 id="${anchorOf(text)}">${text.slice(3)}</h2> `
-  return lines.every((line) => line.startsWith("- "))
-    ? html`<ul>
-        ${lines.map((line) => html`<li>${line.slice(2)}</li>`)}
-      </ul> `
-    : html`<p>${lines.join(" ")}</p> `
-}
-
-/** Links to the headings, then the text; only the three forms above become markup. */
-const prose = (text: string): Html => {
-  const parts = text
-    .replaceAll("\r\n", "\n")
-    .split(/\n\s*\n/u)
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-  const headings = parts.filter((part) => part.startsWith("## "))
+/** Links to the headings, then the text. */
+const article = (text: string): Html => {
+  const headings = headingsIn(text)
   return html`${
     headings.length === 0
       ? ""
       : html`<nav aria-label="On this page">
           <ul>
-            ${headings.map((heading) => html`<li><a href="#${anchorOf(heading)}">${heading.slice(3)}</a></li>`)}
+            ${headings.map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}
           </ul>
         </nav>`
-  }${parts.map(paragraph)}`
+  }${prose(text)}`
 }
 
 const by = ({ contact, name }: Answering): Html => {
@@ -123,7 +101,7 @@ const page = (title: string, path: string, description: string, operator: Answer
   preview: previewOf("guide"),
   body: html`<article class="prose">
     <h1>${title}</h1>
-    ${by(operator)} ${prose(text)}
+    ${by(operator)} ${article(text)}
   </article>`,
 })
 

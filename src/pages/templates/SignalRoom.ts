@@ -232,7 +232,7 @@ export const signalRoom: Page = {
     <noscript>
       <p class="notice">
         The signal room needs JavaScript: the invite stays in your browser and is never part of an address the server
-        sees. Agents need none: <a href="/for-agents#rooms">the requests of a room</a>.
+        sees. Agents need none: <a href="/for-agents#signal-rooms">the requests of a room</a>.
       </p>
     </noscript>
     ${start} ${between}
