@@ -1,5 +1,5 @@
 /** Limits as data: counts and windows, and the remaining quota of each. */
-import { Context, Data, Metric, Schema } from "effect"
+import { Context, Data, Effect, Metric, Schema } from "effect"
 
 /** At most `quota` accepted requests in any interval of `seconds`. */
 export interface Window {
@@ -37,7 +37,7 @@ export class Exceeded extends Data.TaggedError("Exceeded")<{
 /** Multiplies the quotas of all limits: a sandbox loosens them on request, for a run of contract tests. */
 export const LimitFactor = Context.Reference<number>("spirit-altar/limits/LimitFactor", { defaultValue: () => 1 })
 
-export const scaled = ([first, ...others]: Limit, factor: number): Limit => {
+const scaled = ([first, ...others]: Limit, factor: number): Limit => {
   const wider = (window: Window): Window => {
     const quota = window.quota * factor
     return { ...window, quota, says: window.says.replace(/^[0-9]+/u, String(quota)) }
@@ -49,7 +49,7 @@ export const scaled = ([first, ...others]: Limit, factor: number): Limit => {
  * The keys of a caller's windows as an array of PostgreSQL, NULL where it has no such network. `caller` is a pseudonym of
  * `ClientAddress`, which needs no quotes.
  */
-export const keysOf = (limit: Limit, caller: string): string => {
+const keysOf = (limit: Limit, caller: string): string => {
   const [address = "", customer, site] = caller.split(".")
   const keys = limit.map(({ name, network }) => {
     const place = network === 48 ? site : network === 56 ? customer : address
@@ -57,9 +57,6 @@ export const keysOf = (limit: Limit, caller: string): string => {
   })
   return `{${keys.join(",")}}`
 }
-
-export const quotasOf = (limit: Limit) => limit.map(({ quota }) => quota)
-export const secondsOf = (limit: Limit) => limit.map(({ seconds }) => seconds)
 
 /** The columns of `rate_limits_take`, in the order of the windows; null where nothing was asked. */
 export const Counts = Schema.Struct({
@@ -70,7 +67,7 @@ export const Counts = Schema.Struct({
 })
 export type Counts = typeof Counts.Type
 
-export const remainingOf = (limit: Limit, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
+const remainingOf = (limit: Limit, { at, oldest, used }: Counts): ReadonlyArray<Remaining> =>
   limit.flatMap((window, index) => {
     const count = used?.[index] ?? null
     if (count === null || at === null) return []
@@ -85,7 +82,7 @@ const refusals = Metric.counter("altar.limiter.refusals", {
 })
 
 /** The refusal by the exhausted window that recovers last. */
-export const exceeded = (limit: Limit, counts: Counts): Exceeded => {
+const exceeded = (limit: Limit, counts: Counts): Exceeded => {
   const remaining = remainingOf(limit, counts)
   const [longest] = remaining
     .filter(({ remaining }) => remaining === 0)
@@ -94,6 +91,22 @@ export const exceeded = (limit: Limit, counts: Counts): Exceeded => {
   refusals.updateUnsafe(1, Context.make(Metric.CurrentMetricAttributes, { policy: window.name }))
   return new Exceeded({ window, retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)), remaining })
 }
+
+/** A limit as `rate_limits_take` reads it, and what the counts of its windows say. */
+export const counting = (limit: Limit) =>
+  Effect.map(LimitFactor, (factor) => {
+    const own = scaled(limit, factor)
+    return {
+      quotas: own.map(({ quota }) => quota),
+      seconds: own.map(({ seconds }) => seconds),
+      keysOf: (caller: string) => keysOf(own, caller),
+      /** The remaining quota of an accepted request. */
+      admit: (counts: Counts) =>
+        Effect.suspend(() =>
+          counts.taken === true ? Effect.succeed(remainingOf(own, counts)) : Effect.fail(exceeded(own, counts)),
+        ),
+    }
+  })
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
 export const headersOf = (remaining: ReadonlyArray<Remaining>) => ({

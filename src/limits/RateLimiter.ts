@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { inBatches, retryConflicts } from "../platform/Sql.ts"
-import { Counts, exceeded, keysOf, type Limit, LimitFactor, quotasOf, remainingOf, scaled, secondsOf } from "./Limit.ts"
+import { counting, Counts, type Limit } from "./Limit.ts"
 
 const sweepEvery = "5 minutes"
 const batch = 1000
@@ -18,18 +18,15 @@ const countsOf = rowsOf("rate_limits", Counts)
 export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/limits/RateLimiter", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const factor = yield* LimitFactor
 
     /** Takes one request of a caller, a pseudonym and never an address, and returns the remaining quota. */
     const take = Effect.fn("RateLimiter.take")(function* (asked: Limit, caller: string) {
-      const limit = scaled(asked, factor)
+      const { admit, keysOf, quotas, seconds } = yield* counting(asked)
       const [counts] = yield* countsOf(
         retryConflicts(sql`
-          SELECT * FROM rate_limits_take(${keysOf(limit, caller)}::text[], ${quotasOf(limit)}::int[],
-            ${secondsOf(limit)}::int[])`),
+          SELECT * FROM rate_limits_take(${keysOf(caller)}::text[], ${quotas}::int[], ${seconds}::int[])`),
       ).pipe(Effect.orDie)
-      if (counts === undefined) return yield* Effect.die("a request was not counted")
-      return counts.taken === true ? remainingOf(limit, counts) : yield* exceeded(limit, counts)
+      return counts === undefined ? yield* Effect.die("a request was not counted") : yield* admit(counts)
     })
 
     const sweepOnce = sql`

@@ -1,5 +1,5 @@
 /** The signal room's endpoints, which pass requests to the store and encode its results by the contract. */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
@@ -13,7 +13,7 @@ import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { RoomStore } from "./RoomStore.ts"
 import { refuseRoom } from "./Refusals.ts"
 import { body, tokenOf } from "./Requests.ts"
-import type { LimitedOutcome } from "./Rows.ts"
+import type { Admitted } from "./Rows.ts"
 
 const roomBody = body.as(RoomBody, "{}")
 const messageBody = body.as(MessageBody)
@@ -33,19 +33,16 @@ const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
     headersOf(remaining),
   )
 
+const isExceeded = (error: unknown): error is Exceeded => error instanceof Exceeded
+
 /** Encodes an admitted request by `write`, with the remaining quota of what it took. */
-const respond = <A, Answered, Refusal, E>(
-  admitted: Effect.Effect<LimitedOutcome<A, Refusal>, E>,
+const respond = <A, Answered, E>(
+  admitted: Effect.Effect<Admitted<A>, E | Exceeded>,
   write: (value: A, headers: RateLimitHeaders) => Answered,
 ) =>
-  Effect.catchIf(
-    admitted,
-    (error): error is Extract<E, Exceeded> => error instanceof Exceeded,
-    (exceeded) => Effect.fail(tooMany(exceeded)),
-  ).pipe(
-    Effect.flatMap(({ outcome, remaining }) =>
-      Effect.fromResult(Result.map(outcome, (value) => write(value, headersOf(remaining)))),
-    ),
+  admitted.pipe(
+    Effect.map(({ remaining, value }) => write(value, headersOf(remaining))),
+    Effect.catchIf(isExceeded, (exceeded) => Effect.fail(tooMany(exceeded))),
   )
 
 /** Answers stored bytes, so that a replay equals the first answer. */

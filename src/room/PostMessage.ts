@@ -1,28 +1,18 @@
 /** Posts messages: limits, clientId, sequence, eviction and insert, in one statement for all concurrent sends. */
 import { randomUUID } from "node:crypto"
-import { Effect, Result, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
 import { retained } from "../../schema/room/Limits.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import {
-  type Exceeded,
-  exceeded,
-  keysOf,
-  type Limit,
-  LimitFactor,
-  quotasOf,
-  remainingOf,
-  scaled,
-  secondsOf,
-} from "../limits/Limit.ts"
+import { counting } from "../limits/Limit.ts"
 import * as Batcher from "../platform/Batcher.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { isRefused } from "../platform/Sql.ts"
 import * as Invites from "./Invites.ts"
 import { newMessages, sends } from "./Limits.ts"
-import { type Caller, type LimitedOutcome, LookupRow, opened, prepared, type RoomClosed } from "./Rows.ts"
+import { type Admitted, type Caller, LookupRow, opened, prepared } from "./Rows.ts"
 
 interface Send {
   readonly id: string
@@ -139,8 +129,8 @@ const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ofAddress = scaled(sends, yield* LimitFactor)
-  const limit: Limit = [...ofAddress, ...scaled([newMessages], yield* LimitFactor)]
+  const ofAddress = yield* counting(sends)
+  const limit = yield* counting([...sends, newMessages])
   const post = yield* prepared(PostRow, statement)
 
   /** The original of a replay that was committed after this statement's snapshot. */
@@ -160,37 +150,29 @@ export const make = Effect.gen(function* () {
       return post(
         batch.map(({ id }) => id),
         batch.map(({ caller }) => Invites.proofOf(caller.token)),
-        batch.map(({ caller }) => keysOf(ofAddress, caller.address)),
+        batch.map(({ caller }) => ofAddress.keysOf(caller.address)),
         fingerprints.map(({ clientKey }) => clientKey),
         fingerprints.map(({ contentKey }) => contentKey),
         parts.map(({ head }) => head),
         parts.map(({ middle }) => middle),
         Invites.blind,
-        quotasOf(limit),
-        secondsOf(limit),
+        limit.quotas,
+        limit.seconds,
       )
     },
   })
 
   return Effect.fnUntraced(
-    function* (
-      id: string,
-      message: MessageBody,
-      caller: Caller,
-    ): Effect.fn.Return<LimitedOutcome<PostedMessage, RoomClosed | RoomConflict>, Exceeded | SqlError.SqlError> {
+    function* (id: string, message: MessageBody, caller: Caller) {
       const row = yield* ask({ id, message, caller })
-      const room = opened(row)
-      if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
-      if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
-      if (row.taken !== true) return yield* exceeded(limit, row)
-      const remaining = remainingOf(limit, row)
+      const room = yield* opened(row)
+      if (row.verdict === "conflict") return yield* new RoomConflict({})
+      const remaining = yield* limit.admit(row)
       const text = row.body ?? (yield* originalOf(id, row.original))
       // The room was deleted concurrently.
-      if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }
-      return {
-        remaining,
-        outcome: Result.succeed({ room: room.success, message: text, duplicate: row.verdict === "replay" }),
-      }
+      if (text === undefined) return yield* new RoomNotFound({})
+      const value: PostedMessage = { room, message: text, duplicate: row.verdict === "replay" }
+      return { remaining, value } satisfies Admitted<PostedMessage>
     },
     Effect.catchTag("SqlError", Effect.die),
   )

@@ -1,23 +1,13 @@
 /** Polls a room: token, expiry, limit and new messages, in one statement for all concurrent polls. */
-import { Effect, Result, Schema, Tuple } from "effect"
-import type { SqlError } from "effect/sql"
+import { Effect, Schema, Tuple } from "effect"
 import { retained } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
 import * as Batcher from "../platform/Batcher.ts"
-import {
-  type Exceeded,
-  exceeded,
-  keysOf,
-  LimitFactor,
-  quotasOf,
-  remainingOf,
-  scaled,
-  secondsOf,
-} from "../limits/Limit.ts"
+import { counting } from "../limits/Limit.ts"
 import { bounded, isRefused } from "../platform/Sql.ts"
 import * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
-import { type Caller, type LimitedOutcome, LookupRow, opened, prepared } from "./Rows.ts"
+import { type Admitted, type Caller, LookupRow, opened, prepared } from "./Rows.ts"
 
 export interface NewMessages {
   readonly room: Room
@@ -59,7 +49,7 @@ const statement = `
   ORDER BY place`
 
 export const make = Effect.gen(function* () {
-  const limit = scaled(reads, yield* LimitFactor)
+  const limit = yield* counting(reads)
   const read = yield* prepared(PollRow, statement)
 
   const ask = yield* Batcher.make({
@@ -74,35 +64,28 @@ export const make = Effect.gen(function* () {
           // different types.
           polls.map(({ after }) => String(after)),
           polls.map(({ caller }) => Invites.proofOf(caller.token)),
-          polls.map(({ caller }) => keysOf(limit, caller.address)),
+          polls.map(({ caller }) => limit.keysOf(caller.address)),
           Invites.blind,
-          quotasOf(limit),
-          secondsOf(limit),
+          limit.quotas,
+          limit.seconds,
         ),
       ),
   })
 
   // Untraced, as are sends: a poll is one statement in one request, which has its own span.
   return Effect.fnUntraced(
-    function* (
-      id: string,
-      after: number,
-      caller: Caller,
-    ): Effect.fn.Return<LimitedOutcome<NewMessages>, Exceeded | SqlError.SqlError> {
+    function* (id: string, after: number, caller: Caller) {
       const row = yield* ask({ id, after, caller })
-      const found = opened(row)
-      if (Result.isFailure(found)) return { remaining: [], outcome: Result.fail(found.failure) }
-      if (row.taken !== true || row.at === null) return yield* exceeded(limit, row)
-      const room = found.success
-      return {
-        remaining: remainingOf(limit, row),
-        outcome: Result.succeed({
-          room,
-          messages: row.messages ?? "",
-          truncated: after > 0 && after < room.latestSequence - retained,
-          serverTime: row.at.toISOString(),
-        }),
+      const room = yield* opened(row)
+      const remaining = yield* limit.admit(row)
+      if (row.at === null) return yield* Effect.die("a read has no time")
+      const value: NewMessages = {
+        room,
+        messages: row.messages ?? "",
+        truncated: after > 0 && after < room.latestSequence - retained,
+        serverTime: row.at.toISOString(),
       }
+      return { remaining, value } satisfies Admitted<NewMessages>
     },
     Effect.catchTag("SqlError", Effect.die),
   )

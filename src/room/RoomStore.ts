@@ -1,18 +1,9 @@
 /** Rooms and their signals. Each call takes one statement, limits included, under locked rows. */
 import { randomUUID } from "node:crypto"
-import { Context, Effect, Layer, Result } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { lifetimeDays } from "../../schema/room/Limits.ts"
-import {
-  type Exceeded,
-  exceeded,
-  keysOf,
-  LimitFactor,
-  quotasOf,
-  remainingOf,
-  scaled,
-  secondsOf,
-} from "../limits/Limit.ts"
+import { counting } from "../limits/Limit.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { inBatches } from "../platform/Sql.ts"
 import * as Ceiling from "./Ceiling.ts"
@@ -20,7 +11,7 @@ import * as Invites from "./Invites.ts"
 import { creations, deletions } from "./Limits.ts"
 import * as PostMessage from "./PostMessage.ts"
 import * as ReadMessages from "./ReadMessages.ts"
-import { type Caller, CreatedRow, type LimitedOutcome, LookupRow, opened, prepared, roomOf } from "./Rows.ts"
+import { type Caller, CreatedRow, LookupRow, opened, prepared, roomOf } from "./Rows.ts"
 
 const sweepEvery = "1 minute"
 const batch = 200
@@ -60,8 +51,8 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
   make: Effect.fnUntraced(function* (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) {
     const sql = yield* SqlClient.SqlClient
     const withinCeiling = yield* Ceiling.make(ceiling)
-    const factor = yield* LimitFactor
-    const [created, deleted] = [scaled(creations, factor), scaled(deletions, factor)]
+    const created = yield* counting(creations)
+    const deleted = yield* counting(deletions)
     const insert = yield* prepared(CreatedRow, insertion)
     const erase = yield* prepared(LookupRow, deletion)
 
@@ -69,39 +60,35 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
       function* (name: string, address: string) {
         const token = Invites.draw()
         const [row] = yield* insert(
-          keysOf(created, address),
-          quotasOf(created),
-          secondsOf(created),
+          created.keysOf(address),
+          created.quotas,
+          created.seconds,
           randomUUID(),
           name,
           Invites.digestOf(token),
         )
         if (row === undefined) return yield* Effect.die("a creation was not answered")
-        if (row.id === null) return yield* exceeded(created, row)
-        return { remaining: remainingOf(created, row), outcome: Result.succeed({ room: roomOf(row), token }) }
+        const remaining = yield* created.admit(row)
+        if (row.id === null) return yield* Effect.die("a creation made no room")
+        return { remaining, value: { room: roomOf(row), token } }
       },
       withinCeiling,
       Effect.catchTag("SqlError", Effect.die),
     )
 
     const remove = Effect.fn("RoomStore.remove")(
-      function* (
-        id: string,
-        { address, token }: Caller,
-      ): Effect.fn.Return<LimitedOutcome<void>, Exceeded | SqlError.SqlError> {
+      function* (id: string, { address, token }: Caller) {
         const [row] = yield* erase(
-          keysOf(deleted, address),
-          quotasOf(deleted),
-          secondsOf(deleted),
+          deleted.keysOf(address),
+          deleted.quotas,
+          deleted.seconds,
           id,
           Invites.proofOf(token),
           Invites.blind,
         )
         if (row === undefined) return yield* Effect.die("a deletion was not answered")
-        const room = opened(row)
-        if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
-        if (row.taken !== true) return yield* exceeded(deleted, row)
-        return { remaining: remainingOf(deleted, row), outcome: Result.void }
+        yield* opened(row)
+        return { remaining: yield* deleted.admit(row), value: undefined }
       },
       Effect.catchTag("SqlError", Effect.die),
     )

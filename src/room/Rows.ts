@@ -1,5 +1,5 @@
 /** Rows of a room as statements return them, and whether the room is open to the caller. */
-import { Effect, type Redacted, Result, Schema } from "effect"
+import { Effect, type Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
@@ -16,9 +16,9 @@ export interface Caller {
 /** Why a room is not open to a caller. */
 export type RoomClosed = RoomNotFound | RoomUnauthorized | RoomExpired
 
-/** The result of a request within its limits, and the remaining quota, empty if the room refused. */
-export interface LimitedOutcome<A, Refusal = RoomClosed> {
-  readonly outcome: Result.Result<A, Refusal>
+/** The answer to an accepted request, and its remaining quota. */
+export interface Admitted<A> {
+  readonly value: A
   readonly remaining: ReadonlyArray<Remaining>
 }
 
@@ -52,10 +52,10 @@ export const roomOf = ({ created, expires, id, latest, name }: Schema.Struct<typ
 })
 
 /** The room, if it exists and the token opens it. Expiry applies even before the room is swept. */
-export const opened = (row: LookupRow): Result.Result<Room, RoomClosed> => {
-  if (row.id === null) return Result.fail(new RoomNotFound({}))
-  if (!row.proved) return Result.fail(new RoomUnauthorized({}))
-  return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(roomOf(row))
+export const opened = (row: LookupRow): Effect.Effect<Room, RoomClosed> => {
+  if (row.id === null) return Effect.fail(new RoomNotFound({}))
+  if (!row.proved) return Effect.fail(new RoomUnauthorized({}))
+  return row.expired ? Effect.fail(new RoomExpired({})) : Effect.succeed(roomOf(row))
 }
 
 /** A statement by its text, which is written once: composing a long one costs as much as running it. */
