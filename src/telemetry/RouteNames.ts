@@ -1,4 +1,5 @@
 /** Maps paths to route templates for metrics and logs, so that names stay few for any request. */
+import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
 /** Paths outside the contract, by their first part. */
@@ -19,50 +20,19 @@ const files = new Set([
 
 export type RouteName = (url: string) => string
 
-/** A tree of templates by path segment. A parameter matches any segment. */
-interface Node {
-  readonly named: Map<string, Node>
-  any?: Node
-  template?: string
-}
-
-const node = (): Node => ({ named: new Map() })
-
-const childOf = (parent: Node, part: string): Node => {
-  if (part.startsWith(":")) return (parent.any ??= node())
-  const known = parent.named.get(part) ?? node()
-  parent.named.set(part, known)
-  return known
-}
-
-/** Walks from slash to slash without splitting the path, since it runs for every request. */
-const templateOf = (root: Node, path: string): string | undefined => {
-  let at: Node | undefined = root
-  for (let from = 1; from <= path.length && at !== undefined;) {
-    const slash = path.indexOf("/", from)
-    const to = slash === -1 ? path.length : slash
-    const part = path.slice(from, to)
-    at = at.named.get(part) ?? (part === "" ? undefined : at.any)
-    from = to + 1
-  }
-  return at?.template
-}
-
 export const make = <Groups extends HttpApiGroup.Constraint>(
   contract: HttpApi.HttpApi<"spirit-altar", Groups>,
 ): RouteName => {
-  const root = node()
-  HttpApi.reflect(contract, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
-      endpoint.path.split("/").slice(1).reduce(childOf, root).template = endpoint.path
-    },
-  })
+  const paths = new Set<string>()
+  HttpApi.reflect(contract, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void paths.add(endpoint.path) })
+  // Endpoints of one path share a name, whatever their methods.
+  const router = FindMyWay.make<string>()
+  for (const path of paths) router.on("GET", `/${path.slice(1)}`, path)
   return (url) => {
     const query = url.indexOf("?")
     const path = query === -1 ? url : url.slice(0, query)
-    const template = templateOf(root, path)
-    if (template !== undefined) return template
+    const found = router.find("GET", path)
+    if (found !== undefined) return found.handler
     if (files.has(path)) return path
     const first = path.split("/", 2)[1] ?? ""
     return beside.has(first) ? `/${first}/*` : "other"

@@ -6,8 +6,14 @@ import * as Otlp from "./Otlp.ts"
 import * as Prometheus from "./Prometheus.ts"
 import * as Requests from "./Requests.ts"
 import type { RouteName } from "./RouteNames.ts"
-import type { TelemetryConfig } from "./TelemetryConfig.ts"
+import type { LogLinesConfig } from "./LogLines.ts"
 import * as Tracing from "./Tracing.ts"
+
+export interface TelemetryConfig {
+  readonly log: LogLinesConfig
+  /** The address of the metrics port; absent without one. */
+  readonly metricsPort?: Prometheus.MetricsPort | undefined
+}
 
 /** The configuration of the metrics port. By default there is none. */
 export const Telemetry = Context.Reference<Omit<TelemetryConfig, "log">>("spirit-altar/telemetry/Telemetry", {

@@ -1,7 +1,7 @@
 /** The configuration of log lines and the metrics port. The exporters read the variables of OpenTelemetry themselves. */
 import { Config, Option } from "effect"
 import type { Format } from "../../telemetry/LogLines.ts"
-import type { TelemetryConfig } from "../../telemetry/TelemetryConfig.ts"
+import type { TelemetryConfig } from "../../telemetry/Telemetry.ts"
 import * as Table from "./Table.ts"
 
 /** A server writes JSON, and a sandbox text for people. */
