@@ -1,4 +1,5 @@
-/** The service of a path, and its format for answers outside its endpoints. */
+/** The path of a request, its service, and that service's format for answers outside its endpoints. */
+import { Option } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
@@ -57,3 +58,27 @@ const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
 /** Whether the path has the room's error format, which includes health and probes. All others have the altar's. */
 export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))
+
+const decode = Option.liftThrowable(decodeURI)
+
+/** The router also ends a path at these characters. */
+const end = /[;#]/u
+
+const spelled = (url: string) => url.split("?", 1)[0] ?? "/"
+
+/**
+ * The path as the router reads it: a guard that read it differently could be bypassed. Cut and decoded once. A path that cannot be
+ * decoded matches no route.
+ */
+export const pathOf = (url: string): string => {
+  const path = spelled(url)
+  if (!end.test(path) && !path.includes("%")) return path
+  const cut = path.split(end, 1)[0] ?? "/"
+  return Option.getOrElse(decode(cut), () => cut)
+}
+
+/** Whether a path has a spelling that no route needs: a suffix that is no query, or an escape in a room's path. */
+export const isMisspelt = (url: string): boolean => {
+  const path = spelled(url)
+  return end.test(path) || (path.includes("%") && isRoom(pathOf(url)))
+}

@@ -1,6 +1,6 @@
 /** Answers outside the endpoints, such as unknown paths and faults, in the format of their service. */
 import { Cause, Effect, type Types } from "effect"
-import { Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { FindMyWay, Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -13,50 +13,37 @@ import { mayCall, ownOrigins } from "../http/Origins.ts"
 import { refuse } from "../http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"
 import { UrlCache } from "../http/UrlCache.ts"
-import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
 import * as ErrorFormats from "./ErrorFormats.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-interface Route {
-  readonly pattern: RegExp
-  readonly methods: Set<string>
-}
+/** The methods of a path in the contract; none of an unknown one. */
+type Methods = (path: string) => ReadonlyArray<string>
 
-/** Paths and their methods, read from the contract. `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
-const routesOf = <Groups extends HttpApiGroup.Constraint>(
+/** `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
+const methodsIn = <Groups extends HttpApiGroup.Constraint>(
   contract: HttpApi.HttpApi<"spirit-altar", Groups>,
-): ReadonlyArray<Route> => {
-  const table = new Map<string, Set<string>>()
+): Methods => {
+  const router = FindMyWay.make<string>()
   HttpApi.reflect(contract, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
-      const methods = table.get(endpoint.path) ?? new Set(ErrorFormats.isRoom(endpoint.path) ? [] : ["OPTIONS"])
-      methods.add(endpoint.method)
-      if (endpoint.method === "GET") methods.add("HEAD")
-      table.set(endpoint.path, methods)
-    },
+    onEndpoint: ({ endpoint: { method, path } }) => router.on(method, `/${path.slice(1)}`, path),
   })
-  return [...table].map(([path, methods]) => ({
-    pattern: new RegExp(`^${path.replace(/:[A-Za-z]+/gu, "[^/]+")}$`, "u"),
-    methods,
-  }))
+  return (path) => {
+    const found = ["DELETE", "GET", "POST"].filter((method) => router.find(method, path) !== undefined)
+    const open = found.length > 0 && !ErrorFormats.isRoom(path) ? ["OPTIONS"] : []
+    return [...found, ...(found.includes("GET") ? ["HEAD"] : []), ...open].sort()
+  }
 }
 
-const pathOf = (request: HttpServerRequest.HttpServerRequest) => pathOfUrl(request.url)
-
-/** The methods of a path; empty if the path is unknown. */
-const allowed = (routes: ReadonlyArray<Route>, path: string) => {
-  const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => [...route.methods]))
-  return [...methods].sort()
-}
+const pathOf = (request: HttpServerRequest.HttpServerRequest) => ErrorFormats.pathOf(request.url)
 
 const shapeOf = (request: HttpServerRequest.HttpServerRequest) =>
   ErrorFormats.isRoom(pathOf(request)) ? ErrorFormats.room : ErrorFormats.altar
 
-const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpServerRequest) => {
-  const methods = allowed(routes, pathOf(request))
+const notFound = (methodsOf: Methods, request: HttpServerRequest.HttpServerRequest) => {
+  const methods = methodsOf(pathOf(request))
   return methods.length === 0 || methods.includes(request.method)
     ? shapeOf(request).notFound()
     : shapeOf(request).methodNotAllowed(methods.join(", "))
@@ -75,14 +62,14 @@ const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<
 
 /** Gives bare responses of the framework a body that says what to do. */
 const explain = (
-  routes: ReadonlyArray<Route>,
+  methodsOf: Methods,
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse,
 ) => {
   if (response.body._tag !== "Empty" && response.headers["content-type"] !== "text/plain") return response
   switch (response.status) {
     case 404:
-      return notFound(routes, request)
+      return notFound(methodsOf, request)
     case 413:
       return shapeOf(request).tooLarge()
     case 415:
@@ -197,11 +184,11 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const publicUrl = yield* PublicUrl
       const own = ownOrigins(publicUrl)
       const mayUseTools = mayCall(publicUrl)
-      const routes = routesOf(contract)
+      const methodsOf = methodsIn(contract)
       const urls = yield* UrlCache
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
-        const told = explain(routes, request, response)
+        const told = explain(methodsOf, request, response)
         return HttpServerResponse.setHeaders(told, isRoom ? roomHeadersOf(told) : headersOf(request, told))
       }
 
@@ -216,12 +203,12 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>
-        isUnknownRoute(Cause.squash(cause)) ? Effect.succeed(notFound(routes, request)) : fault(request, cause)
+        isUnknownRoute(Cause.squash(cause)) ? Effect.succeed(notFound(methodsOf, request)) : fault(request, cause)
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
           const isRoom = ErrorFormats.isRoom(pathOf(request))
-          if (isMisspelt(request.url)) {
+          if (ErrorFormats.isMisspelt(request.url)) {
             return Effect.succeed(finished(request, isRoom, shapeOf(request).notFound()))
           }
           if (isRoom && isForeign(request, own)) {

@@ -3,8 +3,7 @@ import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
 import type { Readiness } from "../../schema/Health.ts"
 import type { NotNow, Phase } from "../http/Listener.ts"
 import { RoomUnavailable } from "../../schema/room/Errors.ts"
-import { pathOf } from "./RequestPath.ts"
-import { isRoom } from "./ErrorFormats.ts"
+import { isRoom, pathOf } from "./ErrorFormats.ts"
 
 const message = "The server is starting or stopping: ask again in a second. This request did nothing."
 

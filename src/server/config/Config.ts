@@ -1,6 +1,6 @@
 /** The server's configuration from its environment. Secrets stay redacted. */
 import { createHmac } from "node:crypto"
-import { Config, Context, type Effect, Option, Redacted, Result } from "effect"
+import { Config, Context, Duration, type Effect, Option, Redacted, Result } from "effect"
 import type { IpNetwork } from "effect/net"
 import * as Ceiling from "../../room/Ceiling.ts"
 import * as Table from "./Table.ts"
@@ -11,9 +11,10 @@ import type { CardConfig, Configured, SettlementConfig } from "../../payments/Pa
 import { relayerLimits } from "../../payments/settle/Settlement.ts"
 import type { OperatorConfig } from "../../platform/Operator.ts"
 import type { ReceiptKeysConfig } from "../../payments/Receipt.ts"
+import type { Format } from "../../telemetry/LogLines.ts"
+import type { TelemetryConfig } from "../../telemetry/Telemetry.ts"
 import { database, refused } from "./Kinds.ts"
 import { receipts } from "./Receipts.ts"
-import { cardApiUrl, patience, sweepEvery } from "./TestHooks.ts"
 
 export interface ServerConfig {
   readonly host: string
@@ -37,6 +38,17 @@ export interface ServerConfig {
 }
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
+
+// Settings for processes under test. They are no part of the configuration, and no server is run with them.
+
+/** Seconds between two rounds of the background reconciler. */
+const sweepEvery = Config.map(Config.withDefault(Config.Finite("TEST_SWEEP_SECONDS"), 5), Duration.seconds)
+
+/** Seconds until the outcome of a settlement counts as unknown. */
+const patience = Config.map(Config.withDefault(Config.Finite("TEST_SETTLE_SECONDS"), 30), Duration.seconds)
+
+/** The card processor. */
+const cardApiUrl = Config.withDefault(Config.String("TEST_CARD_API_URL"), "https://api.stripe.com")
 
 /** The key of card challenges: the same on all servers, because it is derived from the processor's key. */
 const challengeSecretOf = (secretKey: Redacted.Redacted<string>) =>
@@ -208,3 +220,10 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
         Config.map(logAt(address.publicUrl), (log) => ({ ...address, ...others, log })),
     ),
 )
+
+/** Log lines and the metrics port. A server writes JSON, and a sandbox text for people. */
+export const telemetry = (format: Format): Config.Config<TelemetryConfig> =>
+  Config.map(Config.all({ log: Config.all(Table.lines), metrics: Table.metrics.at }), ({ log, metrics }) => ({
+    log: { ...log, format },
+    metricsPort: Option.getOrUndefined(metrics),
+  }))
