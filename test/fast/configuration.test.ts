@@ -4,10 +4,9 @@ import { type Config, ConfigProvider, Effect, Exit, Option, Redacted, Result } f
 import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
-import { listen, production } from "../../src/server/config/Config.ts"
+import { listen, production, telemetry } from "../../src/server/config/Config.ts"
 import { example as written, secretNames } from "../../src/build/variables.ts"
 import { buyer, rehearsing, serving } from "../../src/server/config/Table.ts"
-import { telemetry } from "../../src/server/config/Config.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { textOf as text } from "../lab/Sources.ts"
 
