@@ -8,6 +8,7 @@ import { tools as paths } from "../server/ErrorFormats.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Limit } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { codes, failed, type Reply, Request, OneWayMessage, withoutNulls } from "./JsonRpc.ts"
 import { Mcp } from "./Mcp.ts"
@@ -99,7 +100,7 @@ export const layer = Layer.unwrap(
 
     /** Nothing while the caller is within its limit, else the 429. */
     const limited = (http: HttpServerRequest.HttpServerRequest, request?: Request) =>
-      limiter.take(requests, addresses.of(http)).pipe(
+      toMiddleware(limiter.take(requests, addresses.of(http))).pipe(
         Effect.as(undefined),
         Effect.catchTag("Exceeded", ({ remaining, retryAfter, window }) => {
           const message = `The limit of ${window.says} is reached; try again in ${retryAfter} s`

@@ -1,6 +1,6 @@
 /** The acts of this altar, and the settled acts as public rows; `docs/acts.md` shows how to add an act. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
@@ -149,13 +149,13 @@ const containing = ({ table, texts, words }: HideableFields, asked: string) => {
 export class Acts extends Context.Service<
   Acts,
   {
-    get(id: string): Effect.Effect<string, ActNotFound>
+    get(id: string): Effect.Effect<string, ActNotFound | SqlError.SqlError>
     /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
-    list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage>
+    list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage, SqlError.SqlError>
     /** JSON texts of the acts with this transaction or name, newest first. */
-    leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
+    leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
     /** JSON texts of the acts whose shown texts contain these words, newest first. */
-    saying(words: string, limit: number): Effect.Effect<ReadonlyArray<string>>
+    saying(words: string, limit: number): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
@@ -170,7 +170,7 @@ export class Acts extends Context.Service<
       const rowsWhere = (which: Statement.Fragment) => sql`
         SELECT ${columns}
         FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
-      const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
+      const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
 
       /** The texts of readable rows, after a check that revealed words match their commitments. */
       const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
@@ -228,7 +228,7 @@ export class Acts extends Context.Service<
           FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
             JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
           ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
-        const rows = yield* readable(yield* bounded(Effect.orDie(statement)), (row) =>
+        const rows = yield* readable(yield* bounded(statement), (row) =>
           Effect.all({ act: readText(row), match: readMatch(row) }),
         )
         yield* reveals.check(rows.map(({ act }) => act.row))

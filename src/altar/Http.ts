@@ -2,6 +2,7 @@
 import { Effect, type Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
 import { CandleList, UnsealAnswer, UnsealBody } from "../../schema/altar/Candle.ts"
@@ -14,6 +15,7 @@ import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
 import { body, fresh, refuse } from "../http/Responses.ts"
 import { type Call, UrlCache } from "../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import { type ActPage, Acts } from "./Acts.ts"
 import { brokenIn, encoderOf, textOf } from "./Answers.ts"
 import { Candles } from "./candles/Candles.ts"
@@ -36,7 +38,7 @@ const reading = Effect.map(UrlCache, (urls) => {
     /** Answers bytes that are cached together with the result of the read. */
     cached: <C extends Call, Found extends object>(
       write: (found: Found) => Effect.Effect<string>,
-      read: (call: C) => Effect.Effect<Found, Refused>,
+      read: (call: C) => Effect.Effect<Found, Refused | SqlError.SqlError>,
     ) => {
       const respond = cachedByValue((found: Found) => Effect.map(write(found), (text) => cachedResponse(text)))
       return hot<C>((call) => {
@@ -44,7 +46,7 @@ const reading = Effect.map(UrlCache, (urls) => {
         return (request) => Effect.flatMap(found, (value) => respond(request, value))
       })
     },
-    once: <C extends Call>(read: (call: C) => Effect.Effect<string, Refused>) =>
+    once: <C extends Call>(read: (call: C) => Effect.Effect<string, Refused | SqlError.SqlError>) =>
       hot<C>((call) => {
         const text = read(call)
         return (request) => Effect.flatMap(text, (json) => fresh(request, json))
@@ -59,7 +61,7 @@ const opening = Effect.map(
     <Params, Given, Answer extends { readonly replayed: boolean }, E>(
       given: Schema.Codec<Given, unknown>,
       answer: Schema.Codec<Answer, Schema.Json>,
-      open: (params: Params, given: Given) => Effect.Effect<Answer, E>,
+      open: (params: Params, given: Given) => Effect.Effect<Answer, E | SqlError.SqlError>,
     ) => {
       const read = body.as(given)
       const encode = encoderOf(answer)
@@ -78,6 +80,7 @@ const opening = Effect.map(
               HttpServerResponse.jsonUnsafe(json, { status: opened.replayed ? 200 : 201 }),
             ),
           ),
+          toMiddleware,
         )
     },
 )

@@ -32,5 +32,7 @@ export const limits = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress
   return (limit: Limit, request: HttpServerRequest.HttpServerRequest) =>
-    limiter.take(limit, addresses.of(request)).pipe(Effect.mapError(limited))
+    limiter
+      .take(limit, addresses.of(request))
+      .pipe(Effect.catchTag("Exceeded", (exceeded) => Effect.fail(limited(exceeded))))
 })

@@ -11,6 +11,7 @@ import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/Act.ts"
 import { PaidHttp } from "../payments/Http.ts"
 import { limits, questions } from "./Limits.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import * as PaymentGuards from "./PaymentGuards.ts"
 
 /** The shape of an endpoint that the shared handler needs. */
@@ -70,7 +71,7 @@ export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
     const limit = yield* limits
     // Raw: the stored answers.
     return handlers.handleRaw("reconcile", ({ params, request }) =>
-      Effect.andThen(limit(questions, request), paid.reconcile(params.idempotencyKey)),
+      Effect.andThen(toMiddleware(limit(questions, request)), paid.reconcile(params.idempotencyKey)),
     )
   }),
 )

@@ -5,6 +5,7 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Remaining, Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { PaymentGuard } from "../payments/Request.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import { limited, refusedPayments } from "./Limits.ts"
 
 /** Maximum concurrent verifications for one address; further payments wait. */
@@ -62,6 +63,7 @@ export const make = Effect.gen(function* () {
           Effect.forEach(windows, (one) => (one.remaining === 0 ? remember(address, one) : Effect.void)),
         ),
         Effect.asVoid,
+        toMiddleware,
       ),
     }
   }

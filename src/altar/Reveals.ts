@@ -1,6 +1,6 @@
 /** Revealed words of stones, candles and lights: one row form, one public form, re-hashed before they are shown. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
 import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
@@ -55,7 +55,7 @@ export class Reveals extends Context.Service<
     /** Dies with `RevealBroken` at the first row whose words do not hash to its commitment; skips operator-hidden. */
     check(rows: ReadonlyArray<Omit<Sealed, "revealedAt">>): Effect.Effect<void>
     /** Re-hashes the reveal that was last found broken, and dies if it still is. */
-    readonly state: Effect.Effect<void>
+    readonly state: Effect.Effect<void, SqlError.SqlError>
   }
 >()("spirit-altar/altar/Reveals") {
   static readonly layer = Layer.effect(
@@ -84,7 +84,7 @@ export class Reveals extends Context.Service<
       const state = Effect.gen(function* () {
         const known = yield* Ref.get(last)
         if (Option.isNone(known)) return
-        const found = bounded(Effect.orDie(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`))
+        const found = bounded(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`)
         yield* check(yield* sealedOf(found))
         yield* Ref.set(last, Option.none())
       })

@@ -1,6 +1,6 @@
 /** Settled acts with their signed receipts, for the receipt file. */
 import { Context, Effect, Layer, type Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Reveal } from "../../schema/altar/Reveal.ts"
 import { Binding } from "../../schema/payments/Binding.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
@@ -44,7 +44,7 @@ const rows = rowsOf(
 
 export class SignedActs extends Context.Service<
   SignedActs,
-  { get(id: string): Effect.Effect<SignedAct, ActNotFound> }
+  { get(id: string): Effect.Effect<SignedAct, ActNotFound | SqlError.SqlError> }
 >()("spirit-altar/altar/SignedActs") {
   static readonly layer = Layer.effect(
     SignedActs,
@@ -56,12 +56,10 @@ export class SignedActs extends Context.Service<
 
       const get = Effect.fn("SignedActs.get")(function* (id: string) {
         const [row] = yield* bounded(
-          Effect.orDie(
-            rows(sql`
+          rows(sql`
           SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
             r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
           FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
-          ),
         )
         if (row === undefined) return yield* new ActNotFound({})
         yield* reveals.check([row])

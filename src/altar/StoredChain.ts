@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* <
 
   /** At most `limit` links from `from` on, the one before them, and the head, in one round trip. */
   const segment = (from: number, limit: number) =>
-    Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
+    Effect.flatMap(bounded(rowsFrom({ from, limit })), (rows) => segmentOf(rows, { from, limit }))
 
   const kept = yield* CachedReads.make({
     nameOf: ({ from, limit }: Range) => `${from} ${limit}`,
@@ -122,7 +122,7 @@ export const make = Effect.fnUntraced(function* <
       yield* segment(known.value, 1)
       yield* chain.mended
     }
-    const [now] = yield* headOf(bounded(Effect.orDie(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`)))
+    const [now] = yield* headOf(bounded(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`))
     if (now === undefined) return yield* headless
     return (yield* segment(Math.max(1, now.headSequence), 1)).head
   })

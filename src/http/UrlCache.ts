@@ -1,6 +1,8 @@
 /** Remembers decoded calls by URL, since routing and decoding are a third of the cost of a read. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
+import { toMiddleware } from "../platform/Sql.ts"
 import * as Trace from "../platform/Trace.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -40,7 +42,7 @@ export class UrlCache extends Context.Service<
     hot<E>(
       refused: (error: E) => Response,
     ): <C extends Call>(
-      prepare: (call: C) => (request: Request) => Effect.Effect<Response, E>,
+      prepare: (call: C) => (request: Request) => Effect.Effect<Response, E | SqlError.SqlError>,
     ) => (call: C) => Effect.Effect<Response>
   }
 >()("spirit-altar/http/UrlCache") {
@@ -74,7 +76,8 @@ export class UrlCache extends Context.Service<
         },
         hot: (refused) => (prepare) => (call) => {
           const handler = prepare(call)
-          const answer = (request: Request) => Effect.catch(handler(request), (error) => Effect.succeed(refused(error)))
+          const answer = (request: Request) =>
+            Effect.catch(toMiddleware(handler(request)), (error) => Effect.succeed(refused(error)))
           remember(call, answer)
           return answer(call.request)
         },

@@ -25,7 +25,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
       const [counts] = yield* countsOf(
         retryConflicts(sql`
           SELECT * FROM rate_limits_take(${keysOf(caller)}::text[], ${quotas}::int[], ${seconds}::int[])`),
-      ).pipe(Effect.orDie)
+      )
       return counts === undefined ? yield* Effect.die("a request was not counted") : yield* admit(counts)
     })
 
@@ -35,7 +35,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
         ORDER BY idle_from LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
       RETURNING 1`
     /** Removes state idle for 24 hours and returns the number of keys. Also runs periodically. */
-    const sweep = inBatches(batch, sweepOnce).pipe(Effect.orDie, Effect.withSpan("RateLimiter.sweep"))
+    const sweep = inBatches(batch, sweepOnce).pipe(Effect.withSpan("RateLimiter.sweep"))
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "limit cleanup failed")
     return { take, sweep }

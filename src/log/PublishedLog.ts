@@ -95,7 +95,6 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(read, wanted)
         },
         Effect.catchTag("Contradiction", store.stop),
-        Effect.catchTag("SqlError", Effect.die),
       )
 
       /** Entries in the format of tlog-tiles, verified against their tile. */
@@ -113,7 +112,6 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           )
         },
         Effect.catchTag("Contradiction", store.stop),
-        Effect.catchTag("SqlError", Effect.die),
       )
 
       /** The `.tlog-proof` of an entry by its UUID, an inclusion proof with its checkpoint, in one round trip. */
@@ -146,15 +144,10 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           }
         },
         Effect.catchTag("Contradiction", store.stop),
-        Effect.catchTag("SqlError", Effect.die),
       )
 
       /** The newest checkpoint. Its note is the signed text. */
-      const checkpoint = store.newest.pipe(
-        Effect.flatMap(checked),
-        Effect.catchTag("Contradiction", store.stop),
-        Effect.catchTag("SqlError", Effect.die),
-      )
+      const checkpoint = store.newest.pipe(Effect.flatMap(checked), Effect.catchTag("Contradiction", store.stop))
 
       const identity: LogIdentity = { origin, vkey: signer.vkey }
       return {
@@ -163,7 +156,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         state: Effect.zipWith(store.head, Ref.get(waitsFor), ({ rest, stopped }, waits): State => {
           if (Option.isSome(stopped)) return { state: "stopped", waitsFor: null, rest }
           return { state: waits === null ? "running" : "waiting", waitsFor: waits, rest }
-        }).pipe(Effect.catchTag("SqlError", Effect.die)),
+        }),
         /** The evidence that the log waits for before it signs; null while it may sign. */
         waitsFor,
         checkpoint,

@@ -6,7 +6,6 @@ import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
-import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
@@ -142,7 +141,7 @@ const routes = HttpRouter.use((router) =>
 
     const page = (
       path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/witness" | "/v2/spirits/:id",
-      make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
+      make: (request: Request, id: string) => Effect.Effect<Page | undefined, Pages.Unreadable>,
     ) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>

@@ -1,6 +1,7 @@
 /** Pages as cached responses, and as error pages instead of bare failures. */
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Uuid } from "../../schema/Common.ts"
@@ -32,10 +33,13 @@ export const notFound = (frame: Surroundings, request: HttpServerRequest.HttpSer
 export const page = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
   cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
 
+/** Why a page cannot be made: its records contradict each other, or the database does not answer. */
+export type Unreadable = ChainBroken | SqlError.SqlError
+
 /** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(
   frame: Surroundings,
-  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,
+  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Unreadable, R>,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const { pathname } = urlOf(request)
@@ -43,6 +47,7 @@ export const guarded = <R>(
       Effect.catchTag("ChainBroken", ({ message }) =>
         Effect.succeed(bare(frame, 500, ErrorPage.broken(message, pathname))),
       ),
+      Sql.toMiddleware,
       Effect.catchDefect((defect) =>
         defect instanceof RevealBroken
           ? Effect.succeed(bare(frame, 500, ErrorPage.notSealed(defect.message, pathname)))

@@ -7,7 +7,6 @@ import { NotAcceptable } from "../../schema/Errors.ts"
 import { ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
 import { brokenLink, encoderOf } from "../altar/Answers.ts"
-import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
@@ -33,9 +32,9 @@ const encodeStone = encoderOf(ListedStone)
 
 type Missing = ActNotFound | WitnessNotFound
 
-const isMissing = (error: Missing | ChainBroken): error is Missing => "code" in error
+const isMissing = (error: Missing | Pages.Unreadable): error is Missing => "code" in error
 
-type Find = (id: string) => Effect.Effect<Found, Missing | ChainBroken>
+type Find = (id: string) => Effect.Effect<Found, Missing | Pages.Unreadable>
 
 interface Nothing {
   readonly refusal: () => Missing
@@ -45,7 +44,7 @@ interface Nothing {
 /** A record in both forms; the page is rendered only on request. */
 interface Found {
   readonly json: string
-  readonly page: Effect.Effect<Page, ChainBroken>
+  readonly page: Effect.Effect<Page, Pages.Unreadable>
 }
 
 export const layer = HttpRouter.use((router) =>
@@ -69,7 +68,10 @@ export const layer = HttpRouter.use((router) =>
               ? undefined
               : yield* acts.get(id).pipe(
                   Effect.flatMap(actOf),
-                  Effect.orElseSucceed(() => undefined),
+                  Effect.catchIf(
+                    (error) => error instanceof ActNotFound,
+                    () => Effect.undefined,
+                  ),
                 )
           return ActPage.act(one, yield* Clock.currentTimeMillis, isSigning, candle)
         }),

@@ -1,12 +1,12 @@
 /** Finds acts by exactly what a reader has: an id, a number, a hash, a transaction, a wallet, a name, or shown words. */
 import { Context, Effect, Layer } from "effect"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Acts } from "../altar/Acts.ts"
-import type { ChainBroken } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { actReader, pathOf, type SettledAct } from "./templates/ActList.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
-import { isUuid } from "./Pages.ts"
+import { isUuid, type Unreadable } from "./Pages.ts"
 
 const most = 50
 
@@ -18,7 +18,7 @@ export type Answer =
 const found = (acts: ReadonlyArray<SettledAct> = []): Answer => ({ _tag: "Found", acts })
 const pageAt = (path: string): Answer => ({ _tag: "Page", path })
 
-export class Search extends Context.Service<Search, { find(asked: string): Effect.Effect<Answer, ChainBroken> }>()(
+export class Search extends Context.Service<Search, { find(asked: string): Effect.Effect<Answer, Unreadable> }>()(
   "spirit-altar/pages/Search",
 ) {
   static readonly layer = Layer.effect(
@@ -33,7 +33,10 @@ export class Search extends Context.Service<Search, { find(asked: string): Effec
         acts.get(id).pipe(
           Effect.flatMap(actOf),
           Effect.map((act) => pageAt(pathOf(act))),
-          Effect.orElseSucceed(() => found()),
+          Effect.catchIf(
+            (error) => error instanceof ActNotFound,
+            () => Effect.succeed(found()),
+          ),
         )
 
       const bySequence = (number: number) =>

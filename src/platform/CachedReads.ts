@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
     const name = nameOf(key)
     const known = kept.get(name)
     const now = timestampOf(yield* clock)
-    const rows = yield* Effect.orDie(sql<TaggedRow>`
+    const rows = yield* sql<TaggedRow>`
       WITH found AS MATERIALIZED (
         SELECT row_number() OVER () AS place, r.* FROM (${statement(key, now)}) r
       ), tagged AS MATERIALIZED (
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
         FROM (SELECT COALESCE(string_agg(f::text, '' ORDER BY f.place), '') AS rows FROM found f) f
       )
       SELECT t.tag, t.octets, f.*
-      FROM tagged t LEFT JOIN found f ON t.tag IS DISTINCT FROM ${known?.tag ?? null}::text ORDER BY f.place`)
+      FROM tagged t LEFT JOIN found f ON t.tag IS DISTINCT FROM ${known?.tag ?? null}::text ORDER BY f.place`
     const [first] = rows
     if (first === undefined) return yield* Effect.die("a kept read has no tag")
     if (known !== undefined && known.tag === first.tag) {

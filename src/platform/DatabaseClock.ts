@@ -3,7 +3,7 @@ import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
-import { bounded } from "./Sql.ts"
+import { bounded, toMiddleware } from "./Sql.ts"
 import { log } from "./LogMessages.ts"
 
 /** Maximum difference to the database's clock at which a server is ready to sell. */
@@ -39,13 +39,13 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
 
     const read = Effect.gen(function* () {
       const before = yield* Clock.currentTimeMillis
-      const [row] = yield* timesOf(Effect.orDie(sql`SELECT clock_timestamp() AS now`))
+      const [row] = yield* timesOf(sql`SELECT clock_timestamp() AS now`)
       if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
       // The answer is from a moment between the two readings of our clock.
       const here = (before + (yield* Clock.currentTimeMillis)) / 2
       const millis = row.now.getTime()
       return { millis, aheadMillis: here - millis } satisfies Reading
-    }).pipe(Effect.tap(report), bounded)
+    }).pipe(Effect.tap(report), bounded, toMiddleware)
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
     const now = yield* Batcher.shared({ nameOf: () => "", run: () => read })

@@ -153,11 +153,11 @@ export const atMost = (rows: number) => literal(`LIMIT ${rows.toFixed(0)}`)
 const readPatience = Duration.seconds(10)
 
 /** Limits the time of a read. Not for writes other than request counts, which may be committed after the timeout. */
-export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.timeoutOrElse(read, {
     duration: readPatience,
     orElse: () =>
-      Effect.die(
+      Effect.fail(
         new SqlError.SqlError({
           reason: new SqlError.ConnectionError({
             cause: new Error("No answer"),
@@ -167,6 +167,10 @@ export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A,
         }),
       ),
   })
+
+/** Leaves a failed statement to the middleware, which answers 503 or 500: no endpoint declares it. */
+export const toMiddleware = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+  Effect.catchIf(effect, SqlError.isSqlError, Effect.die)
 
 /** Conflicts where PostgreSQL asks for a retry: 40001 and 40P01. */
 const isConflict = (error: unknown) =>

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import type { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import * as Errors from "../../schema/room/Errors.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
@@ -10,6 +11,7 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import { type Call, UrlCache } from "../http/UrlCache.ts"
 import { Exceeded, headersOf } from "../limits/Limit.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import { RoomStore } from "./RoomStore.ts"
 import { refuseRoom } from "./Refusals.ts"
 import { body, tokenOf } from "./Requests.ts"
@@ -37,12 +39,13 @@ const isExceeded = (error: unknown): error is Exceeded => error instanceof Excee
 
 /** Encodes an admitted request by `write`, with the remaining quota of what it took. */
 const respond = <A, Answered, E>(
-  admitted: Effect.Effect<Admitted<A>, E | Exceeded>,
+  admitted: Effect.Effect<Admitted<A>, E | Exceeded | SqlError.SqlError>,
   write: (value: A, headers: RateLimitHeaders) => Answered,
 ) =>
   admitted.pipe(
     Effect.map(({ remaining, value }) => write(value, headersOf(remaining))),
     Effect.catchIf(isExceeded, (exceeded) => Effect.fail(tooMany(exceeded))),
+    toMiddleware,
   )
 
 /** Answers stored bytes, so that a replay equals the first answer. */

@@ -162,18 +162,15 @@ export const make = Effect.gen(function* () {
     },
   })
 
-  return Effect.fnUntraced(
-    function* (id: string, message: MessageBody, caller: Caller) {
-      const row = yield* ask({ id, message, caller })
-      const room = yield* opened(row)
-      if (row.verdict === "conflict") return yield* new RoomConflict({})
-      const remaining = yield* limit.admit(row)
-      const text = row.body ?? (yield* originalOf(id, row.original))
-      // The room was deleted concurrently.
-      if (text === undefined) return yield* new RoomNotFound({})
-      const value: PostedMessage = { room, message: text, duplicate: row.verdict === "replay" }
-      return { remaining, value } satisfies Admitted<PostedMessage>
-    },
-    Effect.catchTag("SqlError", Effect.die),
-  )
+  return Effect.fnUntraced(function* (id: string, message: MessageBody, caller: Caller) {
+    const row = yield* ask({ id, message, caller })
+    const room = yield* opened(row)
+    if (row.verdict === "conflict") return yield* new RoomConflict({})
+    const remaining = yield* limit.admit(row)
+    const text = row.body ?? (yield* originalOf(id, row.original))
+    // The room was deleted concurrently.
+    if (text === undefined) return yield* new RoomNotFound({})
+    const value: PostedMessage = { room, message: text, duplicate: row.verdict === "replay" }
+    return { remaining, value } satisfies Admitted<PostedMessage>
+  })
 })

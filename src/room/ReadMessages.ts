@@ -73,20 +73,17 @@ export const make = Effect.gen(function* () {
   })
 
   // Untraced, as are sends: a poll is one statement in one request, which has its own span.
-  return Effect.fnUntraced(
-    function* (id: string, after: number, caller: Caller) {
-      const row = yield* ask({ id, after, caller })
-      const room = yield* opened(row)
-      const remaining = yield* limit.admit(row)
-      if (row.at === null) return yield* Effect.die("a read has no time")
-      const value: NewMessages = {
-        room,
-        messages: row.messages ?? "",
-        truncated: after > 0 && after < room.latestSequence - retained,
-        serverTime: row.at.toISOString(),
-      }
-      return { remaining, value } satisfies Admitted<NewMessages>
-    },
-    Effect.catchTag("SqlError", Effect.die),
-  )
+  return Effect.fnUntraced(function* (id: string, after: number, caller: Caller) {
+    const row = yield* ask({ id, after, caller })
+    const room = yield* opened(row)
+    const remaining = yield* limit.admit(row)
+    if (row.at === null) return yield* Effect.die("a read has no time")
+    const value: NewMessages = {
+      room,
+      messages: row.messages ?? "",
+      truncated: after > 0 && after < room.latestSequence - retained,
+      serverTime: row.at.toISOString(),
+    }
+    return { remaining, value } satisfies Admitted<NewMessages>
+  })
 })

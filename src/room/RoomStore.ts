@@ -56,42 +56,35 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
     const insert = yield* prepared(CreatedRow, insertion)
     const erase = yield* prepared(LookupRow, deletion)
 
-    const create = Effect.fn("RoomStore.create")(
-      function* (name: string, address: string) {
-        const token = Invites.draw()
-        const [row] = yield* insert(
-          created.keysOf(address),
-          created.quotas,
-          created.seconds,
-          randomUUID(),
-          name,
-          Invites.digestOf(token),
-        )
-        if (row === undefined) return yield* Effect.die("a creation was not answered")
-        const remaining = yield* created.admit(row)
-        if (row.id === null) return yield* Effect.die("a creation made no room")
-        return { remaining, value: { room: roomOf(row), token } }
-      },
-      withinCeiling,
-      Effect.catchTag("SqlError", Effect.die),
-    )
+    const create = Effect.fn("RoomStore.create")(function* (name: string, address: string) {
+      const token = Invites.draw()
+      const [row] = yield* insert(
+        created.keysOf(address),
+        created.quotas,
+        created.seconds,
+        randomUUID(),
+        name,
+        Invites.digestOf(token),
+      )
+      if (row === undefined) return yield* Effect.die("a creation was not answered")
+      const remaining = yield* created.admit(row)
+      if (row.id === null) return yield* Effect.die("a creation made no room")
+      return { remaining, value: { room: roomOf(row), token } }
+    }, withinCeiling)
 
-    const remove = Effect.fn("RoomStore.remove")(
-      function* (id: string, { address, token }: Caller) {
-        const [row] = yield* erase(
-          deleted.keysOf(address),
-          deleted.quotas,
-          deleted.seconds,
-          id,
-          Invites.proofOf(token),
-          Invites.blind,
-        )
-        if (row === undefined) return yield* Effect.die("a deletion was not answered")
-        yield* opened(row)
-        return { remaining: yield* deleted.admit(row), value: undefined }
-      },
-      Effect.catchTag("SqlError", Effect.die),
-    )
+    const remove = Effect.fn("RoomStore.remove")(function* (id: string, { address, token }: Caller) {
+      const [row] = yield* erase(
+        deleted.keysOf(address),
+        deleted.quotas,
+        deleted.seconds,
+        id,
+        Invites.proofOf(token),
+        Invites.blind,
+      )
+      if (row === undefined) return yield* Effect.die("a deletion was not answered")
+      yield* opened(row)
+      return { remaining: yield* deleted.admit(row), value: undefined }
+    })
 
     const read = yield* ReadMessages.make
     const send = yield* PostMessage.make
@@ -103,7 +96,7 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
     RETURNING 1`
 
     /** Deletes expired rooms and returns their number. Also runs periodically. */
-    const sweep = inBatches(batch, sweepOnce).pipe(Effect.orDie, Effect.withSpan("RoomStore.sweep"))
+    const sweep = inBatches(batch, sweepOnce).pipe(Effect.withSpan("RoomStore.sweep"))
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "room cleanup failed")
 

@@ -11,6 +11,7 @@ import { brokenIn } from "../altar/Answers.ts"
 import * as Files from "../log/Http.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
   Effect.gen(function* () {
@@ -41,7 +42,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
         checkpoint: note,
       }
       return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
-    }).pipe(Effect.catchTags(errors))
+    }).pipe(Effect.catchTags(errors), toMiddleware)
 
     const proofOf = (id: string) =>
       Effect.gen(function* () {
@@ -62,6 +63,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
           ChainBroken: brokenIn("stone"),
           EntryUnknown: () => Effect.fail(new WitnessNotFound({})),
         }),
+        toMiddleware,
       )
 
     return handlers

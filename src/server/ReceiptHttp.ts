@@ -10,6 +10,7 @@ import { fresh } from "../http/Responses.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Refunds } from "../payments/store/Refunds.ts"
 import { jsonOf } from "../platform/JsonText.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 
 interface Call {
   readonly params: { readonly actId: string }
@@ -34,35 +35,32 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
         }),
       )
 
-    const file = Effect.fnUntraced(
-      function* ({ params, request }: Call) {
-        const { actId } = params
-        const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
-        const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
-        const { act, binding, body, permalink, receipt: jws, record, reveal } = signed
-        if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
-        const receipt = jws.value
-        // The receipt hashes the record without a salt.
-        if (record === null) return yield* new ReceiptHidden({})
-        return yield* fresh(
-          request,
-          jsonOf<typeof ReceiptFile.Encoded>({
-            format: receiptFormat,
-            act,
-            permalink,
-            receipt,
-            record,
-            reveal,
-            binding,
-            ...(binding === null || body === undefined ? {} : { body }),
-            ...(proof === undefined ? {} : { log: proof }),
-            ...(Option.isNone(refund) ? {} : { refund: refund.value }),
-          }),
-          { headers: { "access-control-allow-origin": "*" } },
-        )
-      },
-      Effect.catchTag("SqlError", Effect.die),
-    )
+    const file = Effect.fnUntraced(function* ({ params, request }: Call) {
+      const { actId } = params
+      const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
+      const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
+      const { act, binding, body, permalink, receipt: jws, record, reveal } = signed
+      if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
+      const receipt = jws.value
+      // The receipt hashes the record without a salt.
+      if (record === null) return yield* new ReceiptHidden({})
+      return yield* fresh(
+        request,
+        jsonOf<typeof ReceiptFile.Encoded>({
+          format: receiptFormat,
+          act,
+          permalink,
+          receipt,
+          record,
+          reveal,
+          binding,
+          ...(binding === null || body === undefined ? {} : { body }),
+          ...(proof === undefined ? {} : { log: proof }),
+          ...(Option.isNone(refund) ? {} : { refund: refund.value }),
+        }),
+        { headers: { "access-control-allow-origin": "*" } },
+      )
+    }, toMiddleware)
 
     // Raw: the record travels as the text of the first answer.
     return handlers.handleRaw("readActReceipt", file).handleRaw("readStoneReceipt", file)

@@ -130,7 +130,7 @@ export const layer = Layer.effectDiscard(
     const askLog = Effect.gen(function* () {
       if (Option.isNone(log.identity)) return {}
       const running = bit((yield* log.state).state !== "stopped")
-      const { sequence } = yield* Effect.orDie(chain.head)
+      const { sequence } = yield* chain.head
       // Before the first checkpoint nothing is covered, which is no fault of the chain.
       const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)
       const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })

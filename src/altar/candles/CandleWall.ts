@@ -1,6 +1,6 @@
 /** The candles that burn now; each read decides by their time alone. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -31,7 +31,7 @@ const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.
 export class CandleWall extends Context.Service<
   CandleWall,
   {
-    list(query: WallQuery): Effect.Effect<typeof CandleList.Type>
+    list(query: WallQuery): Effect.Effect<typeof CandleList.Type, SqlError.SqlError>
   }
 >()("spirit-altar/altar/candles/CandleWall") {
   static readonly layer = Layer.effect(

@@ -1,6 +1,6 @@
 /** Candles and lights: lit when settled, out when their days are over, unsealed at most once. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import {
   type AlreadyUnsealed,
   type Candle,
@@ -17,6 +17,7 @@ import {
 } from "../../../schema/altar/Candle.ts"
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
+import { toMiddleware } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { type ActOf, cardAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -60,7 +61,13 @@ export class Candles extends Context.Service<
       body: typeof UnsealBody.Type,
     ): Effect.Effect<
       typeof UnsealAnswer.Type,
-      BadRequest | CandleNotFound | CandleNotSettled | NotSealed | CommitmentMismatch | AlreadyUnsealed
+      | BadRequest
+      | CandleNotFound
+      | CandleNotSettled
+      | NotSealed
+      | CommitmentMismatch
+      | AlreadyUnsealed
+      | SqlError.SqlError
     >
   }
 >()("spirit-altar/altar/candles/Candles") {
@@ -74,7 +81,7 @@ export class Candles extends Context.Service<
         sql`SELECT 1 FROM candles WHERE id = ${id}::uuid AND parent_id IS NULL AND spirit = ${spirit}
           AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(
           Effect.map((rows) => rows.length > 0),
-          Effect.orDie,
+          toMiddleware,
         )
 
       const actOf = (rung: Rung) => {

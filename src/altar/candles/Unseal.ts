@@ -42,30 +42,27 @@ export const make = Effect.fnUntraced(function* (acts: ReadonlyArray<string>) {
       SELECT c.*, ${unsealed} FROM candles c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
 
-  return Effect.fn("Candles.unseal")(
-    function* (id: string, body: typeof UnsealBody.Type) {
-      if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
-      const at = yield* now
-      const replayed = yield* inTransaction(
-        Effect.gen(function* () {
-          const [candle] = yield* read(id)
-          if (candle === undefined) return yield* notThere(id)
-          if (candle.commitment === null) return yield* new NotSealed({})
-          const matches = seal(body.salt, body.words) === candle.commitment
-          if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
-          if (!matches) return yield* mismatchOf(body.salt, body.words, candle.commitment)
-          const inserted = yield* sql`
+  return Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
+    if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
+    const at = yield* now
+    const replayed = yield* inTransaction(
+      Effect.gen(function* () {
+        const [candle] = yield* read(id)
+        if (candle === undefined) return yield* notThere(id)
+        if (candle.commitment === null) return yield* new NotSealed({})
+        const matches = seal(body.salt, body.words) === candle.commitment
+        if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
+        if (!matches) return yield* mismatchOf(body.salt, body.words, candle.commitment)
+        const inserted = yield* sql`
           INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)
           ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
-          return inserted.length === 0
-        }),
-      )
-      const [row] = yield* read(id)
-      if (row === undefined) return yield* new CandleNotFound({})
-      yield* reveals.check([row])
-      return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
-    },
-    Effect.catchTag("SqlError", Effect.die),
-  )
+        return inserted.length === 0
+      }),
+    )
+    const [row] = yield* read(id)
+    if (row === undefined) return yield* new CandleNotFound({})
+    yield* reveals.check([row])
+    return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
+  })
 })

@@ -1,6 +1,6 @@
 /** The three catalogs. One query reads issued, reserved and remaining, so that they always add up to the edition. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type {
   CatalogItem,
   CatalogPayment,
@@ -74,8 +74,8 @@ const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 export class Catalogs extends Context.Service<
   Catalogs,
   {
-    get(name: CatalogName): Effect.Effect<AnyCatalog>
-    items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>>
+    get(name: CatalogName): Effect.Effect<AnyCatalog, SqlError.SqlError>
+    items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>, SqlError.SqlError>
     readonly payment: typeof CatalogPayment.Type
   }
 >()("spirit-altar/altar/collectibles/Catalogs") {
@@ -157,7 +157,7 @@ export class Catalogs extends Context.Service<
       })
 
       const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
-        return yield* listedOf(yield* Effect.orDie(countsOf(counts(name))), name)
+        return yield* listedOf(yield* countsOf(counts(name)), name)
       })
 
       return Catalogs.of({ get, items: itemsOf, payment })

@@ -1,6 +1,6 @@
 /** Collectibles: unique edition numbers up to a maximum, each recorded in the publication chain. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
 import { type ActOf, paidAct } from "../../payments/Act.ts"
 import { rowsOf } from "../../platform/Rows.ts"
@@ -50,7 +50,7 @@ export class Collectibles extends Context.Service<
   {
     readonly act: ActOf<typeof collectMaterial>
     /** Editions dedicated to a spirit's altar, newest first. */
-    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>>
+    dedicated(spirit: string, limit: number): Effect.Effect<ReadonlyArray<Dedicated>, SqlError.SqlError>
   }
 >()("spirit-altar/altar/collectibles/Collectibles") {
   static readonly layer = Layer.effect(
@@ -120,7 +120,7 @@ export class Collectibles extends Context.Service<
         return yield* dedicatedOf(sql`
           SELECT id, element_id, edition, keeper, agent_name FROM collectibles
           WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`)
-      }, Effect.orDie)
+      })
 
       return Collectibles.of({ act, dedicated })
     }),

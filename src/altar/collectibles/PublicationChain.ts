@@ -41,7 +41,10 @@ export class PublicationChain extends Context.Service<
   {
     /** Appends entries behind the head, in order; runs inside a transaction. */
     append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
-    segment(from: number, limit: number): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken>
+    segment(
+      from: number,
+      limit: number,
+    ): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken | SqlError.SqlError>
   }
 >()("spirit-altar/altar/collectibles/PublicationChain") {
   static readonly layer = Layer.effect(

@@ -1,6 +1,6 @@
 /** The current field guide: spirits with their keepers, altars with their day, and the state of the field. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
@@ -74,9 +74,9 @@ export class FieldGuide extends Context.Service<
   FieldGuide,
   {
     /** Spirits and altars; an unreadable row is logged and omitted. */
-    readonly spirits: Effect.Effect<typeof SpiritList.Type>
-    readonly altars: Effect.Effect<typeof AltarList.Type>
-    readonly field: Effect.Effect<typeof Field.Type>
+    readonly spirits: Effect.Effect<typeof SpiritList.Type, SqlError.SqlError>
+    readonly altars: Effect.Effect<typeof AltarList.Type, SqlError.SqlError>
+    readonly field: Effect.Effect<typeof Field.Type, SqlError.SqlError>
   }
 >()("spirit-altar/altar/guide/FieldGuide") {
   static readonly layer = Layer.effect(

@@ -34,30 +34,27 @@ export const make = Effect.fnUntraced(function* (act: string) {
     return agentName === undefined || agentName === given ? "same" : "other"
   })
 
-  return Effect.fnUntraced(
-    function* (id: string, body: typeof RevealBody.Type) {
-      if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
-      const at = yield* now
-      return yield* inTransaction(
-        Effect.gen(function* () {
-          const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
-          if (stone === undefined) return yield* notThere(id)
-          const matches = seal(body.salt, body.text) === stone.commitment
-          const before = yield* standing(id, body.agentName)
-          if (before !== "sealed") return matches && before === "same" ? false : yield* new AlreadyRevealed({})
-          if (!matches) return yield* mismatchOf(body.salt, body.text, stone.commitment)
-          const name = body.agentName === undefined ? null : yield* names.toStore(id, body.agentName)
-          const inserted = yield* sql`
+  return Effect.fnUntraced(function* (id: string, body: typeof RevealBody.Type) {
+    if (!isSealable(body.text)) return yield* new BadRequest({ issues: [sealIssue("text", body.text)] })
+    const at = yield* now
+    return yield* inTransaction(
+      Effect.gen(function* () {
+        const [stone] = yield* commitmentsOf(sql`SELECT commitment FROM witness_stones WHERE id = ${id}::uuid`)
+        if (stone === undefined) return yield* notThere(id)
+        const matches = seal(body.salt, body.text) === stone.commitment
+        const before = yield* standing(id, body.agentName)
+        if (before !== "sealed") return matches && before === "same" ? false : yield* new AlreadyRevealed({})
+        if (!matches) return yield* mismatchOf(body.salt, body.text, stone.commitment)
+        const name = body.agentName === undefined ? null : yield* names.toStore(id, body.agentName)
+        const inserted = yield* sql`
           INSERT INTO witness_reveals (stone_id, salt, text, hidden, agent_name, revealed_at)
           VALUES (${id}::uuid, ${body.salt}, ${body.text}, ${pointsElsewhere(body.text)}, ${name},
             ${at}::timestamptz)
           ON CONFLICT (stone_id) DO NOTHING RETURNING stone_id`
-          if (inserted.length > 0) return true
-          // A concurrent reveal was first.
-          return (yield* standing(id, body.agentName)) === "same" ? false : yield* new AlreadyRevealed({})
-        }),
-      )
-    },
-    Effect.catchTag("SqlError", Effect.die),
-  )
+        if (inserted.length > 0) return true
+        // A concurrent reveal was first.
+        return (yield* standing(id, body.agentName)) === "same" ? false : yield* new AlreadyRevealed({})
+      }),
+    )
+  })
 })

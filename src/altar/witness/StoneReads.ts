@@ -95,10 +95,8 @@ export const make = Effect.gen(function* () {
         ? sql`s.spirit = ${by.spirit}::text`
         : sql`(s.commitment = ${by.hash}::text OR s.chain_hash = ${by.hash}::text)`
     const rows = yield* bounded(
-      Effect.orDie(
-        stonesOf(sql`
+      stonesOf(sql`
         SELECT ${stoneColumns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
-      ),
     )
     yield* Effect.forEach(rows, checkAlone, { discard: true })
     return rows.map((row) => listedOf(publicUrl, row))
@@ -106,11 +104,9 @@ export const make = Effect.gen(function* () {
 
   const get = Effect.fn("WitnessStones.get")(function* (id: string) {
     const [row] = yield* bounded(
-      Effect.orDie(
-        paidStonesOf(sql`
+      paidStonesOf(sql`
         SELECT ${stoneColumns}, a.receipt, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${Ledger.paymentState}
         FROM ${stones} JOIN ${Ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
-      ),
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)

@@ -19,16 +19,19 @@ export class WitnessChain extends Context.Service<
     segment(
       from: number,
       limit: number,
-    ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
+    ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken | SqlError.SqlError>
     /** The same segment for readers, cached while its links and the head stay the same. */
-    page(from: number, limit: number): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken>
+    page(
+      from: number,
+      limit: number,
+    ): Effect.Effect<HashChain.Segment<typeof ChainEntry.Type>, HashChain.ChainBroken | SqlError.SqlError>
     /** Fails at the first stone that does not follow `anchor` or does not hash. */
     check(
       stones: ReadonlyArray<Hashed & HashChain.Link>,
       anchor: HashChain.Head,
     ): Effect.Effect<void, HashChain.ChainBroken>
     /** The newest link, re-hashed together with the last known broken one. */
-    readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
+    readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken | SqlError.SqlError>
     /** A statement for the link of one stone by its UUID, so that other reads get it in the same round trip. */
     readonly linkOf: (id: string) => Statement.Fragment
   }

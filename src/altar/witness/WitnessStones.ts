@@ -1,5 +1,6 @@
 /** Witness stones: the act that sets one, the reads of stones, and their one free reveal. */
 import { Context, Effect, Layer, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
@@ -47,18 +48,18 @@ export class WitnessStones extends Context.Service<
   {
     readonly act: ActOf<typeof setWitnessStone>
     /** Settled stones, newest first, below `before` when given. */
-    list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken>
+    list(limit: number, before: number | undefined): Effect.Effect<StonePage, ChainBroken | SqlError.SqlError>
     /** Settled stones of a spirit, or with a commitment or chain hash, newest first; each is re-hashed alone. */
     find(
       by: { readonly spirit: string } | { readonly hash: string },
       limit: number,
-    ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken>
+    ): Effect.Effect<ReadonlyArray<Listed>, ChainBroken | SqlError.SqlError>
     /** A stone, and its receipt with the transfer's current state. */
     get(
       id: string,
     ): Effect.Effect<
       { readonly stone: Listed; readonly receipt: Schema.JsonObject; readonly nonce: string | null },
-      WitnessNotFound | ChainBroken
+      WitnessNotFound | ChainBroken | SqlError.SqlError
     >
     /** Stores salt and words that hash to the commitment; `replayed` when the same data was stored before. */
     reveal(
@@ -66,7 +67,7 @@ export class WitnessStones extends Context.Service<
       body: typeof RevealBody.Type,
     ): Effect.Effect<
       typeof RevealAnswer.Type,
-      BadRequest | WitnessNotFound | WitnessNotSettled | CommitmentMismatch | AlreadyRevealed
+      BadRequest | WitnessNotFound | WitnessNotSettled | CommitmentMismatch | AlreadyRevealed | SqlError.SqlError
     >
   }
 >()("spirit-altar/altar/witness/WitnessStones") {
