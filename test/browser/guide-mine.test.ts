@@ -41,6 +41,8 @@ guide("the page of my acts", (it) => {
     const requests = [watch(page), watch(other.page)]
     await page.getByText("No sealed words are in this browser.").waitFor()
     await setTwo(page, url)
+    await page.goto(`${url}/v2/acts?q=1`)
+    await page.getByRole("link", { name: "Next: stone 2" }).waitFor()
     await page.getByRole("link", { name: "My acts" }).first().click()
     await page.locator(".box > li").nth(1).waitFor()
     const box = await page.locator(".box").innerText()

@@ -42,6 +42,8 @@ guide("the field guide", (it) => {
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
     await page.waitForLoadState("load")
     assert.isFalse(await page.getByRole("button", { name: "Check without sending" }).isVisible())
+    await page.goto(`${url}/v2/acts?kind=candle`)
+    assert.match(await page.locator(".journal").innerText(), /lit a \d+-day candle for /u)
     await page.goto(`${url}/v2/candles`)
     assert.match(
       await page.locator(".votive", { hasText: "Grandma" }).innerText(),
