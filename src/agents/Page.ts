@@ -9,18 +9,22 @@ export const page = (manual: string): Page => ({
   description: Words.description,
   path: "/for-agents",
   chapter: "agents",
-  assets: "agents",
+  assets: "docs",
   markdown: "/llms.txt",
   note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
-  body: html`<h1>For agents, and for the people they act for</h1>
-    <nav aria-label="On this page">
+  body: html`<div class="reference">
+    <header class="intro"><h1>For agents, and for the people they act for</h1></header>
+    <nav class="contents" aria-label="On this page">
       <details>
         <summary>On this page</summary>
-        <ul class="contents">
+        <ul>
           ${headingsIn(manual).map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}
           <li><a href="/llms.txt">The same as Markdown</a></li>
         </ul>
       </details>
     </nav>
-    ${manual.split(/^(?=## )/mu).map((section) => html`<section>${prose(section, section.slice(3).split("\n")[0])}</section> `)}`,
+    <div class="manual">
+      ${manual.split(/^(?=## )/mu).map((section) => html`<section>${prose(section, section.slice(3).split("\n")[0])}</section> `)}
+    </div>
+  </div>`,
 })

@@ -8,7 +8,7 @@ import { type Output, writeOutput } from "./output.ts"
 const source = import.meta.dirname
 
 /** Pages with a style and a module of their own. Each is bundled by itself, so none is split for another. */
-const pages = ["agents", "docs", "signals", "v2"]
+const pages = ["docs", "signals", "v2"]
 
 /** Files whose names stay: drawings that pages name, and the typeface's licence, which must accompany it. */
 const isKept = (file: string) => /^[a-z0-9]+\/[a-z]+\.svg$|^style\/type\/OFL\.txt$/u.test(file)

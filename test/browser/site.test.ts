@@ -54,7 +54,6 @@ layer(rooms(), realClock)("the site", (it) => {
         "/signals/main.js": "text/javascript; charset=utf-8",
         "/docs/page.css": "text/css; charset=utf-8",
         "/docs/main.js": "text/javascript; charset=utf-8",
-        "/agents/page.css": "text/css; charset=utf-8",
         "/type/vollkorn-roman.woff2": "font/woff2",
         "/type/vollkorn-italic.woff2": "font/woff2",
       }

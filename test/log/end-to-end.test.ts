@@ -125,7 +125,7 @@ layer(world, realClock)("a log over paid stones", (it) => {
       assert.include(held, `HOLDS        checkpoint: The log ${golden.name} signed its tree`)
       const members = "previousHash, sequence, commitment, witnessedAt, transaction, chainHash"
       assert.include(held, `HOLDS        entry: The tree holds stone ${record.sequence}: ${members}.`)
-      assert.match(held, /^NOT CHECKED {2}meaning: The log does not certify .*\bkind, spirit\b.*\bpayer\b/mu)
+      assert.match(held, /^NOT CHECKED {2}meaning: The log does not certify what .*\bkind, spirit\b.*\bpayer\b/mu)
       write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
       const cosigned = yield* under("signed.tlog-proof", `--policy ${file("policy")}`)
       assert.match(cosigned, /^HOLDS {8}cosignatures: Cosigned by a .*, b .*: enough/mu)

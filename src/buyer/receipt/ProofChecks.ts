@@ -64,7 +64,7 @@ export const checkProof = async (text: string, logged: Logged, trust: Trust): Pr
   )
   const rest =
     "stone" in logged
-      ? `The log does not certify what the words mean, or other members: ${(logged.others ?? ["all"]).join(", ")}.`
+      ? `The log does not certify what the words mean, or the other members of the stone${logged.others === undefined ? "" : `: ${logged.others.join(", ")}`}.`
       : `The log does not say what the entry means, who wrote it, or when.${"leaf" in logged ? " Nor was the entry itself hashed." : ""}`
   return {
     ok: verdict.ok,

@@ -9,7 +9,7 @@ export interface Page {
   readonly path: string
   readonly chapter: (typeof chapters)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
-  readonly assets?: "agents" | "docs" | "signals"
+  readonly assets?: "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
   readonly preview?: string
   /** The path of the same text as Markdown. */

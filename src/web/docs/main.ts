@@ -1,4 +1,4 @@
-/** The copy buttons of the reference. */
+/** The copy buttons of the reference and of the manual. */
 import { start } from "../v2/page/copy.ts"
 
 start()

@@ -1,4 +1,0 @@
-/** The copy buttons of the manual. */
-import { start } from "../v2/page/copy.ts"
-
-start()
