@@ -1,6 +1,6 @@
 /** The acts of this altar, and the settled acts as public rows; `docs/acts.md` shows how to add an act. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
@@ -146,99 +146,95 @@ const containing = ({ table, texts, words }: HideableFields, asked: string) => {
   return words === undefined ? own : [...own, search(words.table, words.id, words.text, true)]
 }
 
-export class Acts extends Context.Service<
-  Acts,
-  {
-    get(id: string): Effect.Effect<string, ActNotFound | SqlError.SqlError>
-    /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
-    list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage, SqlError.SqlError>
-    /** JSON texts of the acts with this transaction or name, newest first. */
-    leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-    /** JSON texts of the acts whose shown texts contain these words, newest first. */
-    saying(words: string, limit: number): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-  }
->()("spirit-altar/altar/Acts") {
-  static readonly layer = Layer.effect(
-    Acts,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const reveals = yield* Reveals
-      const revealed = ofAct(part`a.id`)
+export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reveals = yield* Reveals
+    const revealed = ofAct(part`a.id`)
 
-      const columns = part`a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
-        r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at`
-      const rowsWhere = (which: Statement.Fragment) => sql`
-        SELECT ${columns}
-        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
-      const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
+    const columns = part`a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
+      r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at`
+    const rowsWhere = (which: Statement.Fragment) => sql`
+      SELECT ${columns}
+      FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
+    const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
 
-      /** The texts of readable rows, after a check that revealed words match their commitments. */
-      const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-        const found = yield* readable(rows, readText)
-        yield* reveals.check(found.map(({ row }) => row))
-        return found.map(({ text }) => text)
-      })
+    /** The texts of readable rows, after a check that revealed words match their commitments. */
+    const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+      const found = yield* readable(rows, readText)
+      yield* reveals.check(found.map(({ row }) => row))
+      return found.map(({ text }) => text)
+    })
 
-      const get = Effect.fn("Acts.get")(function* (id: string) {
-        const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
-        if (row === undefined) return yield* new ActNotFound({})
-        const found = yield* readText(row)
-        yield* reveals.check([found.row])
-        return found.text
-      })
+    const get = Effect.fn("Acts.get")(function* (id: string) {
+      const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
+      if (row === undefined) return yield* new ActNotFound({})
+      const found = yield* readText(row)
+      yield* reveals.check([found.row])
+      return found.text
+    })
 
-      const pageOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: Page) {
-        const last = rows[limit - 1]
-        const next = last === undefined ? null : (yield* readId(last)).id
-        const page: ActPage = { acts: yield* textsOf(rows), next }
-        return page
-      })
+    const pageOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: Page) {
+      const last = rows[limit - 1]
+      const next = last === undefined ? null : (yield* readId(last)).id
+      const page: ActPage = { acts: yield* textsOf(rows), next }
+      return page
+    })
 
-      const page = yield* CachedReads.make({
-        nameOf: (asked: Page) => `${asked.limit} ${asked.before} ${filterName(asked)}`,
-        statement: ({ before, limit, ...filter }) => {
-          const below = before === undefined ? [] : [part`(a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`]
-          return rowsWhere(
-            sql`WHERE ${sql.and([part`true`, ...conditions(filter), ...below])}
-              ORDER BY a.settled_at DESC, a.id DESC ${atMost(limit)}`,
-          )
-        },
-        make: pageOf,
-      })
-
-      const list = (limit: number, before: string | undefined, filter: ActFilter = {}) =>
-        page({ limit, before, ...filter })
-
-      const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
-        const which = "name" in by ? Ledger.namedBy(by.name) : Ledger.settledIn(by.transaction)
-        const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : Ledger.newestPayment
-        const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
-        return yield* textsOf(rows)
-      })
-
-      // Acts of one table share a text.
-      const owners = [...new Set((yield* ActTexts).values())]
-
-      const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-        const found = owners
-          .flatMap(({ hideable }) => containing(hideable, words))
-          .reduce((one, other) => part`${one} UNION ALL ${other}`)
-        const statement = sql`
-          SELECT ${columns}, f.is_revealed
-          FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
-            JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
-          ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
-        const rows = yield* readable(yield* bounded(statement), (row) =>
-          Effect.all({ act: readText(row), match: readMatch(row) }),
+    const page = yield* CachedReads.make({
+      nameOf: (asked: Page) => `${asked.limit} ${asked.before} ${filterName(asked)}`,
+      statement: ({ before, limit, ...filter }) => {
+        const below = before === undefined ? [] : [part`(a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`]
+        return rowsWhere(
+          sql`WHERE ${sql.and([part`true`, ...conditions(filter), ...below])}
+            ORDER BY a.settled_at DESC, a.id DESC ${atMost(limit)}`,
         )
-        yield* reveals.check(rows.map(({ act }) => act.row))
-        // A salt with a link hides its words, which the database cannot tell.
-        return rows
-          .filter(({ act, match }) => !match.isRevealed || typeof revealOf(act.row)?.text === "string")
-          .map(({ act }) => act.text)
-      })
+      },
+      make: pageOf,
+    })
 
-      return Acts.of({ get, list, leftBy, saying })
-    }),
-  )
+    const list = (limit: number, before: string | undefined, filter: ActFilter = {}) =>
+      page({ limit, before, ...filter })
+
+    const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
+      const which = "name" in by ? Ledger.namedBy(by.name) : Ledger.settledIn(by.transaction)
+      const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : Ledger.newestPayment
+      const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
+      return yield* textsOf(rows)
+    })
+
+    // Acts of one table share a text.
+    const owners = [...new Set((yield* ActTexts).values())]
+
+    const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
+      const found = owners
+        .flatMap(({ hideable }) => containing(hideable, words))
+        .reduce((one, other) => part`${one} UNION ALL ${other}`)
+      const statement = sql`
+        SELECT ${columns}, f.is_revealed
+        FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
+          JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
+        ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
+      const rows = yield* readable(yield* bounded(statement), (row) =>
+        Effect.all({ act: readText(row), match: readMatch(row) }),
+      )
+      yield* reveals.check(rows.map(({ act }) => act.row))
+      // A salt with a link hides its words, which the database cannot tell.
+      return rows
+        .filter(({ act, match }) => !match.isRevealed || typeof revealOf(act.row)?.text === "string")
+        .map(({ act }) => act.text)
+    })
+
+    return {
+      get,
+      /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
+      list,
+      /** JSON texts of the acts with this transaction or name, newest first. */
+      leftBy,
+      /** JSON texts of the acts whose shown texts contain these words, newest first. */
+      saying,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

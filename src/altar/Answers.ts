@@ -2,7 +2,7 @@
 import { Effect, Schema, SchemaAST } from "effect"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import type { ChainBroken } from "./HashChain.ts"
+import type { ChainBroken } from "./StoredChain.ts"
 
 /** An answer that breaks the contract. It names members and no values. */
 export class MalformedAnswer extends Schema.TaggedError<MalformedAnswer>()("MalformedAnswer", {

@@ -3,7 +3,7 @@
  * only the public view does, and the original texts are kept for restoring.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { publicActs } from "../payments/store/LedgerSql.ts"
 import { rowsOf } from "../platform/Rows.ts"
@@ -34,108 +34,103 @@ const namesOf = rowsOf("revealed words", Schema.Struct({ name: Schema.NullOr(Sch
 /** An act that is no longer sold: only its public row changes. */
 const unsold: HideableFields = { table: "acts", texts: {} }
 
-export class Moderation extends Context.Service<
-  Moderation,
-  {
-    /** Runs in the caller's transaction; `field` is `name`, `words` (the revealed ones), or a public text's name. */
-    hide(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
-    show(id: string, field: string): Effect.Effect<void, NothingToHide | SqlError.SqlError>
-  }
->()("spirit-altar/altar/Moderation") {
-  static readonly layer = Layer.effect(
-    Moderation,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const actTexts = yield* ActTexts
-      const acts = yield* publicActs
-      const hidden = yield* HiddenTexts.make
+export class Moderation extends Context.Service<Moderation>()("spirit-altar/altar/Moderation", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const actTexts = yield* ActTexts
+    const acts = yield* publicActs
+    const hidden = yield* HiddenTexts.make
 
-      const actOf = Effect.fnUntraced(function* (id: string) {
-        yield* acts.lock(id)
-        const found = yield* acts.find(id)
-        if (Option.isNone(found)) return yield* new NothingToHide({ message: `No settled act has the id ${id}.` })
-        const { hideable } = actTexts.get(found.value.act) ?? { hideable: unsold }
-        return { act: found.value, hideable }
-      })
-      type Found = Effect.Success<ReturnType<typeof actOf>>
+    const actOf = Effect.fnUntraced(function* (id: string) {
+      yield* acts.lock(id)
+      const found = yield* acts.find(id)
+      if (Option.isNone(found)) return yield* new NothingToHide({ message: `No settled act has the id ${id}.` })
+      const { hideable } = actTexts.get(found.value.act) ?? { hideable: unsold }
+      return { act: found.value, hideable }
+    })
+    type Found = Effect.Success<ReturnType<typeof actOf>>
 
-      /** Updates a column of one row; an absent text stays absent. */
-      const write = (table: string, key: string, id: string, column: string, text: string) =>
-        sql`UPDATE ${literal(table)} SET ${literal(column)} = ${text}
-          WHERE ${literal(key)} = ${id}::uuid AND ${literal(column)} IS NOT NULL`
+    /** Updates a column of one row; an absent text stays absent. */
+    const write = (table: string, key: string, id: string, column: string, text: string) =>
+      sql`UPDATE ${literal(table)} SET ${literal(column)} = ${text}
+        WHERE ${literal(key)} = ${id}::uuid AND ${literal(column)} IS NOT NULL`
 
-      const setText = Effect.fnUntraced(function* ({ act, hideable }: Found, field: string, text: string) {
-        const column = hideable.texts[field]
-        if (column !== undefined) yield* write(hideable.table, "id", act.id, column, text)
-        yield* acts.show(act, act.agentName, yield* changed(act.record, field, text))
-      })
+    const setText = Effect.fnUntraced(function* ({ act, hideable }: Found, field: string, text: string) {
+      const column = hideable.texts[field]
+      if (column !== undefined) yield* write(hideable.table, "id", act.id, column, text)
+      yield* acts.show(act, act.agentName, yield* changed(act.record, field, text))
+    })
 
-      const setName = Effect.fnUntraced(function* ({ act, hideable }: Found, shown: HiddenTexts.Shown) {
-        const { act: name = null, reveal = null } = shown
-        const { name: column, table, words } = hideable
-        if (name !== null) {
-          if (column !== undefined) yield* write(table, "id", act.id, column, name)
-          yield* acts.show(act, name, yield* changed(act.record, "agentName", name))
-        }
-        if (reveal !== null && words?.name !== undefined)
-          yield* write(words.table, words.id, act.id, words.name, reveal)
-      })
+    const setName = Effect.fnUntraced(function* ({ act, hideable }: Found, shown: HiddenTexts.Shown) {
+      const { act: name = null, reveal = null } = shown
+      const { name: column, table, words } = hideable
+      if (name !== null) {
+        if (column !== undefined) yield* write(table, "id", act.id, column, name)
+        yield* acts.show(act, name, yield* changed(act.record, "agentName", name))
+      }
+      if (reveal !== null && words?.name !== undefined) yield* write(words.table, words.id, act.id, words.name, reveal)
+    })
 
-      const revealedName = ({ act, hideable: { words } }: Found) =>
-        words?.name === undefined
-          ? Effect.succeed(null)
-          : Effect.map(
-              namesOf(
-                sql`SELECT ${literal(words.name)} AS name FROM ${literal(words.table)} WHERE ${literal(words.id)} = ${act.id}::uuid`,
-              ),
-              ([row]) => row?.name ?? null,
-            )
+    const revealedName = ({ act, hideable: { words } }: Found) =>
+      words?.name === undefined
+        ? Effect.succeed(null)
+        : Effect.map(
+            namesOf(
+              sql`SELECT ${literal(words.name)} AS name FROM ${literal(words.table)} WHERE ${literal(words.id)} = ${act.id}::uuid`,
+            ),
+            ([row]) => row?.name ?? null,
+          )
 
-      /** Words that the detector hid were never shown, and do not change. */
-      const hideWords = ({ act, hideable: { words } }: Found) =>
-        words === undefined
-          ? Effect.succeed([])
-          : sql`UPDATE ${literal(words.table)} SET hidden = true, hidden_by = 'operator'
-              WHERE ${literal(words.id)} = ${act.id}::uuid AND NOT hidden RETURNING 1`
+    /** Words that the detector hid were never shown, and do not change. */
+    const hideWords = ({ act, hideable: { words } }: Found) =>
+      words === undefined
+        ? Effect.succeed([])
+        : sql`UPDATE ${literal(words.table)} SET hidden = true, hidden_by = 'operator'
+            WHERE ${literal(words.id)} = ${act.id}::uuid AND NOT hidden RETURNING 1`
 
-      const showWords = ({ act, hideable: { words } }: Found) =>
-        words === undefined
-          ? Effect.void
-          : sql`UPDATE ${literal(words.table)} SET hidden = false, hidden_by = NULL
-              WHERE ${literal(words.id)} = ${act.id}::uuid AND hidden_by = 'operator'`
+    const showWords = ({ act, hideable: { words } }: Found) =>
+      words === undefined
+        ? Effect.void
+        : sql`UPDATE ${literal(words.table)} SET hidden = false, hidden_by = NULL
+            WHERE ${literal(words.id)} = ${act.id}::uuid AND hidden_by = 'operator'`
 
-      const isShown = (text: string | null) => text !== null && text !== hiddenByOperator
+    const isShown = (text: string | null) => text !== null && text !== hiddenByOperator
 
-      const hide = Effect.fn("Moderation.hide")(function* (id: string, field: string) {
-        const found = yield* actOf(id)
-        if (field === "words") {
-          if ((yield* hideWords(found)).length > 0) return yield* hidden.keep(id, field, {})
-          return yield* new NothingToHide({
-            message: `No words of ${id} are shown: nothing was revealed, or they are hidden.`,
-          })
-        }
-        const shown =
-          field === "name"
-            ? { act: found.act.agentName, reveal: yield* revealedName(found) }
-            : { text: field in found.hideable.texts ? yield* saidOf(found.act.record, field) : null }
-        if (!Object.values(shown).some(isShown))
-          return yield* new NothingToHide({ message: `No ${field} is shown of ${id}.` })
-        const veiled = (text: string | null) => (text === null ? null : hiddenByOperator)
-        if ("text" in shown) yield* setText(found, field, hiddenByOperator)
-        else yield* setName(found, { act: veiled(shown.act), reveal: veiled(shown.reveal) })
-        yield* hidden.keep(id, field, shown)
-      })
+    const hide = Effect.fn("Moderation.hide")(function* (id: string, field: string) {
+      const found = yield* actOf(id)
+      if (field === "words") {
+        if ((yield* hideWords(found)).length > 0) return yield* hidden.keep(id, field, {})
+        return yield* new NothingToHide({
+          message: `No words of ${id} are shown: nothing was revealed, or they are hidden.`,
+        })
+      }
+      const shown =
+        field === "name"
+          ? { act: found.act.agentName, reveal: yield* revealedName(found) }
+          : { text: field in found.hideable.texts ? yield* saidOf(found.act.record, field) : null }
+      if (!Object.values(shown).some(isShown))
+        return yield* new NothingToHide({ message: `No ${field} is shown of ${id}.` })
+      const veiled = (text: string | null) => (text === null ? null : hiddenByOperator)
+      if ("text" in shown) yield* setText(found, field, hiddenByOperator)
+      else yield* setName(found, { act: veiled(shown.act), reveal: veiled(shown.reveal) })
+      yield* hidden.keep(id, field, shown)
+    })
 
-      const show = Effect.fn("Moderation.show")(function* (id: string, field: string) {
-        const found = yield* actOf(id)
-        const shown = yield* hidden.take(id, field)
-        if (shown === undefined) return yield* new NothingToHide({ message: `No ${field} of ${id} is hidden by hand.` })
-        if (field === "words") yield* showWords(found)
-        else if (field === "name") yield* setName(found, shown)
-        else yield* setText(found, field, shown["text"] ?? "")
-      })
+    const show = Effect.fn("Moderation.show")(function* (id: string, field: string) {
+      const found = yield* actOf(id)
+      const shown = yield* hidden.take(id, field)
+      if (shown === undefined) return yield* new NothingToHide({ message: `No ${field} of ${id} is hidden by hand.` })
+      if (field === "words") yield* showWords(found)
+      else if (field === "name") yield* setName(found, shown)
+      else yield* setText(found, field, shown["text"] ?? "")
+    })
 
-      return Moderation.of({ hide, show })
-    }),
-  )
+    return {
+      /** Runs in the caller's transaction; `field` is `name`, `words` (the revealed ones), or a public text's name. */
+      hide,
+      show,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -10,9 +10,8 @@ import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/Act.ts"
 import { PaidHttp } from "../payments/Http.ts"
-import { limits, questions } from "./Limits.ts"
+import { guards, limits, questions } from "./Limits.ts"
 import { toMiddleware } from "../platform/Sql.ts"
-import * as PaymentGuards from "./PaymentGuards.ts"
 
 /** The shape of an endpoint that the shared handler needs. */
 interface Route extends HttpApiEndpoint.Constraint {
@@ -40,7 +39,7 @@ const sell = (group: PaidGroup<string>) =>
         return act === undefined ? Effect.die(`no act is sold at ${name}`) : Effect.succeed({ act, name })
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
-      const guardOf = yield* PaymentGuards.make
+      const guardOf = yield* guards
       const hot = (yield* UrlCache).hot(refuse)
       // Raw: the stored answer.
       const register = ({ act, name }: typeof first) =>

@@ -1,6 +1,6 @@
 /** Revealed words of stones, candles and lights: one row form, one public form, re-hashed before they are shown. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
 import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
@@ -49,47 +49,43 @@ export const ofAct = (id: Statement.Fragment) => part`(${Stones.revealOf(id)} UN
 const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt">) =>
   revealText === null || (revealSalt !== null && seal(revealSalt, revealText) === commitment)
 
-export class Reveals extends Context.Service<
-  Reveals,
-  {
-    /** Dies with `RevealBroken` at the first row whose words do not hash to its commitment; skips operator-hidden. */
-    check(rows: ReadonlyArray<Omit<Sealed, "revealedAt">>): Effect.Effect<void>
-    /** Re-hashes the reveal that was last found broken, and dies if it still is. */
-    readonly state: Effect.Effect<void, SqlError.SqlError>
-  }
->()("spirit-altar/altar/Reveals") {
-  static readonly layer = Layer.effect(
-    Reveals,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const last = yield* Ref.make(Option.none<string>())
-      const sealedOf = rowsOf("reveals", Sealed)
+export class Reveals extends Context.Service<Reveals>()("spirit-altar/altar/Reveals", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const last = yield* Ref.make(Option.none<string>())
+    const sealedOf = rowsOf("reveals", Sealed)
 
-      const check = (rows: ReadonlyArray<Omit<Sealed, "revealedAt">>) => {
-        // Words that an operator hid are not shown, so hiding a broken reveal restores its lists.
-        const broken = rows.find((row) => row.revealHiddenBy !== "operator" && !holds(row))
-        if (broken === undefined) return Effect.void
-        const error = new RevealBroken({
-          message: `The words revealed under ${broken.id} do not hash to the commitment that was sealed, so they are not shown. The operator was alarmed. This request charged nothing.`,
-        })
-        // Only the first finding raises the alarm, because any reader can request the broken reveal again.
-        return Ref.getAndSet(last, Option.some(broken.id)).pipe(
-          Effect.tap((known) =>
-            Option.contains(known, broken.id) ? Effect.void : log("reveal broken", { act: broken.id }),
-          ),
-          Effect.andThen(Effect.die(error)),
-        )
-      }
-
-      const state = Effect.gen(function* () {
-        const known = yield* Ref.get(last)
-        if (Option.isNone(known)) return
-        const found = bounded(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`)
-        yield* check(yield* sealedOf(found))
-        yield* Ref.set(last, Option.none())
+    const check = (rows: ReadonlyArray<Omit<Sealed, "revealedAt">>) => {
+      // Words that an operator hid are not shown, so hiding a broken reveal restores its lists.
+      const broken = rows.find((row) => row.revealHiddenBy !== "operator" && !holds(row))
+      if (broken === undefined) return Effect.void
+      const error = new RevealBroken({
+        message: `The words revealed under ${broken.id} do not hash to the commitment that was sealed, so they are not shown. The operator was alarmed. This request charged nothing.`,
       })
+      // Only the first finding raises the alarm, because any reader can request the broken reveal again.
+      return Ref.getAndSet(last, Option.some(broken.id)).pipe(
+        Effect.tap((known) =>
+          Option.contains(known, broken.id) ? Effect.void : log("reveal broken", { act: broken.id }),
+        ),
+        Effect.andThen(Effect.die(error)),
+      )
+    }
 
-      return Reveals.of({ check, state })
-    }),
-  )
+    const state = Effect.gen(function* () {
+      const known = yield* Ref.get(last)
+      if (Option.isNone(known)) return
+      const found = bounded(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`)
+      yield* check(yield* sealedOf(found))
+      yield* Ref.set(last, Option.none())
+    })
+
+    return {
+      /** Dies with `RevealBroken` at the first row whose words do not hash to its commitment; skips operator-hidden. */
+      check,
+      /** Re-hashes the reveal that was last found broken, and dies if it still is. */
+      state,
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -1,6 +1,6 @@
 /** Settled acts with their signed receipts, for the receipt file. */
 import { Context, Effect, Layer, type Option, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { Reveal } from "../../schema/altar/Reveal.ts"
 import { Binding } from "../../schema/payments/Binding.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
@@ -42,40 +42,36 @@ const rows = rowsOf(
   }),
 )
 
-export class SignedActs extends Context.Service<
-  SignedActs,
-  { get(id: string): Effect.Effect<SignedAct, ActNotFound | SqlError.SqlError> }
->()("spirit-altar/altar/SignedActs") {
-  static readonly layer = Layer.effect(
-    SignedActs,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const reveals = yield* Reveals
-      const acts = yield* PaidActs
-      const revealed = ofAct(part`a.id`)
+export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/altar/SignedActs", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reveals = yield* Reveals
+    const acts = yield* PaidActs
+    const revealed = ofAct(part`a.id`)
 
-      const get = Effect.fn("SignedActs.get")(function* (id: string) {
-        const [row] = yield* bounded(
-          rows(sql`
-          SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
-            r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
-          FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
-        )
-        if (row === undefined) return yield* new ActNotFound({})
-        yield* reveals.check([row])
-        const sold = acts.get(row.act)
-        return {
-          act: row.act,
-          permalink: row.permalink,
-          receipt: signedReceiptIn(row.paymentResponse),
-          record: row.isAsAnswered ? new JsonText(row.record) : null,
-          reveal: revealOf(row),
-          binding: row.receipt.binding,
-          body: sold === undefined ? undefined : sentBody(sold.endpoint, row.input),
-        }
-      })
+    const get = Effect.fn("SignedActs.get")(function* (id: string) {
+      const [row] = yield* bounded(
+        rows(sql`
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
+          r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
+        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
+      )
+      if (row === undefined) return yield* new ActNotFound({})
+      yield* reveals.check([row])
+      const sold = acts.get(row.act)
+      return {
+        act: row.act,
+        permalink: row.permalink,
+        receipt: signedReceiptIn(row.paymentResponse),
+        record: row.isAsAnswered ? new JsonText(row.record) : null,
+        reveal: revealOf(row),
+        binding: row.receipt.binding,
+        body: sold === undefined ? undefined : sentBody(sold.endpoint, row.input),
+      }
+    })
 
-      return SignedActs.of({ get })
-    }),
-  )
+    return { get }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

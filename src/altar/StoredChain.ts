@@ -1,16 +1,91 @@
-/** A hash chain in the database: appended under its locked head, re-hashed when it is read. */
-import { Effect, Option, Schema } from "effect"
+/** A hash chain in the database: gapless, each link naming and hashing its predecessor, re-hashed when it is read. */
+import { Effect, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type ChainClaim, type ChainPoint, checkLink, genesis } from "../../schema/altar/ChainCheck.ts"
 import * as CachedReads from "../platform/CachedReads.ts"
+import { log } from "../platform/LogMessages.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
-import * as HashChain from "./HashChain.ts"
+
+export type Head = ChainPoint
+
+export type Link = ChainClaim
+
+/** A link of a stored chain no longer verifies: the stored chain was changed. */
+export class ChainBroken extends Schema.TaggedError<ChainBroken>()("ChainBroken", {
+  sequence: Schema.Int,
+  message: Schema.String,
+}) {}
+
+export interface Segment<L> {
+  /** The link before the first one, or the genesis. */
+  readonly anchor: Head
+  readonly links: ReadonlyArray<L>
+  readonly head: Head
+  readonly next: number | null
+}
+
+/** The rules of one chain, with its alarm; `name` is the log's word for its links. */
+const rulesOf = Effect.fnUntraced(function* <L extends Link>(name: string, hashOf: (link: L) => string) {
+  const last = yield* Ref.make(Option.none<number>())
+
+  const broken = (sequence: number, what: string) => {
+    const error = new ChainBroken({ sequence, message: `${name} ${sequence} ${what}` })
+    // Any reader can hit the broken link again; the alarm rings only when the break is found.
+    return Ref.getAndSet(last, Option.some(sequence)).pipe(
+      Effect.tap((known) =>
+        Option.contains(known, sequence) ? Effect.void : log("hash chain broken", { reason: error.message }),
+      ),
+      Effect.andThen(Effect.fail(error)),
+    )
+  }
+
+  /** Fails at the first link that does not follow `anchor` or does not hash. */
+  const check = (links: ReadonlyArray<L>, anchor: Head): Effect.Effect<void, ChainBroken> => {
+    let previous: Head = anchor
+    for (const link of links) {
+      const { follows, hashes } = checkLink(link, previous, hashOf(link))
+      if (!follows) return broken(link.sequence, "does not follow its predecessor")
+      if (!hashes) return broken(link.sequence, "does not hash to its chainHash")
+      previous = link
+    }
+    return Effect.void
+  }
+
+  /** Returns links `from` … `from + limit - 1` of stored ones, which may include the one before. A gap is a break. */
+  const segment = Effect.fnUntraced(function* <Shown extends L>(
+    stored: ReadonlyArray<Shown>,
+    head: Head,
+    from: number,
+    limit: number,
+  ) {
+    const before = stored[0]?.sequence === from - 1 ? stored[0] : undefined
+    const links = before === undefined ? stored : stored.slice(1)
+    if (before !== undefined && hashOf(before) !== before.chainHash) {
+      return yield* broken(before.sequence, "does not hash to its chainHash")
+    }
+    // A segment after the head is anchored to the head itself.
+    const { chainHash, sequence } = from === 1 ? genesis : (before ?? head)
+    yield* check(links, { sequence, chainHash })
+    const expected = Math.max(0, Math.min(limit, head.sequence - from + 1))
+    if (links.length !== expected) return yield* broken(from + links.length, "is missing")
+    const newest = links.at(-1)
+    if (newest !== undefined && newest.sequence === head.sequence && newest.chainHash !== head.chainHash) {
+      return yield* broken(newest.sequence, "is not the head of the chain")
+    }
+    const next = newest !== undefined && newest.sequence < head.sequence ? newest.sequence + 1 : null
+    return { anchor: { sequence, chainHash }, links, head, next }
+  })
+
+  /** The last known break, until `mended`. */
+  return { check, segment, brokenAt: Ref.get(last), mended: Ref.set(last, Option.none()) }
+})
 
 /** The place of a link, which its hash covers together with its parts. */
-export type Place = Pick<HashChain.Link, "sequence" | "previousHash">
+export type Place = Pick<Link, "sequence" | "previousHash">
 
 /** The storage of one chain. `Parts` are hashed, `New` is appended, `Shown` is what a segment reads. */
-interface Storage<Parts, New extends Parts, Shown extends Parts & HashChain.Link> {
+interface Storage<Parts, New extends Parts, Shown extends Parts & Link> {
   /** The log's word for a link. */
   readonly name: string
   readonly links: string
@@ -35,15 +110,13 @@ const snake = (name: string) => name.replace(/[A-Z]/gu, (letter) => `_${letter.t
 
 const placeColumns = { sequence: "bigint", previousHash: "text", chainHash: "text" }
 
-export const make = Effect.fnUntraced(function* <
-  Parts,
-  New extends Parts & object,
-  Shown extends Parts & HashChain.Link,
->(storage: Storage<Parts, New, Shown>) {
+export const make = Effect.fnUntraced(function* <Parts, New extends Parts & object, Shown extends Parts & Link>(
+  storage: Storage<Parts, New, Shown>,
+) {
   const { hashOf, name, newest, row, types } = storage
   // Segments are long and read often: their columns are renamed in SQL rather than in each row.
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const chain = yield* HashChain.make<Parts & HashChain.Link>(name, (link) => hashOf(link, link))
+  const chain = yield* rulesOf<Parts & Link>(name, (link) => hashOf(link, link))
 
   const [head, links] = [sql.literal(storage.head), sql.literal(storage.links)]
   const headColumns = sql.literal('h.sequence AS "headSequence", h.chain_hash AS "headHash"')
@@ -72,7 +145,7 @@ export const make = Effect.fnUntraced(function* <
     if (locked === undefined) return yield* headless
     let sequence = locked.headSequence
     let previousHash = locked.headHash
-    const appended = (yield* write(locked.time)).map((entry): New & HashChain.Link => {
+    const appended = (yield* write(locked.time)).map((entry): New & Link => {
       const place = { sequence: (sequence += 1), previousHash }
       previousHash = hashOf(entry, place)
       return { ...entry, ...place, chainHash: previousHash }

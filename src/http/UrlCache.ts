@@ -30,58 +30,50 @@ const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : meth
 
 const anyHeaders = () => true
 
-export class UrlCache extends Context.Service<
-  UrlCache,
-  {
-    /** The answer of a known URL; undefined if the router has to find it. */
-    answer(request: Request): Effect.Effect<Response> | undefined
-    /**
-     * A handler whose calls are remembered. `prepare` runs once per URL, so it must not keep the first request, which
-     * holds a body and secrets. The handler encodes its refusals by `refused` and takes no service from the request.
-     */
-    hot<E>(
-      refused: (error: E) => Response,
-    ): <C extends Call>(
-      prepare: (call: C) => (request: Request) => Effect.Effect<Response, E | SqlError.SqlError>,
-    ) => (call: C) => Effect.Effect<Response>
-  }
->()("spirit-altar/http/UrlCache") {
-  static readonly layer = Layer.effect(
-    UrlCache,
-    Effect.map(urlMaximum, (most) => {
-      const known = new Map<string, Known>()
-      const namesOf = new Map<string, Set<string>>()
+export class UrlCache extends Context.Service<UrlCache>()("spirit-altar/http/UrlCache", {
+  make: Effect.map(urlMaximum, (most) => {
+    const known = new Map<string, Known>()
+    const namesOf = new Map<string, Set<string>>()
 
-      const remember = ({ endpoint: { headers, path }, request }: Call, answer: Known["answer"]) => {
-        const name = nameOf(request)
-        if (known.has(name) || name.length > longest) return
-        const names = namesOf.get(path) ?? new Set<string>()
-        namesOf.set(path, names.add(name))
-        const routed = Trace.routed(path)
-        known.set(name, {
-          fits: headers === undefined ? anyHeaders : Schema.is(headers),
-          // Interruptible as under the router: a disconnect stops the handler.
-          answer: (again) => Effect.interruptible(routed(Effect.suspend(() => answer(again)))),
-        })
-        const [oldest] = names
-        if (names.size <= most || oldest === undefined) return
-        names.delete(oldest)
-        known.delete(oldest)
-      }
+    const remember = ({ endpoint: { headers, path }, request }: Call, answer: Known["answer"]) => {
+      const name = nameOf(request)
+      if (known.has(name) || name.length > longest) return
+      const names = namesOf.get(path) ?? new Set<string>()
+      namesOf.set(path, names.add(name))
+      const routed = Trace.routed(path)
+      known.set(name, {
+        fits: headers === undefined ? anyHeaders : Schema.is(headers),
+        // Interruptible as under the router: a disconnect stops the handler.
+        answer: (again) => Effect.interruptible(routed(Effect.suspend(() => answer(again)))),
+      })
+      const [oldest] = names
+      if (names.size <= most || oldest === undefined) return
+      names.delete(oldest)
+      known.delete(oldest)
+    }
 
-      return UrlCache.of({
-        answer: (request) => {
-          const one = known.get(nameOf(request))
-          return one?.fits(request.headers) === true ? one.answer(request) : undefined
-        },
-        hot: (refused) => (prepare) => (call) => {
+    return {
+      /** The answer of a known URL; undefined if the router has to find it. */
+      answer: (request: Request) => {
+        const one = known.get(nameOf(request))
+        return one?.fits(request.headers) === true ? one.answer(request) : undefined
+      },
+      /**
+       * A handler whose calls are remembered. `prepare` runs once per URL, so it must not keep the first request, which
+       * holds a body and secrets. The handler encodes its refusals by `refused` and takes no service from the request.
+       */
+      hot:
+        <E>(refused: (error: E) => Response) =>
+        <C extends Call>(prepare: (call: C) => (request: Request) => Effect.Effect<Response, E | SqlError.SqlError>) =>
+        (call: C) => {
           const handler = prepare(call)
           const answer = (request: Request) =>
             Effect.catch(toMiddleware(handler(request)), (error) => Effect.succeed(refused(error)))
           remember(call, answer)
           return answer(call.request)
         },
-      })
-    }),
-  )
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

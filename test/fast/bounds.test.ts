@@ -17,10 +17,9 @@ import { Signatures } from "../../src/payments/verify/Signature.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
-import * as PaymentGuards from "../../src/altar/PaymentGuards.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
+import { guards, openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
 import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { patience } from "../lab/Patience.ts"
@@ -162,7 +161,7 @@ const neighbours = Layer.merge(
 describe("the addresses with too many refused payments", () => {
   it.effect("are remembered up to 10,000, and the oldest starts again", () =>
     Effect.gen(function* () {
-      const guardOf = yield* PaymentGuards.make
+      const guardOf = yield* guards
       const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
       const isLetIn = (index: number) =>
         Effect.map(

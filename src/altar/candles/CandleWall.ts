@@ -1,7 +1,6 @@
 /** The candles that burn now; each read decides by their time alone. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import type { CandleList } from "../../../schema/altar/Candle.ts"
+import { SqlClient } from "effect/sql"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
@@ -28,64 +27,58 @@ const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMe
 const readCandle = rowReader("candles", WallRow)
 const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.String), lit: Whole }))
 
-export class CandleWall extends Context.Service<
-  CandleWall,
-  {
-    list(query: WallQuery): Effect.Effect<typeof CandleList.Type, SqlError.SqlError>
-  }
->()("spirit-altar/altar/candles/CandleWall") {
-  static readonly layer = Layer.effect(
-    CandleWall,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const publicUrl = yield* PublicUrl
-      const reveals = yield* Reveals
-      const terms = yield* PaymentTerms
+export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/altar/candles/CandleWall", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const publicUrl = yield* PublicUrl
+    const reveals = yield* Reveals
+    const terms = yield* PaymentTerms
 
-      const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
-        const lights = burning(now).lightsOn(sql`c.id`)
-        const onAltar = spirit === undefined ? sql`` : sql`AND spirit = ${spirit}::text`
-        const older =
-          before === undefined
-            ? sql``
-            : sql`WHERE (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before}::uuid)`
-        return sql`
-          WITH lit AS (
-            SELECT * FROM candles WHERE ${isLit(now)} ${onAltar}
-          ), page AS (
-            SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(limit)}
-          )
-          SELECT n.lit, c.*, ${unsealed},
-            ${lights.count} AS light_count, ${lights.newest} AS lights
-          FROM (SELECT count(*) AS lit FROM lit) n
-          LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
-          ORDER BY c.lit_at DESC, c.id DESC`
+    const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
+      const lights = burning(now).lightsOn(sql`c.id`)
+      const onAltar = spirit === undefined ? sql`` : sql`AND spirit = ${spirit}::text`
+      const older =
+        before === undefined
+          ? sql``
+          : sql`WHERE (lit_at, id) < (SELECT lit_at, id FROM candles WHERE id = ${before}::uuid)`
+      return sql`
+        WITH lit AS (
+          SELECT * FROM candles WHERE ${isLit(now)} ${onAltar}
+        ), page AS (
+          SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(limit)}
+        )
+        SELECT n.lit, c.*, ${unsealed},
+          ${lights.count} AS light_count, ${lights.newest} AS lights
+        FROM (SELECT count(*) AS lit FROM lit) n
+        LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
+        ORDER BY c.lit_at DESC, c.id DESC`
+    }
+
+    const wallOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: WallQuery) {
+      const [first] = rows
+      const last = rows[limit - 1]
+      if (first === undefined) return yield* Effect.die("a count of candles has no row")
+      const lit = (yield* readable(rows, readCandle)).flatMap((row) => (row.id === null ? [] : [row]))
+      yield* reveals.check(lit)
+      return {
+        ok: true as const,
+        candles: lit.map((row) => litCandleOf(publicUrl, row)),
+        lit: (yield* readPlace(first)).lit,
+        rungs: rungList,
+        rails: terms._tag === "Ready" ? terms.rails : [],
+        next: last === undefined ? null : (yield* readPlace(last)).id,
       }
+    })
 
-      const wallOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: WallQuery) {
-        const [first] = rows
-        const last = rows[limit - 1]
-        if (first === undefined) return yield* Effect.die("a count of candles has no row")
-        const lit = (yield* readable(rows, readCandle)).flatMap((row) => (row.id === null ? [] : [row]))
-        yield* reveals.check(lit)
-        return {
-          ok: true as const,
-          candles: lit.map((row) => litCandleOf(publicUrl, row)),
-          lit: (yield* readPlace(first)).lit,
-          rungs: rungList,
-          rails: terms._tag === "Ready" ? terms.rails : [],
-          next: last === undefined ? null : (yield* readPlace(last)).id,
-        }
-      })
+    const list = yield* CachedReads.make({
+      nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
+      clock: (yield* DatabaseClock).estimate,
+      statement: wallRows,
+      make: wallOf,
+    })
 
-      const list = yield* CachedReads.make({
-        nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
-        clock: (yield* DatabaseClock).estimate,
-        statement: wallRows,
-        make: wallOf,
-      })
-
-      return CandleWall.of({ list })
-    }),
-  )
+    return { list }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

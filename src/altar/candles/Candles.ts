@@ -1,36 +1,40 @@
 /** Candles and lights: lit when settled, out when their days are over, unsealed at most once. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import {
-  type AlreadyUnsealed,
+  AlreadyUnsealed,
   type Candle,
   candleActs,
   type CandleBody,
-  type CandleNotFound,
-  type CandleNotSettled,
+  CandleNotFound,
+  CandleNotSettled,
   DedicationHeld,
-  type NotSealed,
+  NotSealed,
   ParentNotLit,
   type RungName,
-  type UnsealAnswer,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { type CommitmentMismatch, CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused, isSealable, sealIssue, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { toMiddleware } from "../../platform/Sql.ts"
-import { timestampOf } from "../../platform/Time.ts"
-import { type ActOf, cardAct } from "../../payments/Act.ts"
+import { isPending } from "../../payments/store/LedgerSql.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+import { toMiddleware, transaction } from "../../platform/Sql.ts"
+import { now, timestampOf } from "../../platform/Time.ts"
+import { cardAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { recordedAct } from "../ActText.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { unsealUrl } from "./CandleRow.ts"
+import { mismatchOf, seal } from "../Hashes.ts"
+import { Reveals } from "../Reveals.ts"
+import { candleOf, CandleRow, unsealedOf, unsealUrl } from "./CandleRow.ts"
+import { unsealed } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
-import * as Unseal from "./Unseal.ts"
 
 type Rung = typeof RungName.Type
-type CandleAct = ActOf<(typeof candleActs)[Rung]>
 
 const names = Object.values(candleActs).map(({ sale }) => sale.name)
+
+const candlesOf = rowsOf("candles", CandleRow)
 
 const dayMillis = 86_400_000
 
@@ -51,86 +55,106 @@ const refuse = (
     : Effect.void
 }
 
-export class Candles extends Context.Service<
-  Candles,
-  {
-    readonly acts: Readonly<Record<Rung, CandleAct>>
+export class Candles extends Context.Service<Candles>()("spirit-altar/altar/candles/Candles", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const publicUrl = yield* PublicUrl
+
+    const isLit = (id: string, spirit: string, millis: number) =>
+      sql`SELECT 1 FROM candles WHERE id = ${id}::uuid AND parent_id IS NULL AND spirit = ${spirit}
+        AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        toMiddleware,
+      )
+
+    const actOf = (rung: Rung) => {
+      const endpoint = candleActs[rung]
+      const days = rungs[rung].days
+      return cardAct(endpoint, {
+        refuse,
+        check: ({ familiarId, parentId }, { millis }) =>
+          parentId === undefined
+            ? Effect.void
+            : Effect.flatMap(isLit(parentId, familiarId, millis), (lit) =>
+                lit ? Effect.void : Effect.fail(new ParentNotLit({})),
+              ),
+        record: Effect.fn("Candles.record")(function* (paid) {
+          const records = paid.map(({ id, input, payer, settledAt, transaction: hash }): Candle => {
+            const sealed = input.intentionCommitment !== undefined
+            return {
+              id,
+              permalink: `${publicUrl}/acts/${id}`,
+              kind: input.parentId === undefined ? "candle" : "light",
+              parentId: input.parentId ?? null,
+              spirit: input.familiarId,
+              rung,
+              days,
+              dedication: input.dedication ?? null,
+              agentName: input.agentName ?? null,
+              intentionCommitment: input.intentionCommitment ?? null,
+              litAt: settledAt,
+              litUntil: timestampOf(Date.parse(settledAt) + days * dayMillis),
+              payer,
+              transaction: hash,
+              unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
+            }
+          })
+          yield* sql`
+            INSERT INTO candles (id, parent_id, spirit, rung, dedication, agent_name, commitment, payer, transaction,
+              lit_at, lit_until)
+            SELECT id, "parentId", spirit, rung, dedication, "agentName", "intentionCommitment", payer, transaction,
+              "litAt", "litUntil"
+            FROM json_to_recordset(${JSON.stringify(records)}::json) AS r(id uuid, "parentId" uuid, spirit text,
+              rung text, dedication text, "agentName" text, "intentionCommitment" text, payer text, transaction text,
+              "litAt" timestamptz, "litUntil" timestamptz)`
+          return records.map((record) => recordedAct({ ...record }, record.litAt))
+        }),
+      })
+    }
+
+    const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
+    const inTransaction = yield* transaction
+    const reveals = yield* Reveals
+    const pending = yield* isPending
+
+    /** The 409 of an id whose payment is in flight, otherwise the 404. */
+    const notThere = (id: string) =>
+      Effect.flatMap(pending(id, names), (is): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
+        Effect.fail(is ? new CandleNotSettled({}) : new CandleNotFound({})),
+      )
+
+    const read = (id: string) =>
+      candlesOf(sql`
+        SELECT c.*, ${unsealed} FROM candles c
+        LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
+
     /** Stores words that hash to the commitment; `replayed` when the same words were stored before. */
-    unseal(
-      id: string,
-      body: typeof UnsealBody.Type,
-    ): Effect.Effect<
-      typeof UnsealAnswer.Type,
-      | BadRequest
-      | CandleNotFound
-      | CandleNotSettled
-      | NotSealed
-      | CommitmentMismatch
-      | AlreadyUnsealed
-      | SqlError.SqlError
-    >
-  }
->()("spirit-altar/altar/candles/Candles") {
-  static readonly layer = Layer.effect(
-    Candles,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const publicUrl = yield* PublicUrl
+    const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
+      if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
+      const at = yield* now
+      const replayed = yield* inTransaction(
+        Effect.gen(function* () {
+          const [candle] = yield* read(id)
+          if (candle === undefined) return yield* notThere(id)
+          if (candle.commitment === null) return yield* new NotSealed({})
+          const matches = seal(body.salt, body.words) === candle.commitment
+          if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
+          if (!matches) return yield* mismatchOf(body.salt, body.words, candle.commitment)
+          const inserted = yield* sql`
+            INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
+            VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)
+            ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
+          return inserted.length === 0
+        }),
+      )
+      const [row] = yield* read(id)
+      if (row === undefined) return yield* new CandleNotFound({})
+      yield* reveals.check([row])
+      return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
+    })
 
-      const isLit = (id: string, spirit: string, millis: number) =>
-        sql`SELECT 1 FROM candles WHERE id = ${id}::uuid AND parent_id IS NULL AND spirit = ${spirit}
-          AND lit_until > ${timestampOf(millis)}::timestamptz`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          toMiddleware,
-        )
-
-      const actOf = (rung: Rung) => {
-        const endpoint = candleActs[rung]
-        const days = rungs[rung].days
-        return cardAct(endpoint, {
-          refuse,
-          check: ({ familiarId, parentId }, { millis }) =>
-            parentId === undefined
-              ? Effect.void
-              : Effect.flatMap(isLit(parentId, familiarId, millis), (lit) =>
-                  lit ? Effect.void : Effect.fail(new ParentNotLit({})),
-                ),
-          record: Effect.fn("Candles.record")(function* (paid) {
-            const records = paid.map(({ id, input, payer, settledAt, transaction: hash }): Candle => {
-              const sealed = input.intentionCommitment !== undefined
-              return {
-                id,
-                permalink: `${publicUrl}/acts/${id}`,
-                kind: input.parentId === undefined ? "candle" : "light",
-                parentId: input.parentId ?? null,
-                spirit: input.familiarId,
-                rung,
-                days,
-                dedication: input.dedication ?? null,
-                agentName: input.agentName ?? null,
-                intentionCommitment: input.intentionCommitment ?? null,
-                litAt: settledAt,
-                litUntil: timestampOf(Date.parse(settledAt) + days * dayMillis),
-                payer,
-                transaction: hash,
-                unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
-              }
-            })
-            yield* sql`
-              INSERT INTO candles (id, parent_id, spirit, rung, dedication, agent_name, commitment, payer, transaction,
-                lit_at, lit_until)
-              SELECT id, "parentId", spirit, rung, dedication, "agentName", "intentionCommitment", payer, transaction,
-                "litAt", "litUntil"
-              FROM json_to_recordset(${JSON.stringify(records)}::json) AS r(id uuid, "parentId" uuid, spirit text,
-                rung text, dedication text, "agentName" text, "intentionCommitment" text, payer text, transaction text,
-                "litAt" timestamptz, "litUntil" timestamptz)`
-            return records.map((record) => recordedAct({ ...record }, record.litAt))
-          }),
-        })
-      }
-
-      const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
-      return Candles.of({ acts, unseal: yield* Unseal.make(names) })
-    }),
-  )
+    return { acts, unseal }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

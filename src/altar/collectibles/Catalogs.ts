@@ -1,6 +1,6 @@
 /** The three catalogs. One query reads issued, reserved and remaining, so that they always add up to the edition. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type {
   CatalogItem,
   CatalogPayment,
@@ -19,8 +19,7 @@ import * as CachedReads from "../../platform/CachedReads.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
-import { publisher, terms as collectionTerms } from "./CollectionTerms.ts"
-import { type CatalogName, catalogs, type Item, Items } from "./Items.ts"
+import { type CatalogName, catalogs, type Item, Items, publisher, terms as collectionTerms } from "./Items.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({
@@ -71,96 +70,88 @@ export type AnyCatalog = typeof ElementCatalog.Type & typeof CompanionCatalog.Ty
 
 const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
 
-export class Catalogs extends Context.Service<
-  Catalogs,
-  {
-    get(name: CatalogName): Effect.Effect<AnyCatalog, SqlError.SqlError>
-    items(name: CatalogName): Effect.Effect<ReadonlyArray<typeof CatalogItem.Type>, SqlError.SqlError>
-    readonly payment: typeof CatalogPayment.Type
-  }
->()("spirit-altar/altar/collectibles/Catalogs") {
-  static readonly layer = Layer.effect(
-    Catalogs,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const items = yield* Items
-      const acts = yield* PaidActs
-      const setting = yield* PaymentTerms
-      const publicUrl = yield* PublicUrl
+export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/collectibles/Catalogs", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const items = yield* Items
+    const acts = yield* PaidActs
+    const setting = yield* PaymentTerms
+    const publicUrl = yield* PublicUrl
 
-      const ready = setting._tag === "Ready"
-      const missing = ready ? [] : setting.missing
-      const payment: typeof CatalogPayment.Type = {
-        enabled: ready,
-        state: ready ? "ready" : "not_configured",
-        protocolVersion: 2,
-        scheme: "exact",
-        network: ready ? setting.terms.network : base,
-        asset: "USDC",
-        facilitator: ready ? setting.terms.settledBy : null,
+    const ready = setting._tag === "Ready"
+    const missing = ready ? [] : setting.missing
+    const payment: typeof CatalogPayment.Type = {
+      enabled: ready,
+      state: ready ? "ready" : "not_configured",
+      protocolVersion: 2,
+      scheme: "exact",
+      network: ready ? setting.terms.network : base,
+      asset: "USDC",
+      facilitator: ready ? setting.terms.settledBy : null,
+      priceUsd: oneCent,
+      recipientConfigured: ready || !missing.includes("PAY_TO"),
+      missing,
+      issues: missing.map((name) => `${name} is not set`),
+      actionPriceUsd: oneCent,
+      buyerSpendPolicy: spendPolicy(acts.values()),
+    }
+
+    const ownItems = (name: CatalogName) => [...items.values()].filter((item) => item.catalog === name)
+
+    const counts = (name: CatalogName) => sql`
+        SELECT e.id AS element_id, ${Ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
+          (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
+          (SELECT json_agg(r) FROM (
+            SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
+              c.keeper, c.agent_name AS "agentName", c.collected_at AS "collectedAt"
+            FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
+        FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
+
+    const listedOf = (rows: ReadonlyArray<CountRow>, name: CatalogName) => {
+      const found = new Map(rows.map((row) => [row.elementId, row]))
+      return Effect.forEach(ownItems(name), (item) => {
+        const row = found.get(item.id)
+        return row === undefined ? Effect.die(`${item.id} was not counted`) : Effect.succeed(itemOf(item, row))
+      })
+    }
+
+    const catalogOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
+      const rows = yield* countsOf(Effect.succeed(read))
+      const listed = yield* listedOf(rows, name)
+      const { editionSize, title } = catalogs[name]
+      const catalog: AnyCatalog = {
+        ok: true,
+        name: title,
+        publisher,
+        elements: listed,
+        companions: listed,
+        pixels: listed,
+        totalEditionSize: listed.length * editionSize,
         priceUsd: oneCent,
-        recipientConfigured: ready || !missing.includes("PAY_TO"),
-        missing,
-        issues: missing.map((name) => `${name} is not set`),
-        actionPriceUsd: oneCent,
-        buyerSpendPolicy: spendPolicy(acts.values()),
+        terms: collectionTerms(title, editionSize),
+        payment,
+        collect: collectMaterial.sale.route.slice("POST ".length),
+        publicationChain: readPublicationChain.path,
+        recent: rows
+          .flatMap((row) => row.recent ?? [])
+          .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
+          .slice(0, 12),
       }
+      return catalog
+    })
 
-      const ownItems = (name: CatalogName) => [...items.values()].filter((item) => item.catalog === name)
+    const get = yield* CachedReads.make({
+      nameOf: (name: CatalogName) => name,
+      statement: (name) => counts(name),
+      make: catalogOf,
+    })
 
-      const counts = (name: CatalogName) => sql`
-          SELECT e.id AS element_id, ${Ledger.drawn(sql`${poolOf("")}::text || e.id`)} AS taken,
-            (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
-            (SELECT json_agg(r) FROM (
-              SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
-                c.keeper, c.agent_name AS "agentName", c.collected_at AS "collectedAt"
-              FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
-          FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
+    const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
+      return yield* listedOf(yield* countsOf(counts(name)), name)
+    })
 
-      const listedOf = (rows: ReadonlyArray<CountRow>, name: CatalogName) => {
-        const found = new Map(rows.map((row) => [row.elementId, row]))
-        return Effect.forEach(ownItems(name), (item) => {
-          const row = found.get(item.id)
-          return row === undefined ? Effect.die(`${item.id} was not counted`) : Effect.succeed(itemOf(item, row))
-        })
-      }
-
-      const catalogOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
-        const rows = yield* countsOf(Effect.succeed(read))
-        const listed = yield* listedOf(rows, name)
-        const { editionSize, title } = catalogs[name]
-        const catalog: AnyCatalog = {
-          ok: true,
-          name: title,
-          publisher,
-          elements: listed,
-          companions: listed,
-          pixels: listed,
-          totalEditionSize: listed.length * editionSize,
-          priceUsd: oneCent,
-          terms: collectionTerms(title, editionSize),
-          payment,
-          collect: collectMaterial.sale.route.slice("POST ".length),
-          publicationChain: readPublicationChain.path,
-          recent: rows
-            .flatMap((row) => row.recent ?? [])
-            .sort((a, b) => b.collectedAt.localeCompare(a.collectedAt) || b.id.localeCompare(a.id))
-            .slice(0, 12),
-        }
-        return catalog
-      })
-
-      const get = yield* CachedReads.make({
-        nameOf: (name: CatalogName) => name,
-        statement: (name) => counts(name),
-        make: catalogOf,
-      })
-
-      const itemsOf = Effect.fn("Catalogs.items")(function* (name: CatalogName) {
-        return yield* listedOf(yield* countsOf(counts(name)), name)
-      })
-
-      return Catalogs.of({ get, items: itemsOf, payment })
-    }),
-  )
+    return { get, items: itemsOf, payment }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -1,17 +1,16 @@
 /** The publication chain: every published manifest and every acquired edition, linked and re-hashed like the stones. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Publication } from "../../../schema/altar/Catalog.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
 import { Items } from "./Items.ts"
 import { sha256 } from "../Hashes.ts"
-import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
 
 export type Entry = typeof Publication.Type
 
-export type NewEntry = Omit<Entry, keyof HashChain.Link>
+export type NewEntry = Omit<Entry, keyof StoredChain.Link>
 
 /** Hashes nine parts joined by NUL, absent ones empty (schema/altar/Catalog.ts, Publication). */
 export const publicationHash = (entry: NewEntry, { previousHash, sequence }: StoredChain.Place): string =>
@@ -36,20 +35,10 @@ const PublicationRow = Schema.Struct({
 
 const manifestsOf = rowsOf("publications", Schema.Struct({ itemId: Schema.String, manifestHash: Schema.String }))
 
-export class PublicationChain extends Context.Service<
-  PublicationChain,
+export class PublicationChain extends Context.Service<PublicationChain>()(
+  "spirit-altar/altar/collectibles/PublicationChain",
   {
-    /** Appends entries behind the head, in order; runs inside a transaction. */
-    append(entries: ReadonlyArray<NewEntry>): Effect.Effect<ReadonlyArray<Entry>, SqlError.SqlError>
-    segment(
-      from: number,
-      limit: number,
-    ): Effect.Effect<HashChain.Segment<Entry>, HashChain.ChainBroken | SqlError.SqlError>
-  }
->()("spirit-altar/altar/collectibles/PublicationChain") {
-  static readonly layer = Layer.effect(
-    PublicationChain,
-    Effect.gen(function* () {
+    make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const inTransaction = yield* transaction
       const items = yield* Items
@@ -88,10 +77,13 @@ export class PublicationChain extends Context.Service<
       })
       yield* inTransaction(chain.append(unpublished))
 
-      return PublicationChain.of({
+      return {
+        /** Appends entries behind the head, in order; runs inside a transaction. */
         append: Effect.fn("PublicationChain.append")((entries) => chain.append(() => Effect.succeed(entries))),
-        segment: (from, limit) => chain.page(from, limit),
-      })
+        segment: chain.page,
+      }
     }),
-  )
+  },
+) {
+  static readonly layer = Layer.effect(this, this.make)
 }

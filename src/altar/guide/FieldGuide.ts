@@ -1,7 +1,6 @@
 /** The current field guide: spirits with their keepers, altars with their day, and the state of the field. */
 import { Context, Effect, Layer, Schema, Tuple } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
+import { SqlClient, type Statement } from "effect/sql"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
@@ -70,128 +69,120 @@ const dayOf = (rows: ReadonlyArray<unknown>) =>
 
 const ids = pages.map((page) => page.id)
 
-export class FieldGuide extends Context.Service<
-  FieldGuide,
-  {
-    /** Spirits and altars; an unreadable row is logged and omitted. */
-    readonly spirits: Effect.Effect<typeof SpiritList.Type, SqlError.SqlError>
-    readonly altars: Effect.Effect<typeof AltarList.Type, SqlError.SqlError>
-    readonly field: Effect.Effect<typeof Field.Type, SqlError.SqlError>
-  }
->()("spirit-altar/altar/guide/FieldGuide") {
-  static readonly layer = Layer.effect(
-    FieldGuide,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const publicUrl = yield* PublicUrl
-      const reveals = yield* Reveals
+export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/altar/guide/FieldGuide", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const publicUrl = yield* PublicUrl
+    const reveals = yield* Reveals
 
-      const spiritRows = () => sql`
-        SELECT s.spirit, ${Keepers.columns}
-        FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit`
+    const spiritRows = () => sql`
+      SELECT s.spirit, ${Keepers.columns}
+      FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit`
 
-      const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-        const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
-        return {
-          ok: true as const,
-          spirits: pages.flatMap(({ lines: _, ...page }) => {
-            const row = found.get(page.id)
-            if (row === undefined) return []
-            return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: Keepers.keeperOf(publicUrl, row) }]
-          }),
-        }
-      })
-
-      const clock = (yield* DatabaseClock).estimate
-
-      const altarRows = (_: "altars", now: string) => {
-        const day = now.slice(0, 10)
-        const candles = Candles.burning(now)
-        return sql`
-          SELECT s.spirit, ${day}::text AS day, ${Keepers.columns}, ${Prayers.columns},
-            ${Ledger.isClaimed(sql`replace(${Prayers.slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
-            COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
-          FROM unnest(${ids}::text[]) AS s(spirit)
-          LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit
-          LEFT JOIN ${Prayers.ofDay(day)} ON p.spirit = s.spirit
-          LEFT JOIN ${candles.perSpirit(5)} c ON c.spirit = s.spirit
-          LEFT JOIN ${Collectibles.perSpirit} d ON d.spirit = s.spirit`
-      }
-
-      const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-        const day = yield* dayOf(rows)
-        const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
-        yield* reveals.check([...found.values()].flatMap(({ altar }) => altar.candles ?? []))
-        const altars = pages.flatMap(({ altarLine, id, name }) => {
-          const row = found.get(id)
+    const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+      const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
+      return {
+        ok: true as const,
+        spirits: pages.flatMap(({ lines: _, ...page }) => {
+          const row = found.get(page.id)
           if (row === undefined) return []
-          const { altar } = row
-          const prayer = Prayers.prayerOf(publicUrl, row.prayer)
-          return [
-            {
-              spirit: id,
-              name,
-              altarLine,
-              keeper: Keepers.keeperOf(publicUrl, row.keeper),
-              today: {
-                day,
-                state: prayer !== null ? ("taken" as const) : altar.held ? ("held" as const) : ("free" as const),
-                prayer,
-              },
-              litCandles: altar.lit,
-              candles: (altar.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
-              dedicated: altar.dedicated,
-            },
-          ]
-        })
-        return { ok: true as const, day, altars }
-      })
-
-      const fieldRows = (_: "field", now: string) => {
-        const day = now.slice(0, 10)
-        return sql`
-          SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
-            ${Candles.burning(now).count} AS lit, ${Stones.count} AS stones,
-            t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
-          FROM ${Ledger.totals} t LEFT JOIN LATERAL ${Ledger.newestAct} a ON true`
+          return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: Keepers.keeperOf(publicUrl, row) }]
+        }),
       }
+    })
 
-      const fieldOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-        const [row] = yield* readField(Effect.succeed(rows))
-        if (row === undefined) return yield* Effect.die("payment_totals has no row")
-        return {
-          ok: true as const,
-          day: row.day,
-          keepers: row.keepers,
-          prayersToday: row.prayers,
-          litCandles: row.lit,
-          stones: row.stones,
-          acts: row.settled,
-          centsSettled: row.cents,
-          lastSettlement:
-            row.id === null
-              ? null
-              : {
-                  id: row.id,
-                  act: row.act,
-                  permalink: row.permalink,
-                  settledAt: row.settledAt,
-                  transaction: row.transaction,
-                },
-        }
+    const clock = (yield* DatabaseClock).estimate
+
+    const altarRows = (_: "altars", now: string) => {
+      const day = now.slice(0, 10)
+      const candles = Candles.burning(now)
+      return sql`
+        SELECT s.spirit, ${day}::text AS day, ${Keepers.columns}, ${Prayers.columns},
+          ${Ledger.isClaimed(sql`replace(${Prayers.slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
+          COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
+        FROM unnest(${ids}::text[]) AS s(spirit)
+        LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit
+        LEFT JOIN ${Prayers.ofDay(day)} ON p.spirit = s.spirit
+        LEFT JOIN ${candles.perSpirit(5)} c ON c.spirit = s.spirit
+        LEFT JOIN ${Collectibles.perSpirit} d ON d.spirit = s.spirit`
+    }
+
+    const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+      const day = yield* dayOf(rows)
+      const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
+      yield* reveals.check([...found.values()].flatMap(({ altar }) => altar.candles ?? []))
+      const altars = pages.flatMap(({ altarLine, id, name }) => {
+        const row = found.get(id)
+        if (row === undefined) return []
+        const { altar } = row
+        const prayer = Prayers.prayerOf(publicUrl, row.prayer)
+        return [
+          {
+            spirit: id,
+            name,
+            altarLine,
+            keeper: Keepers.keeperOf(publicUrl, row.keeper),
+            today: {
+              day,
+              state: prayer !== null ? ("taken" as const) : altar.held ? ("held" as const) : ("free" as const),
+              prayer,
+            },
+            litCandles: altar.lit,
+            candles: (altar.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
+            dedicated: altar.dedicated,
+          },
+        ]
       })
+      return { ok: true as const, day, altars }
+    })
 
-      const kept = <Name extends string, A extends object>(
-        name: Name,
-        statement: (name: Name, now: string) => Statement.Fragment,
-        make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
-      ) => Effect.map(CachedReads.make({ nameOf: () => name, clock, statement, make }), (read) => read(name))
+    const fieldRows = (_: "field", now: string) => {
+      const day = now.slice(0, 10)
+      return sql`
+        SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
+          ${Candles.burning(now).count} AS lit, ${Stones.count} AS stones,
+          t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
+        FROM ${Ledger.totals} t LEFT JOIN LATERAL ${Ledger.newestAct} a ON true`
+    }
 
-      return FieldGuide.of({
-        spirits: yield* kept("spirits", spiritRows, spiritsOf),
-        altars: yield* kept("altars", altarRows, altarsOf),
-        field: yield* kept("field", fieldRows, fieldOf),
-      })
-    }),
-  )
+    const fieldOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
+      const [row] = yield* readField(Effect.succeed(rows))
+      if (row === undefined) return yield* Effect.die("payment_totals has no row")
+      return {
+        ok: true as const,
+        day: row.day,
+        keepers: row.keepers,
+        prayersToday: row.prayers,
+        litCandles: row.lit,
+        stones: row.stones,
+        acts: row.settled,
+        centsSettled: row.cents,
+        lastSettlement:
+          row.id === null
+            ? null
+            : {
+                id: row.id,
+                act: row.act,
+                permalink: row.permalink,
+                settledAt: row.settledAt,
+                transaction: row.transaction,
+              },
+      }
+    })
+
+    const kept = <Name extends string, A extends object>(
+      name: Name,
+      statement: (name: Name, now: string) => Statement.Fragment,
+      make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
+    ) => Effect.map(CachedReads.make({ nameOf: () => name, clock, statement, make }), (read) => read(name))
+
+    return {
+      /** Spirits and altars; an unreadable row is logged and omitted. */
+      spirits: yield* kept("spirits", spiritRows, spiritsOf),
+      altars: yield* kept("altars", altarRows, altarsOf),
+      field: yield* kept("field", fieldRows, fieldOf),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

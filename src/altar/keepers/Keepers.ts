@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
 import type { KeeperBrief } from "../../../schema/altar/Guide.ts"
-import { type ActOf, paidAct } from "../../payments/Act.ts"
+import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Moment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
@@ -49,40 +49,37 @@ export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_
 
 export const count = part`(SELECT count(*) FROM keepers)`
 
-export class Keepers extends Context.Service<Keepers, { readonly act: ActOf<typeof takeIn> }>()(
-  "spirit-altar/altar/keepers/Keepers",
-) {
-  static readonly layer = Layer.effect(
-    Keepers,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const publicUrl = yield* PublicUrl
+export class Keepers extends Context.Service<Keepers>()("spirit-altar/altar/keepers/Keepers", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const publicUrl = yield* PublicUrl
 
-      const act = paidAct(takeIn, {
-        claims: ({ familiarId }) => ({ slots: [`keeper:${familiarId}`] }),
-        conflict: (conflict) =>
-          conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken({}),
-        record: Effect.fn("Keepers.record")(function* (paid) {
-          const keepers = paid.map(({ id, input, payer, settledAt, transaction }) => ({
-            id,
-            permalink: `${publicUrl}/acts/${id}`,
-            spirit: input.familiarId,
-            keeper: payer,
-            agentName: input.agentName ?? null,
-            reason: input.reason ?? null,
-            keptAt: settledAt,
-            transaction,
-          }))
-          yield* sql`
-            INSERT INTO keepers (spirit, id, keeper, agent_name, reason, kept_at)
-            SELECT spirit, id, keeper, "agentName", reason, "keptAt"
-            FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
-              "agentName" text, reason text, "keptAt" timestamptz)`
-          return keepers.map((record) => recordedAct(record, record.keptAt))
-        }),
-      })
+    const act = paidAct(takeIn, {
+      claims: ({ familiarId }) => ({ slots: [`keeper:${familiarId}`] }),
+      conflict: (conflict) =>
+        conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken({}),
+      record: Effect.fn("Keepers.record")(function* (paid) {
+        const keepers = paid.map(({ id, input, payer, settledAt, transaction }) => ({
+          id,
+          permalink: `${publicUrl}/acts/${id}`,
+          spirit: input.familiarId,
+          keeper: payer,
+          agentName: input.agentName ?? null,
+          reason: input.reason ?? null,
+          keptAt: settledAt,
+          transaction,
+        }))
+        yield* sql`
+          INSERT INTO keepers (spirit, id, keeper, agent_name, reason, kept_at)
+          SELECT spirit, id, keeper, "agentName", reason, "keptAt"
+          FROM json_to_recordset(${JSON.stringify(keepers)}::json) AS r(spirit text, id uuid, keeper text,
+            "agentName" text, reason text, "keptAt" timestamptz)`
+        return keepers.map((record) => recordedAct(record, record.keptAt))
+      }),
+    })
 
-      return Keepers.of({ act })
-    }),
-  )
+    return { act }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

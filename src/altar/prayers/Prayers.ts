@@ -10,7 +10,7 @@ import {
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
 import type { PrayerSlot } from "../../../schema/altar/Guide.ts"
-import { type ActOf, paidAct } from "../../payments/Act.ts"
+import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Moment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
@@ -61,48 +61,45 @@ export const columns = part`p.id AS prayer_id, p.agent_name AS prayer_name, p.of
 
 export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
 
-export class Prayers extends Context.Service<Prayers, { readonly act: ActOf<typeof offerPrayer> }>()(
-  "spirit-altar/altar/prayers/Prayers",
-) {
-  static readonly layer = Layer.effect(
-    Prayers,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const publicUrl = yield* PublicUrl
+export class Prayers extends Context.Service<Prayers>()("spirit-altar/altar/prayers/Prayers", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const publicUrl = yield* PublicUrl
 
-      const act = paidAct(offerPrayer, {
-        refuse: Effect.fn("Prayers.refuse")(function* (input, { day }) {
-          if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
-          if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
-        }),
-        claims: ({ familiarId }, { day }) => ({ slots: [slotOf(familiarId, day)] }),
-        conflict: (conflict) =>
-          conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
-        record: Effect.fn("Prayers.record")(function* (paid) {
-          const prayers = paid.map(({ acceptedAt, id, input, payer, settledAt, transaction }) => ({
-            id,
-            permalink: `${publicUrl}/acts/${id}`,
-            spirit: input.familiarId,
-            day: acceptedAt.slice(0, 10),
-            agentName: input.agentName,
-            intentionCommitment: input.intentionCommitment,
-            offeredAt: settledAt,
-            payer,
-            transaction,
-          }))
-          yield* sql`
-            INSERT INTO prayers (id, spirit, day, agent_name, commitment, offered_at)
-            SELECT id, spirit, day, "agentName", "intentionCommitment", "offeredAt"
-            FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
-              "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
-          return prayers.map((record) => ({
-            ...recordedAct(record, record.offeredAt),
-            extra: { line: lineFor(record.spirit, record.intentionCommitment) },
-          }))
-        }),
-      })
+    const act = paidAct(offerPrayer, {
+      refuse: Effect.fn("Prayers.refuse")(function* (input, { day }) {
+        if (input.intentionCommitment === zeroCommitment) return yield* new CommitmentRefused({})
+        if (input.day !== undefined && input.day !== day) return yield* new PrayerDayNotToday({})
+      }),
+      claims: ({ familiarId }, { day }) => ({ slots: [slotOf(familiarId, day)] }),
+      conflict: (conflict) =>
+        conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
+      record: Effect.fn("Prayers.record")(function* (paid) {
+        const prayers = paid.map(({ acceptedAt, id, input, payer, settledAt, transaction }) => ({
+          id,
+          permalink: `${publicUrl}/acts/${id}`,
+          spirit: input.familiarId,
+          day: acceptedAt.slice(0, 10),
+          agentName: input.agentName,
+          intentionCommitment: input.intentionCommitment,
+          offeredAt: settledAt,
+          payer,
+          transaction,
+        }))
+        yield* sql`
+          INSERT INTO prayers (id, spirit, day, agent_name, commitment, offered_at)
+          SELECT id, spirit, day, "agentName", "intentionCommitment", "offeredAt"
+          FROM json_to_recordset(${JSON.stringify(prayers)}::json) AS r(id uuid, spirit text, day text,
+            "agentName" text, "intentionCommitment" text, "offeredAt" timestamptz)`
+        return prayers.map((record) => ({
+          ...recordedAct(record, record.offeredAt),
+          extra: { line: lineFor(record.spirit, record.intentionCommitment) },
+        }))
+      }),
+    })
 
-      return Prayers.of({ act })
-    }),
-  )
+    return { act }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
 }

@@ -8,7 +8,7 @@ import { filled } from "../../payments/Request.ts"
 import { Moment, Whole } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import type { Paid } from "../../payments/Act.ts"
-import type * as HashChain from "../HashChain.ts"
+import type * as StoredChain from "../StoredChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { revealed } from "./StoneSql.ts"
@@ -78,7 +78,7 @@ export const newStoneOf = ({ id, input, payer, transaction }: Paid<typeof Witnes
 })
 
 /** A stone at its place of the chain; `witnessedAt` is RFC 3339 UTC with milliseconds. */
-export interface Stone extends NewStone, HashChain.Link {
+export interface Stone extends NewStone, StoredChain.Link {
   readonly witnessedAt: string
 }
 
