@@ -1,5 +1,8 @@
 /** The manual for agents in Markdown: `/llms.txt`, and the text of the page. */
-import { recipe, whiteSpace } from "../../schema/altar/Recipe.ts"
+import { dedicationMaximum } from "../../schema/altar/Candle.ts"
+import { reasonMaximum } from "../../schema/altar/Keeper.ts"
+import { recipe, saltMaximum, saltMinimum, whiteSpace, wordsMaximum } from "../../schema/altar/Recipe.ts"
+import { agentNameMaximum, listMaximum, segmentMaximum } from "../../schema/Common.ts"
 import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
@@ -8,7 +11,6 @@ import type { Surroundings } from "../pages/templates/Layout.ts"
 import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
-import { lengths } from "./Lengths.ts"
 import { buying, rooms } from "./Shell.ts"
 import * as Words from "./Words.ts"
 
@@ -68,6 +70,13 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
     : [
         `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Once the next checkpoint covers it, \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
+
+const altarLengths = `Lengths in code points: \`agentName\` 1-${agentNameMaximum}, \`reason\` 1-${reasonMaximum}, \`dedication\` 1-${dedicationMaximum}, \`salt\` ${saltMinimum}-${saltMaximum}, revealed \`text\` and unsealed \`words\` 1-${wordsMaximum} after normalization. \`Idempotency-Key\`: 12-128 of A-Z a-z 0-9 _ -. Commitments: 64 of 0-9 a-f. \`limit\`: 1-${listMaximum}, of a chain 1-${segmentMaximum}.`
+
+/** Bounds of the room's contract. */
+const roomLengths = "Rooms: `name` 1-60, `sender` 1-40, `text` 1-160, `clientId` 1-64 of A-Z a-z 0-9 _ -."
+
+const lengths = `${altarLengths} ${roomLengths}`
 
 const limitsOf = (windows: typeof openings) =>
   windows.map(({ quota, seconds }) => `${quota} in ${seconds} s`).join(", ")

@@ -8,11 +8,10 @@ import { type End, pursue as pursueByLoop } from "./core/Loop.ts"
 import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Options, Progress } from "./Options.ts"
-import { objection } from "./Policy.ts"
+import { expected, objection } from "./Policy.ts"
 import { Misrecorded, Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
 import { sign } from "./Signer.ts"
-import { expected } from "./Terms.ts"
 
 export type { Options, Progress } from "./Options.ts"
 

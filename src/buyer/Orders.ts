@@ -10,8 +10,8 @@ import { type Buyer, free } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
 import type * as Order from "./OrderTypes.ts"
 import { refuse, type Unsettled } from "./PurchaseError.ts"
-import { seal } from "./Seal.ts"
-import { checkUnsealed, checkRevealAnswer } from "./RevealCheck.ts"
+import { seal } from "./core/Commitment.ts"
+import { type Revealed, verifyReveal } from "./Verify.ts"
 
 /** Omits undefined members, as JSON does. */
 const present = <A extends object>(members: A) => {
@@ -31,6 +31,32 @@ const misunderstood = (error: Schema.SchemaError, key: string) =>
     `The altar would not understand this: ${error.message.replace(/\s*\n\s*/gu, " ")}. This request charged nothing.`,
     key,
   )
+
+interface RevealAnswer {
+  readonly id: string
+  readonly commitment: string | null
+  readonly revealed: Revealed | null
+}
+
+const checkRevealed = Effect.fnUntraced(function* ({ commitment, id, revealed }: RevealAnswer) {
+  const verdict = yield* Effect.promise(() => verifyReveal(commitment, revealed))
+  if (!verdict.ok)
+    return yield* refuse(
+      "reveal_broken",
+      `The altar shows other words under ${id} than were sealed: ${verdict.reason}. Do not rely on them.`,
+    )
+})
+
+/** Checks the unsealed words of a candle, if it shows any. */
+const checkUnsealed = (candle: {
+  readonly id: string
+  readonly intentionCommitment: string | null
+  readonly unsealed: Revealed | null
+}) => checkRevealed({ id: candle.id, commitment: candle.intentionCommitment, revealed: candle.unsealed })
+
+/** Checks that the answer to a reveal is about the commitment of these words, and shows no others. */
+const checkRevealAnswer = ({ salt, words }: { readonly salt: string; readonly words: string }, answer: RevealAnswer) =>
+  Effect.andThen(checkRevealed({ ...answer, revealed: { salt, words } }), checkRevealed(answer))
 
 export const make = (buyer: Buyer) => {
   const { altar, client, purchases } = buyer

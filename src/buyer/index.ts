@@ -4,7 +4,6 @@ import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
-import type * as StoneProof from "./log/StoneProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
 import type { Orders } from "./Orders.ts"
@@ -25,7 +24,7 @@ export type { Misrecorded, Open, Refused } from "./PurchaseError.ts"
 export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
 export type * from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
-export { seal, type Sealed } from "./Seal.ts"
+export { seal, type Sealed } from "./core/Commitment.ts"
 export type { Account } from "./Signer.ts"
 export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
@@ -46,8 +45,8 @@ export {
 } from "./Verify.ts"
 
 /** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
-export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
-  import("./log/StoneProof.ts").then((log) => log.verifyProof(...of))
+export const verifyProof: typeof EntryProof.verifyProof = (...of) =>
+  import("./log/EntryProof.ts").then((log) => log.verifyProof(...of))
 
 /** Whether a `.tlog-proof` proves that any log includes an entry, as bytes or by its leaf hash; offline. */
 export const verifyEntry: typeof EntryProof.verifyEntry = (...of) =>

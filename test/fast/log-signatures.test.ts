@@ -5,7 +5,7 @@ import { base64, fromBase64, hex, Malformed, utf8 } from "../../schema/log/Bytes
 import { entryOf } from "../../schema/log/Entry.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { openCheckpoint, type Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
-import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { verifyProof } from "../../src/buyer/log/EntryProof.ts"
 import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
 import { parseSignatureLines } from "../../schema/log/Note.ts"
 import { cosignatureVerifier } from "../../src/log/Verifier.ts"

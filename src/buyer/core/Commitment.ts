@@ -8,7 +8,7 @@ import {
   type ShownWords,
   wordsMaximum,
 } from "../../../schema/altar/Recipe.ts"
-import { sha256 } from "./Digest.ts"
+import { randomHex, sha256 } from "./Digest.ts"
 
 /** The commitment of salt and words: 64 lowercase hex digits. */
 export const commitmentOf = (salt: string, words: string): Promise<string> => sha256(commitmentText(salt, words))
@@ -30,4 +30,18 @@ export const unsealable = (salt: string, words: string): string | undefined => {
   if (isOutside(salted, sealBounds.salt))
     return `A salt has ${sealBounds.salt.join(" to ")} characters; this has ${salted}.`
   return /[\0\p{Cs}]/u.test(words + salt) ? "Words and salt must not hold NUL or lone surrogates." : undefined
+}
+
+export interface Sealed {
+  /** 64 lowercase hex digits; the only part that is sent before a reveal. */
+  readonly commitment: string
+  readonly salt: string
+  readonly words: string
+}
+
+/** The commitment of salt and words. Rejects with a `RangeError` outside `sealBounds`: no reveal could succeed. */
+export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
+  const problem = unsealable(salt, words)
+  if (problem !== undefined) throw new RangeError(`${problem} This request charged nothing.`)
+  return { commitment: await commitmentOf(salt, words), salt, words }
 }

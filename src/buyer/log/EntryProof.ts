@@ -1,10 +1,12 @@
-/** Verifies offline that any C2SP tiled log includes an entry, from its bytes or its leaf hash. */
-import { base64, type Bytes } from "../../../schema/log/Bytes.ts"
+/** Verifies offline that any C2SP tiled log includes an entry, from its bytes, its leaf hash, or the stone it is of. */
+import { base64, type Bytes, hex } from "../../../schema/log/Bytes.ts"
+import { entryOf, indexOf } from "../../../schema/log/Entry.ts"
 import { parseProofFile, type ProofFile } from "../../../schema/log/ProofFile.ts"
+import type { Link } from "../Verify.ts"
 import { includes } from "./MerkleProofs.ts"
 import { type Cosignature, opened, type Trust } from "./SignedCheckpoint.ts"
 import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
-import { leaf } from "./WebCrypto.ts"
+import { leaf, sha256 } from "./WebCrypto.ts"
 
 export interface EntryProven {
   readonly ok: true
@@ -18,7 +20,7 @@ export interface EntryProven {
 }
 
 /** Throws unless the signed tree of the proof has this leaf at the proof's index. */
-export const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust): Promise<EntryProven> => {
+const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust): Promise<EntryProven> => {
   const { checkpoint, cosignatures } = await opened(proof.checkpoint, trust)
   const { origin, root, size } = checkpoint
   if (!(await includes(checkpoint, proof.index, leafHash, proof.hashes)))
@@ -36,3 +38,23 @@ export const verifyEntry = (
   trust: Trust,
 ): Promise<EntryProven | NotProven> =>
   verdictOf(async () => included(formed(parseProofFile(file)), "leaf" in of ? of.leaf : await leaf(of.entry), trust))
+
+/**
+ * Whether a `.tlog-proof` proves that the log includes this stone: its previous hash, sequence, commitment, time and
+ * transaction. The log certifies other members of a stone only as far as these five bind them.
+ */
+export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<EntryProven | NotProven> =>
+  verdictOf(async () => {
+    const proof = formed(parseProofFile(file))
+    const entry = entryOf(stone)
+    if (proof.index !== indexOf(stone))
+      throw new Unproven("inclusion", `The proof is of stone ${proof.index + 1}, not of stone ${stone.sequence}.`)
+    // Uses the chain's hash function: a page that has it need not load another.
+    const computed = hex(await sha256(entry))
+    if (computed !== stone.chainHash)
+      throw new Unproven(
+        "stone",
+        `Stone ${stone.sequence}: its parts hash to ${computed}, but it says ${stone.chainHash}.`,
+      )
+    return included(proof, await leaf(entry), trust)
+  })

@@ -1,9 +1,8 @@
 /** Checks a `.tlog-proof` of any log, one line each: its checkpoint, its cosignatures, and the entry. */
 import { type Bytes, Malformed } from "../../../schema/log/Bytes.ts"
 import { parseProofFile } from "../../../schema/log/ProofFile.ts"
-import { verifyEntry } from "../log/EntryProof.ts"
 import { openCheckpoint, type Opened, type Trust } from "../log/SignedCheckpoint.ts"
-import { verifyProof } from "../log/StoneProof.ts"
+import { verifyEntry, verifyProof } from "../log/EntryProof.ts"
 import { type NotProven, Unproven } from "../log/Verdict.ts"
 import type { Link } from "../Verify.ts"
 import { checked, holds, open, type ReceiptCheck } from "./Checks.ts"

@@ -11,7 +11,7 @@ export const saveProof = (orders: Orders, stone: Link & { readonly id: string },
     const fs = yield* FileSystem.FileSystem
     const proof = yield* orders.proof(stone.id)
     const vkey = yield* orders.logKey
-    const { verifyProof } = yield* Effect.promise(() => import("../../buyer/log/StoneProof.ts"))
+    const { verifyProof } = yield* Effect.promise(() => import("../../buyer/log/EntryProof.ts"))
     const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
     if (!verdict.ok) return yield* refuse("proof_does_not_hold", `it does not hold: ${plain(verdict.reason)}`, key)
     yield* Effect.mapError(fs.writeFileString(file, proof), () =>

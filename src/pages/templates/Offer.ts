@@ -5,9 +5,9 @@ import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { copyable } from "./Copyable.ts"
 import { glossary, type Term } from "./Glossary.ts"
 import type { Surroundings } from "./Layout.ts"
+import { sample } from "./Prose.ts"
 import { waysToPay } from "./WaysToPay.ts"
 import { price } from "./Words.ts"
 
@@ -94,7 +94,7 @@ export const call = (
   html`<details class="call">
     <summary>The exact call for ${price(amountAtomic)}, for an agent or a terminal</summary>
     <p>${note}</p>
-    ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
+    ${sample(`${id}-text`, `the call: ${verb}`, callText(publicUrl, path, body))}
     <p class="small">
       It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${amountAtomic} atomic USDC on
       ${networkName(payment.network)} (${payment.network}) for this URL, and repeat the call unchanged with

@@ -3,7 +3,7 @@ import { recipe, saltMaximum, saltMinimum, wordsMaximum } from "../../../schema/
 import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { textField, wordsField } from "./Offer.ts"
-import { copyable } from "./Copyable.ts"
+import { sample } from "./Prose.ts"
 import { code } from "./RecordTable.ts"
 import { sealing } from "./Glossary.ts"
 import { isolated } from "./Words.ts"
@@ -16,7 +16,7 @@ const byHand = (id: string): Html =>
       This form needs script, because your words must not leave your machine. In a terminal, with the words as one line
       without spaces at its ends:
     </p>
-    ${copyable(id, `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`, "the command")}
+    ${sample(id, "the command", `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`)}
   </div>`
 
 /** The field for importing a saved file, which script reads in the page. */

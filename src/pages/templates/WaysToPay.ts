@@ -1,7 +1,7 @@
 /** Ways to pay without a wallet extension: a phone, a passkey, a command or an agent, and where USDC comes from. */
 import { type Html, html } from "../../platform/Html.ts"
-import { copyable } from "./Copyable.ts"
 import { faucet, type Surroundings } from "./Layout.ts"
+import { sample } from "./Prose.ts"
 
 export interface Wanted {
   /** Unique on its page. */
@@ -56,7 +56,7 @@ export const waysToPay = (money: Surroundings["money"], wanted: Wanted, page: st
     ${money === "real" ? html`${onPhone(`${publicUrl}${page}`)}${dollar}` : money === "test" ? testDollars : ""}
     <p class="way">With an agent</p>
     <p>Give this to an agent that can pay by x402:</p>
-    ${copyable(`${id}-prompt`, agentPrompt(wanted), "the prompt for an agent")}
+    ${sample(`${id}-prompt`, "the prompt for an agent", agentPrompt(wanted))}
     <p>
       A terminal does the same: the call is above, and any x402 client pays it. <a href="/for-agents">For agents</a> has
       programs.
