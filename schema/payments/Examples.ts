@@ -72,10 +72,6 @@ const payment = {
 
 const encoded = (value: object) => Base64.encode(JSON.stringify(value))
 
-/** The signature of the example's statement, by the account that is paid. */
-export const statementSignature =
-  "0x535237ae53fb9f3c707658e177d46521823db3a12f73e62f359e8b3cb8dd7c9044c787e9c229f1ee7b8de05ee0a60aab367dfa406e50aecd2ffb4a02530c3e7f1c"
-
 /** The signed receipt of the example's stone, by the key `receipts-2026-11+6e596319+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs`. */
 export const jws = [
   "eyJhbGciOiJFZERTQSIsImtpZCI6ImRpZDp3ZWI6YWx0YXIuZXhhbXBsZSNyZWNlaXB0cy0yMDI2LTExIiwidHlwIjoieDQwMi1yZWNl",

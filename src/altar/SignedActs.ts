@@ -1,7 +1,6 @@
 /** Settled acts with their signed receipts, for the receipt file. */
-import { Context, Effect, Layer, type Option, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Reveal } from "../../schema/altar/Reveal.ts"
 import { Binding } from "../../schema/payments/Binding.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { PaidActs, sentBody } from "../payments/Act.ts"
@@ -12,19 +11,6 @@ import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-
-export interface SignedAct {
-  readonly act: string
-  readonly permalink: string
-  /** The compact JWS; none for a card, or where the server had no receipt key. */
-  readonly receipt: Option.Option<string>
-  /** The bytes of the first answer; null where an operator changed what is shown. */
-  readonly record: JsonText | null
-  readonly reveal: typeof Reveal.Type | null
-  readonly binding: typeof Binding.Type | null
-  /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */
-  readonly body: Schema.JsonObject | undefined
-}
 
 const rows = rowsOf(
   "acts",
@@ -62,10 +48,13 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
       return {
         act: row.act,
         permalink: row.permalink,
+        /** The compact JWS; none for a card, or where the server had no receipt key. */
         receipt: signedReceiptIn(row.paymentResponse),
+        /** The bytes of the first answer; null where an operator changed what is shown. */
         record: row.isAsAnswered ? new JsonText(row.record) : null,
         reveal: revealOf(row),
         binding: row.receipt.binding,
+        /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */
         body: sold === undefined ? undefined : sentBody(sold.endpoint, row.input),
       }
     })

@@ -2,16 +2,16 @@
 import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
-import { BadRequest } from "../../schema/Errors.ts"
+import { createPublicClient, http } from "viem"
+import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { LimitFactor } from "../limits/Limit.ts"
-import { body, refuse } from "../http/Responses.ts"
+import { body, jsonText, refuse } from "../http/Responses.ts"
 import { sandbox, sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
-import * as Explorer from "./Explorer.ts"
 import * as Keys from "./Keys.ts"
 
 /** Milliseconds between empty blocks: finality, two blocks away, must come without traffic. */
@@ -101,6 +101,24 @@ const defaultGift = "10000000"
 
 const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
 
+/** A transaction on the sandbox's chain, as JSON: the receipt's `explorerUrl`. */
+const explorer = HttpRouter.add(
+  "GET",
+  "/sandbox/transactions/:hash",
+  Effect.gen(function* () {
+    const { hash = "" } = yield* HttpRouter.params
+    const { rpcUrl } = yield* LocalChain
+    const receipt = yield* Effect.promise(() =>
+      createPublicClient({ transport: http(rpcUrl) })
+        .getTransactionReceipt({ hash: `0x${hash.slice(2)}` })
+        .catch(() => null),
+    )
+    return receipt === null
+      ? refuse(new NotFound({}))
+      : jsonText(JSON.stringify({ ok: true, receipt }, (_, value) => (typeof value === "bigint" ? `${value}` : value)))
+  }),
+)
+
 /** `GET /sandbox`, the faucet, and a transaction as JSON; none exists outside the sandbox. */
 export const routes = Layer.mergeAll(
   HttpRouter.add(
@@ -136,5 +154,5 @@ export const routes = Layer.mergeAll(
       })
     }).pipe(Effect.catch((error) => Effect.succeed(refuse(error)))),
   ),
-  Explorer.layer,
+  explorer,
 )

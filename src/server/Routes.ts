@@ -17,7 +17,6 @@ import * as RoomHttp from "../room/Http.ts"
 import * as RoomRequests from "../room/Requests.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import * as LogHttp from "./LogHttp.ts"
-import * as ReceiptHttp from "./ReceiptHttp.ts"
 
 /** The routes of a contract without its handlers, the OpenAPI document, and the page that shows it. */
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
@@ -40,8 +39,8 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
 
 export const handlers = Layer.mergeAll(
   ...altarHandlers,
-  LogHttp.handlers,
-  ReceiptHttp.handlers,
+  LogHttp.log,
+  LogHttp.receipts,
   RoomHttp.handlers,
   HealthHttp.handlers,
 )
