@@ -1,7 +1,8 @@
 /** Paid requests signed ahead of time, each with a nonce, a key and a commitment of its own, for the offer the server made. */
 import { randomBytes } from "node:crypto"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { type Challenge, challengeIn, encode, signTransfer } from "../lab/buyer/Payment.ts"
+import type { Challenge } from "../../src/buyer/core/Challenge.ts"
+import { challengeIn, encode, signTransfer } from "../lab/buyer/Payment.ts"
 import { ask, type Shot } from "./Load.ts"
 
 type Payer = ReturnType<typeof privateKeyToAccount>

@@ -6,7 +6,7 @@ import type { Hex } from "viem"
 import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { database, sql as databaseSql } from "../lab/Database.ts"
-import { signTransfer } from "../lab/buyer/Payment.ts"
+import { signUnasked } from "../lab/buyer/Payment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
@@ -30,11 +30,9 @@ const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.len
 
 /** The wallet signs another amount under the same nonce, and a stranger submits that. */
 const paidOtherwise = ({ nonce, payer, validBefore }: Purchase.Purchase, amount: bigint) =>
-  onChain(async (client, { asset, network, payTo }) => {
-    const extra = { name: "USDC", version: "2" }
-    const offer = { scheme: "exact", network, amount: String(amount), asset, payTo, maxTimeoutSeconds: 300, extra }
-    const { payload } = await signTransfer(payer, offer, { url: "" }, { validBefore, nonce })
-    const hash = await ThirdParty.submit(client, asset, payload)
+  onChain(async (client, chain) => {
+    const payload = await signUnasked(payer, chain, { value: String(amount), validBefore, nonce })
+    const hash = await ThirdParty.submit(client, chain.asset, payload)
     await client.waitForTransactionReceipt({ hash })
     return hash
   })

@@ -6,22 +6,10 @@ import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import { toBase64 } from "../../../src/buyer/core/Authorization.ts"
+import type { Challenge, Offer as Terms } from "../../../src/buyer/core/Challenge.ts"
 import type { Random } from "../Random.ts"
 
-export interface Offer {
-  readonly scheme: string
-  readonly network: string
-  readonly amount: string
-  readonly asset: string
-  readonly payTo: string
-  readonly maxTimeoutSeconds: number
-  readonly extra: { readonly name: string; readonly version: string }
-}
-
-export interface Challenge {
-  readonly resource: { readonly url: string }
-  readonly accepts: readonly [Offer]
-}
+export type Offer = Omit<Terms, "extra"> & { readonly extra: Omit<Terms["extra"], "paymentFlow"> }
 
 export interface Authorization {
   readonly from: Hex
@@ -52,7 +40,7 @@ const domainOf = ({ asset, extra, network }: Pick<Offer, "asset" | "extra" | "ne
 export const signTransfer = async (
   account: Signer,
   offer: Offer,
-  resource: Challenge["resource"],
+  resource: Pick<Challenge["resource"], "url">,
   change: Partial<Authorization> = {},
 ) => {
   const authorization: Authorization = {
@@ -82,6 +70,17 @@ export const signTransfer = async (
 export type Payment = Awaited<ReturnType<typeof signTransfer>>
 
 export const sign = (...args: Parameters<typeof signTransfer>) => Effect.promise(() => signTransfer(...args))
+
+/** Signs a payment of a stone's price that nobody has asked for. */
+export const signUnasked = async (
+  account: Signer,
+  { asset, network, payTo }: Pick<Offer, "asset" | "network" | "payTo">,
+  change?: Partial<Authorization>,
+) => {
+  const extra = { name: "USDC", version: "2" }
+  const offer = { scheme: "exact", network, amount: "10000", asset, payTo, maxTimeoutSeconds: 300, extra }
+  return (await signTransfer(account, offer, { url: "" }, change)).payload
+}
 
 export const cancelTypes = {
   CancelAuthorization: [

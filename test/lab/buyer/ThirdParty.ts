@@ -4,7 +4,7 @@ import { type Hex, parseEther, parseGwei, parseAbi } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { type chainClient, onChain, stranger, token } from "../Chain.ts"
-import { type Offer, type Payment, signCancel, signTransfer } from "./Payment.ts"
+import { type Payment, signCancel, signUnasked } from "./Payment.ts"
 import { price, type Purchase } from "./Purchase.ts"
 
 type Client = Pick<ReturnType<typeof chainClient>, "writeContract">
@@ -56,12 +56,9 @@ export const cancel = ({ nonce, payer }: Purchase) =>
 
 /** The payer uses the same nonce to pay a third party. */
 export const spendElsewhere = ({ nonce, payer, validBefore }: Pick<Purchase, "nonce" | "payer" | "validBefore">) =>
-  onChain(async (_, { asset, network }) => {
-    const extra = { name: "USDC", version: "2" }
-    const amount = String(price)
-    const offer: Offer = { scheme: "exact", network, amount, asset, payTo: stranger, maxTimeoutSeconds: 300, extra }
-    return (await signTransfer(payer, offer, { url: "" }, { validBefore, nonce })).payload.signature
-  }).pipe(Effect.flatMap((signature) => bring({ nonce, payer, validBefore, signature }, stranger)))
+  onChain((_, chain) => signUnasked(payer, { ...chain, payTo: stranger }, { validBefore, nonce })).pipe(
+    Effect.flatMap(({ signature }) => bring({ nonce, payer, validBefore, signature }, stranger)),
+  )
 
 /** All that it holds goes elsewhere, before whatever else is in its block. */
 export const leave = (payer: PrivateKeyAccount) =>
