@@ -38,45 +38,11 @@ export interface Attempt {
   readonly paymentResponse: string | null
 }
 
-export interface RefundRow {
-  /** The claim of the payment that it returned. */
-  readonly payment: string
-  readonly transaction: string
-  readonly attempt: string | null
-  readonly shown: Readonly<Record<string, unknown>>
-}
-
-export interface Ledger {
-  readonly attempts: ReadonlyArray<Attempt>
-  readonly refunds: ReadonlyArray<RefundRow>
-  readonly acts: ReadonlyArray<{ readonly id: string; readonly act: string }>
-  /** The rows of the tables of acts: whose each is, and what makes it the only one of its kind. */
-  readonly records: ReadonlyArray<{ readonly table: string; readonly id: string; readonly place: string }>
-  readonly claims: ReadonlyArray<{ readonly name: string; readonly attempt: string }>
-  readonly pools: ReadonlyArray<{ readonly name: string; readonly highest: number; readonly released: number[] }>
-  readonly totals: ReadonlyArray<{ readonly settled: string; readonly atomic: string }>
-  readonly broadcasts: ReadonlyArray<{ readonly hash: string }>
-  /** Payments that bought nothing. */
-  readonly strays: ReadonlyArray<{ readonly name: string; readonly amount: string; readonly transaction: string }>
-  /** The last final block that the server has read, and the transfers up to it that it has not judged yet. */
-  readonly scans: ReadonlyArray<{ readonly asset: string; readonly block: string }>
-  readonly unjudged: ReadonlyArray<{ readonly name: string }>
-  readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
-  readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
-  readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
-  /** Acts of which an operator hides something. */
-  readonly hidden: ReadonlySet<string>
-}
-
 /** Reads everything at one moment; changes nothing. */
-export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
+export const readLedger = async (databaseUrl: string) => {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
     return await sql.begin("isolation level repeatable read read only", async (tx) => {
-      const checkpointsIn = (table: string) =>
-        tx<Ledger["checkpoints"][number][]>`SELECT size, root, note FROM ${tx(table)} ORDER BY size`
-      const headOf = (log: number) =>
-        tx<Ledger["logHead"][number][]>`SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = ${log}`
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
         attempts: await tx<Attempt[]>`
@@ -89,31 +55,42 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
             lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
             accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
           FROM payment_attempts`,
-        refunds: await tx<RefundRow[]>`SELECT payment, transaction, attempt, shown::json AS shown FROM payment_refunds`,
-        acts: await tx<Ledger["acts"][number][]>`
+        /** By the claim of the payment that each returned. */
+        refunds: await tx<
+          { payment: string; transaction: string; attempt: string | null; shown: Readonly<Record<string, unknown>> }[]
+        >`SELECT payment, transaction, attempt, shown::json AS shown FROM payment_refunds`,
+        acts: await tx<{ id: string; act: string }[]>`
           SELECT id, act FROM acts ORDER BY settled_at, id`,
-        records: await tx<Ledger["records"][number][]>`
+        /** Whose each row of an act's table is, and what makes it the only one of its kind. */
+        records: await tx<{ table: string; id: string; place: string }[]>`
           SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
           UNION ALL SELECT 'keepers', id, spirit FROM keepers
           UNION ALL SELECT 'collectibles', id, element_id || ' ' || edition FROM collectibles
           UNION ALL SELECT 'candles', id, id::text FROM candles
           UNION ALL SELECT 'witness_stones', id, sequence::text FROM witness_stones`,
-        claims: await tx<Ledger["claims"][number][]>`SELECT name, attempt_id AS attempt FROM payment_claims`,
-        pools: await tx<Ledger["pools"][number][]>`SELECT name, highest, released FROM payment_pools`,
-        totals: await tx<Ledger["totals"][number][]>`
+        claims: await tx<{ name: string; attempt: string }[]>`SELECT name, attempt_id AS attempt FROM payment_claims`,
+        pools: await tx<
+          { name: string; highest: number; released: number[] }[]
+        >`SELECT name, highest, released FROM payment_pools`,
+        totals: await tx<{ settled: string; atomic: string }[]>`
           SELECT settled, settled_atomic::text AS atomic FROM payment_totals`,
-        broadcasts: await tx<Ledger["broadcasts"][number][]>`SELECT lower(hash) AS hash FROM relayer_broadcasts`,
-        strays: await tx<Ledger["strays"][number][]>`
+        broadcasts: await tx<{ hash: string }[]>`SELECT lower(hash) AS hash FROM relayer_broadcasts`,
+        /** Payments that bought nothing. */
+        strays: await tx<{ name: string; amount: string; transaction: string }[]>`
           SELECT lower(name) AS name, amount_atomic::text AS amount, lower(transaction) AS transaction FROM payment_strays`,
-        scans: await tx<Ledger["scans"][number][]>`
+        /** The last final block that the server has read, and the transfers up to it that it has not judged yet. */
+        scans: await tx<{ asset: string; block: string }[]>`
           SELECT lower(asset) AS asset, final_block::text AS block FROM chain_scans`,
-        unjudged: await tx<Ledger["unjudged"][number][]>`
+        unjudged: await tx<{ name: string }[]>`
           SELECT lower(name) AS name FROM chain_transfers WHERE NOT is_judged`,
-        heads: await tx<Ledger["heads"][number][]>`
+        heads: await tx<{ chain: string; sequence: string; hash: string }[]>`
           SELECT 'witness' AS chain, sequence, chain_hash AS hash FROM witness_head
           UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`,
-        checkpoints: await checkpointsIn("log_checkpoints"),
-        logHead: await headOf(1),
+        checkpoints: await tx<{ size: string; root: Buffer; note: string }[]>`
+          SELECT size, root, note FROM log_checkpoints ORDER BY size`,
+        logHead: await tx<{ size: string; root: Buffer; stopped: string | null }[]>`
+          SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 1`,
+        /** Acts of which an operator hides something. */
         hidden: new Set(hidden.map(({ subject }) => subject)),
       }
     })
@@ -121,3 +98,5 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
     await sql.end()
   }
 }
+
+export type Ledger = Awaited<ReturnType<typeof readLedger>>

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearer, from, newAddress, newRoom, poll, rooms, send } from "../lab/server/Rooms.ts"
+import { from, newAddress, newRoom, poll, rooms, send, remove } from "../lab/server/Rooms.ts"
 import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 
 const create = (url: string, address: string = newAddress()) =>
@@ -33,7 +33,7 @@ layer(rooms({ rooms: { rooms: 3, countEvery: 0 } }), realClock)("a server with r
       }
       assert.strictEqual((yield* send(guest)).status, 201)
       assert.strictEqual((yield* poll(guest)).status, 200)
-      const gone = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest) })
+      const gone = yield* remove(guest)
       assert.strictEqual(gone.status, 200)
       const again = yield* create(url, address)
       assert.strictEqual(again.status, 201)

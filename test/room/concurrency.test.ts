@@ -3,7 +3,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Context, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import {
-  bearer,
   codeOf,
   endRoom,
   from,
@@ -11,6 +10,7 @@ import {
   newRoom,
   poll,
   polled,
+  remove,
   type RoomClient,
   send,
 } from "../lab/server/Rooms.ts"
@@ -61,9 +61,6 @@ const at = (guest: RoomClient | undefined, url: string): RoomClient => ({ ...(gu
 const newRooms = (url: string, count: number) => Effect.forEach(Array.from({ length: count }), () => newRoom(url))
 
 const create = (url: string, who: string) => ask(`${url}/api/rooms`, { method: "POST", headers: from(who) })
-
-const remove = (guest: RoomClient, who?: string) =>
-  ask(`${guest.url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, who) })
 
 const accepted = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) => status < 300)
 const refused = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) => status === 429)

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, remove, send } from "../lab/server/Rooms.ts"
 import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -57,10 +57,7 @@ layer(rooms(), realClock)("a room", (it) => {
       )
       const alias = yield* ask(
         `${url}/api/rooms/${guest.id}`,
-        post(
-          { sender: "a", text: "b", mode: "ping" },
-          { authorization: `Bearer ${guest.token}`, ...from(newAddress()) },
-        ),
+        post({ sender: "a", text: "b", mode: "ping" }, bearer(guest)),
       )
       assert.strictEqual(alias.status, 201)
       assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")
@@ -101,11 +98,12 @@ layer(rooms(), realClock)("a room", (it) => {
       const guest = yield* newRoom(url)
       yield* send(guest)
       yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
-      const remove = ask(`${url}/api/rooms/${guest.id}`, {
-        method: "DELETE",
-        headers: { authorization: `Bearer ${guest.token}` },
-      })
-      for (const answer of [yield* poll(guest), yield* poll(guest, "/stream"), yield* send(guest), yield* remove]) {
+      for (const answer of [
+        yield* poll(guest),
+        yield* poll(guest, "/stream"),
+        yield* send(guest),
+        yield* remove(guest),
+      ]) {
         assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
       }
       const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
@@ -119,13 +117,9 @@ layer(rooms(), realClock)("a room", (it) => {
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* send(guest)
-      const remove = ask(`${url}/api/rooms/${guest.id}`, {
-        method: "DELETE",
-        headers: { authorization: `Bearer ${guest.token}` },
-      })
-      const deleted = yield* remove
+      const deleted = yield* remove(guest)
       assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
-      for (const answer of [yield* remove, yield* poll(guest), yield* send(guest)]) {
+      for (const answer of [yield* remove(guest), yield* poll(guest), yield* send(guest)]) {
         assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
       }
       const [count] = yield* sql<{ n: number }>`

@@ -71,7 +71,7 @@ export type Payment = Awaited<ReturnType<typeof signTransfer>>
 
 export const sign = (...args: Parameters<typeof signTransfer>) => Effect.promise(() => signTransfer(...args))
 
-/** Signs a payment of a stone's price that nobody has asked for. */
+/** Signs a payment of a stone's price without a server's offer. */
 export const signUnasked = async (
   account: Signer,
   { asset, network, payTo }: Pick<Offer, "asset" | "network" | "payTo">,

@@ -61,6 +61,9 @@ export const send = (
 export const poll = (guest: RoomClient, query = "", address?: string): Effect.Effect<Answer> =>
   ask(`${guest.url}/api/rooms/${guest.id}${query}`, { headers: bearer(guest, address) })
 
+export const remove = (guest: RoomClient, address?: string): Effect.Effect<Answer> =>
+  ask(`${guest.url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
+
 /** Ends a room. The server's sweep skips locked rows, so this one stays until the scope closes. */
 export const endRoom = Effect.fnUntraced(function* ({ id }: Pick<RoomClient, "id">) {
   const sql = yield* SqlClient.SqlClient
