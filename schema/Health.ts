@@ -168,11 +168,8 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
   }),
 )
 
-const serviceGroup: Group<"service", typeof health | typeof livez | typeof readyz, RoomRequests> = HttpApiGroup.make(
-  "service",
-)
-  .add(health, livez, readyz)
-  .middleware(RoomRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." }))
-
-export class ServiceGroup extends serviceGroup {}
+export const ServiceGroup: Group<"service", typeof health | typeof livez | typeof readyz, RoomRequests> =
+  HttpApiGroup.make("service")
+    .add(health, livez, readyz)
+    .middleware(RoomRequests)
+    .annotateMerge(OpenApi.annotations({ title: "Service", description: "The service itself." }))

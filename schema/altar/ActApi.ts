@@ -48,9 +48,7 @@ export const readAct = HttpApiEndpoint.get("readAct", "/api/acts/:actId", {
   .annotateMerge(described("One act", "A settled act of any kind with its record, receipt and reveal."))
   .annotate(Unknown, () => new ActNotFound({}))
 
-const actsGroup: Group<"acts", typeof listActs | typeof readAct, AltarRequests> = HttpApiGroup.make("acts")
+export const ActsGroup: Group<"acts", typeof listActs | typeof readAct, AltarRequests> = HttpApiGroup.make("acts")
   .add(listActs, readAct)
   .middleware(AltarRequests)
   .annotateMerge(readsChapter)
-
-export class ActsGroup extends actsGroup {}

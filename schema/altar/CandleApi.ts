@@ -42,11 +42,5 @@ export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:
   .annotateMerge(OpenApi.annotations({ override: { tags: ["Altar"] } }))
   .annotate(Unknown, () => new CandleNotFound({}))
 
-const candlesGroup: Group<"candles", typeof listCandles | typeof unsealCandle, AltarRequests> = HttpApiGroup.make(
-  "candles",
-)
-  .add(listCandles, unsealCandle)
-  .middleware(AltarRequests)
-  .annotateMerge(readsChapter)
-
-export class CandlesGroup extends candlesGroup {}
+export const CandlesGroup: Group<"candles", typeof listCandles | typeof unsealCandle, AltarRequests> =
+  HttpApiGroup.make("candles").add(listCandles, unsealCandle).middleware(AltarRequests).annotateMerge(readsChapter)

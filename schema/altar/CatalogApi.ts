@@ -29,7 +29,7 @@ export const readPublicationChain = HttpApiEndpoint.get("readPublicationChain", 
   ),
 )
 
-const catalogsGroup: Group<
+export const CatalogsGroup: Group<
   "catalogs",
   typeof listElements | typeof listCompanions | typeof listPixels | typeof readPublicationChain,
   AltarRequests
@@ -37,5 +37,3 @@ const catalogsGroup: Group<
   .add(listElements, listCompanions, listPixels, readPublicationChain)
   .middleware(AltarRequests)
   .annotateMerge(readsChapter)
-
-export class CatalogsGroup extends catalogsGroup {}

@@ -95,10 +95,8 @@ export const readField = HttpApiEndpoint.get("readField", "/api/field", { succes
   described("The state of the field", "Keepers, prayers today, cents settled, the last settlement."),
 )
 
-const guideGroup: Group<"guide", typeof listSpirits | typeof listAltars | typeof readField, AltarRequests> =
+export const GuideGroup: Group<"guide", typeof listSpirits | typeof listAltars | typeof readField, AltarRequests> =
   HttpApiGroup.make("guide")
     .add(listSpirits, listAltars, readField)
     .middleware(AltarRequests)
     .annotateMerge(readsChapter)
-
-export class GuideGroup extends guideGroup {}

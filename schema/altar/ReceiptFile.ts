@@ -78,12 +78,10 @@ export const readStoneReceipt = HttpApiEndpoint.get("readStoneReceipt", "/witnes
   .annotateMerge(described("The receipt file of a stone", says))
   .annotate(Unknown, () => new ActNotFound({}))
 
-const receiptsGroup: Group<"receipts", typeof readActReceipt | typeof readStoneReceipt, AltarRequests> =
+export const ReceiptsGroup: Group<"receipts", typeof readActReceipt | typeof readStoneReceipt, AltarRequests> =
   HttpApiGroup.make("receipts")
     .add(readActReceipt, readStoneReceipt)
     .middleware(AltarRequests)
     .annotateMerge(
       OpenApi.annotations({ title: "Receipts", description: "Receipt files, checked without this server." }),
     )
-
-export class ReceiptsGroup extends receiptsGroup {}

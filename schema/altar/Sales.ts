@@ -17,12 +17,10 @@ import { setWitnessStone, WitnessSettled } from "./Witness.ts"
 /** The endpoints that sell acts, in the order of every price list. */
 export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
 
-const paidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiGroup.make("paid")
+export const PaidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiGroup.make("paid")
   .add(...sales)
   .middleware(AltarRequests)
   .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." }))
-
-export class PaidGroup extends paidGroup {}
 
 /** The answer of a settled attempt at any act. */
 const AnySettled = Schema.Union([
@@ -58,9 +56,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
 
-const paymentsGroup: Group<"payments", typeof reconcile, AltarRequests> = HttpApiGroup.make("payments")
+export const PaymentsGroup: Group<"payments", typeof reconcile, AltarRequests> = HttpApiGroup.make("payments")
   .add(reconcile)
   .middleware(AltarRequests)
   .annotateMerge(OpenApi.annotations({ title: "Payments", description: "The outcome of paid requests." }))
-
-export class PaymentsGroup extends paymentsGroup {}

@@ -58,7 +58,7 @@ export const revealWitnessStone = HttpApiEndpoint.post("revealWitnessStone", "/a
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-const witnessGroup: Group<
+export const WitnessGroup: Group<
   "witness",
   typeof listWitnessStones | typeof readWitnessChain | typeof readWitnessStone | typeof revealWitnessStone,
   AltarRequests
@@ -66,5 +66,3 @@ const witnessGroup: Group<
   .add(listWitnessStones, readWitnessChain, readWitnessStone, revealWitnessStone)
   .middleware(AltarRequests)
   .annotateMerge(OpenApi.annotations({ title: "Witness", description: "Witness stones and their hash chain." }))
-
-export class WitnessGroup extends witnessGroup {}

@@ -110,7 +110,7 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-const logGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarRequests> = HttpApiGroup.make("log")
+export const LogGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarRequests> = HttpApiGroup.make("log")
   .add(readLog, readStoneProof)
   .middleware(AltarRequests)
   .annotateMerge(
@@ -119,5 +119,3 @@ const logGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarReques
       description: "The transparency log over the stones, and proofs out of it.",
     }),
   )
-
-export class LogGroup extends logGroup {}

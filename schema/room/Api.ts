@@ -147,7 +147,7 @@ const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
     described("deleteRoom", "Delete a room", "Deletes it at once for everyone. 10 per minute from one address."),
   )
 
-const roomsGroup: Group<
+export const RoomsGroup: Group<
   "rooms",
   | typeof createRoom
   | typeof readRoom
@@ -166,5 +166,3 @@ const roomsGroup: Group<
         "Private rooms for short signals between people and agents, reachable by an invite token. The room's clock and limits are exact; messages are plaintext to the service.",
     }),
   )
-
-export class RoomsGroup extends roomsGroup {}
