@@ -9,9 +9,8 @@ import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../s
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { contradiction, LogStore, type Path, type Published } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
-import * as TileMemo from "./TileMemo.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
-import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
+import { isSound, leafAt, leafOf, proofOf, tileMemo, type TileReader } from "./Tree.ts"
 
 /** The newest checkpoint does not cover it, or not yet. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
@@ -48,7 +47,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const waitsFor = yield* Ref.make<string | null>(null)
       const nextBundle = yield* Ref.make(0)
-      const hashOf = TileMemo.make()
+      const hashOf = tileMemo()
       const hasQuorum = Option.exists(witnesses.policy, ({ quorum }) => quorum !== "none")
 
       /** Verifies a checkpoint. The key signs the same bytes each time, so a changed row does not match. */

@@ -13,8 +13,7 @@ import { Exceeded, headersOf } from "../limits/Limit.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 import { RoomStore } from "./RoomStore.ts"
-import { refuseRoom } from "./Refusals.ts"
-import { body, tokenOf } from "./Requests.ts"
+import { body, refuseRoom, tokenOf } from "./Requests.ts"
 import type { Admitted } from "./Rows.ts"
 
 const roomBody = body.as(RoomBody, "{}")

@@ -1,14 +1,46 @@
 /** Requests of the signal room: token, body, and refusals of invalid ones. */
 import { Effect, Layer, Redacted, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { statusOf, waitOf } from "../../schema/Refusal.ts"
 import type { Issue } from "../../schema/Errors.ts"
 import { RoomInvite, RoomRequests } from "../../schema/room/Api.ts"
-import { RoomBadRequest, RoomNotFound, RoomTooLarge, RoomUnauthorized } from "../../schema/room/Errors.ts"
+import {
+  RoomBadRequest,
+  RoomNotFound,
+  RoomRateLimited,
+  type RoomRefusal,
+  RoomTooLarge,
+  RoomUnauthorized,
+} from "../../schema/room/Errors.ts"
 import { Token } from "../../schema/room/Room.ts"
 import * as Body from "../http/Body.ts"
 import { refusedBy } from "../http/Requests.ts"
 import { listed } from "../platform/Issues.ts"
-import { refuseRoom } from "./Refusals.ts"
+
+const headersOf = (refusal: RoomRefusal): Readonly<Record<string, string>> =>
+  refusal instanceof RoomUnauthorized
+    ? { "www-authenticate": "Bearer" }
+    : refusal instanceof RoomRateLimited
+      ? refusal.left
+      : {}
+
+/** A refusal in the room's own format, never cached. */
+export const refuseRoom = (refusal: RoomRefusal, headers: Record<string, string> = {}) => {
+  const { error } = refusal
+  const wait = waitOf(refusal)
+  return HttpServerResponse.jsonUnsafe(
+    "retryAfter" in refusal ? { error, retryAfter: refusal.retryAfter } : { error },
+    {
+      status: statusOf(refusal),
+      headers: {
+        "cache-control": "no-store",
+        ...(wait === undefined ? {} : { "retry-after": String(wait) }),
+        ...headersOf(refusal),
+        ...headers,
+      },
+    },
+  )
+}
 
 export const malformed = (issues: ReadonlyArray<Issue>) =>
   RoomBadRequest.because(

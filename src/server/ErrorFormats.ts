@@ -4,7 +4,7 @@ import type { HttpServerResponse } from "effect/http"
 import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
 import { refuse } from "../http/Responses.ts"
-import { refuseRoom } from "../room/Refusals.ts"
+import { refuseRoom } from "../room/Requests.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

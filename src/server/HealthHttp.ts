@@ -1,7 +1,7 @@
 /** `/api/health`, `/livez` and `/readyz`: checks of all parts, shared by concurrent callers. */
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
-import { SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import type { Health, LogHealth, Readiness } from "../../schema/Health.ts"
 import { interfaceVersion } from "../../schema/Version.ts"
@@ -14,7 +14,6 @@ import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Availability, type AvailabilityState } from "../payments/Availability.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
 import * as Batcher from "../platform/Batcher.ts"
-import * as DiskCheck from "../platform/DiskCheck.ts"
 import { commit, version } from "../platform/Software.ts"
 
 /** A 503 with `Retry-After`. */
@@ -42,6 +41,19 @@ const sellingState = ({ isWritable, pausedSince, settlement }: Sales) =>
 
 const unasked: Sales = { pausedSince: Option.none(), isWritable: true, settlement: "unknown" }
 
+/** Rows that need more memory than the statement may use, so that they are written to a temporary file. */
+const diskRows = 20_000
+
+/**
+ * Whether the database can still create files: a full disk lets reads and small changes pass and fails purchases. It
+ * writes about half a megabyte and deletes it.
+ */
+const diskCheck = Effect.map(SqlClient.SqlClient, (sql) =>
+  sql.withTransaction(
+    Effect.andThen(sql`SET LOCAL work_mem = '64kB'`, sql`SELECT count(*) FROM generate_series(1, ${diskRows}::int)`),
+  ),
+)
+
 export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
   Effect.gen(function* () {
     const chain = yield* WitnessChain
@@ -51,7 +63,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const published = yield* PublishedLog
     const availability = yield* Availability
     const databaseClock = yield* DatabaseClock
-    const disk = yield* DiskCheck.make
+    const disk = yield* diskCheck
     const enabled = terms._tag === "Ready"
 
     /** The state of the log; nothing if this server has none. */

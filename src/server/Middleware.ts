@@ -11,7 +11,7 @@ import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../http/Origins.ts"
 import { refuse } from "../http/Responses.ts"
-import { refuseRoom } from "../room/Refusals.ts"
+import { refuseRoom } from "../room/Requests.ts"
 import { UrlCache } from "../http/UrlCache.ts"
 import * as ErrorFormats from "./ErrorFormats.ts"
 

@@ -1,16 +1,15 @@
 /** Assembles logs, metrics and traces. A part that is not configured costs nothing. */
 import { Context, Effect, Layer, References, Tracer } from "effect"
 import * as Gauges from "./Gauges.ts"
-import * as Logs from "./Logs.ts"
 import * as Otlp from "./Otlp.ts"
 import * as Prometheus from "./Prometheus.ts"
 import * as Requests from "./Requests.ts"
 import type { RouteName } from "./RouteNames.ts"
-import type { LogLinesConfig } from "./LogLines.ts"
+import * as LogLines from "./LogLines.ts"
 import * as Tracing from "./Tracing.ts"
 
 export interface TelemetryConfig {
-  readonly log: LogLinesConfig
+  readonly log: LogLines.LogLinesConfig
   /** The address of the metrics port; absent without one. */
   readonly metricsPort?: Prometheus.MetricsPort | undefined
 }
@@ -21,7 +20,8 @@ export const Telemetry = Context.Reference<Omit<TelemetryConfig, "log">>("spirit
 })
 
 /** The log and the configuration of the metrics port. */
-export const layer = (config: TelemetryConfig) => Layer.merge(Logs.layer(config.log), Layer.succeed(Telemetry, config))
+export const layer = (config: TelemetryConfig) =>
+  Layer.merge(LogLines.layer(config.log), Layer.succeed(Telemetry, config))
 
 /** Gauges and their exporters over the services of a server; empty without exporters. */
 export const metrics = Layer.unwrap(

@@ -4,8 +4,17 @@ import { RFC9162 } from "@transmute/rfc9162"
 import { base64, type Bytes, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import { extendsTree, growingTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
-import * as TileMemo from "../../src/log/TileMemo.ts"
-import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
+import {
+  append,
+  edgePlaces,
+  hashesOf,
+  leafOf,
+  rootOf,
+  sha256,
+  subtreeHash,
+  tileBytes,
+  tileMemo,
+} from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { golden, rfc } from "../lab/log/Vectors.ts"
 import { assertEach } from "../lab/Assertions.ts"
@@ -192,7 +201,7 @@ describe("a proof", () => {
 
 describe("the cache of tiles", () => {
   it.each([1, 3, 129, 256])("has every subtree of a tile of width %i, also once the tile changed", (width) => {
-    const hashOf = TileMemo.make()
+    const hashOf = tileMemo()
     const place = { level: 0, index: 7 }
     for (const salt of [0, 1]) {
       const bytes = tileBytes(Array.from({ length: width }, (_, at) => sha256(Uint8Array.of(at, salt))))
