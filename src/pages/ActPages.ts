@@ -6,7 +6,7 @@ import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 import { Search } from "./Search.ts"
 import { actReader } from "./templates/ActList.ts"
-import { allActs, fits, hrefOf, isKind, kinds } from "./templates/AllActs.ts"
+import { addressOf, allActs, fits, isKind, kinds } from "./templates/AllActs.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -46,7 +46,7 @@ const routes = HttpRouter.use((router) =>
       const answer = yield* search.find(asked)
       if (answer._tag === "Page") {
         const wallet = /^\/v2\/wallets\/(.*)$/u.exec(answer.path)?.[1]
-        const path = wallet === undefined ? answer.path : hrefOf({ ...choice, wallet })
+        const path = wallet === undefined ? answer.path : addressOf({ ...choice, wallet })
         return HttpServerResponse.redirect(path, { status: 303 })
       }
       const shown = { ...choice, asked, before: undefined, next: null, now: yield* Clock.currentTimeMillis }

@@ -50,12 +50,10 @@ interface Unanswered {
   readonly refusal?: { readonly code: string; readonly message: string }
 }
 
-/** The answer to a request that is safe to repeat, at most `limit` bytes; fails with the reason. */
-export const fullAnswerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
+/** The body of the answer to a request that is safe to repeat, at most `limit` bytes; fails with the reason. */
+export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
   HttpClient.execute(request).pipe(
-    Effect.flatMap((response) =>
-      Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, headers: response.headers, body })),
-    ),
+    Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
     Effect.timeoutOrElse({
       duration: patience,
       orElse: () => Effect.fail(new CommandFailure({ message: "it takes more than 30 seconds" })),
@@ -78,24 +76,21 @@ export const fullAnswerOf = (request: HttpClientRequest.HttpClientRequest, limit
       },
     ),
     Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
+    Effect.map(({ body }) => body),
   )
 
-/** Its body alone. */
-export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
-  Effect.map(fullAnswerOf(request, limit), ({ body }) => body)
-
-/** The bytes at an address, 1 MB at most where no other limit is named. */
-export const bytes = (address: string, limit = answerLimit) =>
-  Effect.mapError(answerOf(HttpClientRequest.get(address), limit), ({ refusal, why }) =>
-    refusal?.code === "chain_broken"
-      ? new CheckFailed({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
-      : new CommandFailure({
-          message: plain(`${address} could not be read: ${why}`),
-          ...(refusal === undefined ? {} : { refusal }),
-        }),
-  )
-
-export const text = (address: string) => Effect.map(bytes(address), (body) => new TextDecoder().decode(body))
+/** The text at an address, 1 MB at most. */
+export const text = (address: string) =>
+  Effect.mapBoth(answerOf(HttpClientRequest.get(address), answerLimit), {
+    onSuccess: (body) => new TextDecoder().decode(body),
+    onFailure: ({ refusal, why }) =>
+      refusal?.code === "chain_broken"
+        ? new CheckFailed({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
+        : new CommandFailure({
+            message: plain(`${address} could not be read: ${why}`),
+            ...(refusal === undefined ? {} : { refusal }),
+          }),
+  })
 
 export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
   Effect.flatMap(text(address), (body) =>

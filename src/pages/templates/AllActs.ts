@@ -2,8 +2,8 @@
 import type { sales } from "../../../schema/altar/Sales.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { journal, recordText, type SettledAct } from "./ActList.ts"
-import { heading, leaf, type Page } from "./Layout.ts"
-import { plates, previewOf } from "./Plates.ts"
+import { heading, hrefOf, type Page, pager } from "./Layout.ts"
+import { option, previewOf, spiritOptions } from "./Plates.ts"
 import { count, short } from "./Words.ts"
 
 /** Kinds that a reader chooses from, with the names of their acts. */
@@ -42,20 +42,21 @@ export const fits =
     (kind === undefined || kinds[kind][1].some((name) => name === act.act)) &&
     (spirit === undefined || recordText(act, "spirit") === spirit)
 
-/** The address of a choice, which another reader can open. */
-export const hrefOf = ({ kind, spirit, wallet }: Choice, before?: string): string => {
-  const query = new URLSearchParams(
-    Object.entries({ kind, spirit, before }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  ).toString()
-  return `${wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`}${query === "" ? "" : `?${query}`}`
-}
+/** The path of the list, and the choice in its query, which another reader can open. */
+const placeOf = ({ kind, spirit, wallet }: Choice) => ({
+  path: wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`,
+  query: { kind, spirit },
+})
 
-const option = (value: string, words: string, chosen: string | undefined): Html =>
-  html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : ""}>${words}</option>`
+/** The address of a choice. */
+export const addressOf = (choice: Choice, before?: string): string => {
+  const { path, query } = placeOf(choice)
+  return hrefOf(path, { ...query, before })
+}
 
 const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
   html`<search>
-    <form class="filter" action="${wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`}" method="get">
+    <form class="filter" action="${placeOf({ kind, spirit, wallet }).path}" method="get">
       ${
         wallet === undefined
           ? html`<label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
@@ -78,7 +79,7 @@ const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
       </select>
       <label class="unseen" for="acts-spirit">Spirit</label>
       <select class="field" id="acts-spirit" name="spirit">
-        ${option("", "All spirits", spirit)} ${plates.map(({ id, name }) => option(id, name, spirit))}
+        ${spiritOptions("All spirits", spirit)}
       </select>
       <button class="button">Show</button>
     </form>
@@ -104,7 +105,7 @@ export const allActs = (view: AllActsView): Page => {
       wallet === undefined
         ? "Every paid act of the altar, newest first, by kind, spirit, wallet and words."
         : `Everything that wallet ${wallet} paid for at the altar.`,
-    path: asked === "" ? hrefOf(view, before) : "/v2/acts",
+    path: asked === "" ? addressOf(view, before) : "/v2/acts",
     chapter: "acts",
     preview: previewOf("guide"),
     body: html`<header class="opening">
@@ -115,11 +116,7 @@ export const allActs = (view: AllActsView): Page => {
       <section id="acts" aria-labelledby="acts-title">
         ${heading("acts-title", asked === "" ? (before === undefined ? "Newest first" : "Older acts") : "Found")}
         ${acts.length > 0 ? journal(acts, now) : asked === "" ? html`<p class="blank">No acts here yet.</p>` : hint}
-        ${leaf(
-          "More acts",
-          before === undefined ? undefined : html`<a href="${hrefOf(view)}">Newest acts</a>`,
-          next === null ? undefined : html`<a rel="next" href="${hrefOf(view, next)}">Older acts</a>`,
-        )}
+        ${pager("acts", { ...placeOf(view), before, next })}
       </section>`,
   }
 }

@@ -4,13 +4,10 @@ import { rungs } from "../../altar/candles/Rungs.ts"
 import { filled } from "../../payments/Request.ts"
 import * as Candle from "./Candle.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, leaf, type Page } from "./Layout.ts"
+import { heading, hrefOf, type Page, pager } from "./Layout.ts"
 import { nameField, nameHint, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
-import { nameOf, plates, previewOf, spiritLink } from "./Plates.ts"
+import { nameOf, previewOf, spiritLink, spiritOptions } from "./Plates.ts"
 import { count, money, price } from "./Words.ts"
-
-const spiritOptions = (chosen: string | undefined) =>
-  plates.map(({ id, name }) => html`<option value="${id}" ${id === chosen ? html` selected` : ""}>${name}</option>`)
 
 /** Placeholder in a path for the altar that is chosen in the form. */
 const chosen = "spirit-id"
@@ -19,8 +16,7 @@ const choice = (spirit: string | undefined): Html =>
   html`<p class="ask">
     <label for="candle-spirit">With which spirit</label
     ><select class="field" id="candle-spirit" data-place="${chosen}" required>
-      <option value="">choose a spirit</option>
-      ${spiritOptions(spirit)}
+      ${spiritOptions("choose a spirit", spirit)}
     </select>
   </p>`
 
@@ -66,20 +62,11 @@ export interface CandlesView {
   readonly now: number
 }
 
-const query = (spirit: string | undefined, before: string | undefined) => {
-  const search = new URLSearchParams({
-    ...(spirit === undefined ? {} : { spirit }),
-    ...(before === undefined ? {} : { before }),
-  }).toString()
-  return search === "" ? "/v2/candles" : `/v2/candles?${search}`
-}
-
 const filter = (spirit: string | undefined): Html =>
   html`<form class="filter" action="/v2/candles" method="get">
     <label for="spirit">Altar</label>
     <select class="field" id="spirit" name="spirit" required>
-      <option value="">All altars</option>
-      ${spiritOptions(spirit)}
+      ${spiritOptions("All altars", spirit)}
     </select>
     <button class="button">Show</button>${spirit === undefined ? "" : html` <a href="/v2/candles">All altars</a>`}
   </form>`
@@ -99,7 +86,7 @@ export const candles = (view: CandlesView): Page => {
   return {
     title: spirit === undefined ? "The candle wall" : `Candles with ${nameOf(spirit)}`,
     description: `${lit}. A candle burns for one, seven or thirty days, and its dedication is public.`,
-    path: query(spirit, before),
+    path: hrefOf("/v2/candles", { spirit, before }),
     chapter: "candles",
     preview: previewOf(spirit ?? "guide"),
     body: html`<header class="opening">
@@ -126,11 +113,7 @@ export const candles = (view: CandlesView): Page => {
             : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
           "shelf--wall",
         )}
-        ${leaf(
-          "More candles",
-          before === undefined ? undefined : html`<a href="${query(spirit, undefined)}">Newest candles</a>`,
-          wall.next === null ? undefined : html`<a rel="next" href="${query(spirit, wall.next)}">Older candles</a>`,
-        )}
+        ${pager("candles", { path: "/v2/candles", query: { spirit }, before, next: wall.next })}
         <p class="unscripted quiet small">The drawings show the time when this page was loaded.</p>
       </section>
       <section id="light" aria-labelledby="light-title">

@@ -125,6 +125,30 @@ export const leaf = (label: string, before: Html | undefined, after: Html | unde
     ? html``
     : html`<nav class="leaf" aria-label="${label}">${before ?? html`<span></span>`}${after}</nav>`
 
+/** A path with the members of a query that are there. */
+export const hrefOf = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
+}
+
+interface Paged {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | undefined>>
+  /** Set on pages after the first. */
+  readonly before: string | number | undefined
+  readonly next: string | number | null
+}
+
+/** Links to the newest entries of a list, and to older ones. */
+export const pager = (what: string, { before, next, path, query }: Paged): Html =>
+  leaf(
+    `More ${what}`,
+    before === undefined ? undefined : html`<a href="${hrefOf(path, query ?? {})}">Newest ${what}</a>`,
+    next === null
+      ? undefined
+      : html`<a rel="next" href="${hrefOf(path, { ...query, before: next })}">Older ${what}</a>`,
+  )
+
 /** A ruled head of a section, its label in the margin. */
 export const heading = (id: string, title: string, note?: Html | string): Html =>
   html`<header class="head">

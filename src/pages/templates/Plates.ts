@@ -45,6 +45,13 @@ export const chapters: ReadonlyArray<Chapter> = [
   },
 ]
 
+export const option = (value: string, words: string, chosen: string | undefined): Html =>
+  html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : ""}>${words}</option>`
+
+/** All spirits to choose from, after the words for none. */
+export const spiritOptions = (none: string, chosen: string | undefined): Html =>
+  html`${option("", none, chosen)} ${plates.map(({ id, name }) => option(id, name, chosen))}`
+
 export const spiritPath = (id: string) => `/v2/spirits/${id}`
 
 export const spiritLink = (id: string): Html => html`<a href="${spiritPath(id)}">${nameOf(id)}</a>`

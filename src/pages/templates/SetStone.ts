@@ -6,7 +6,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { kindChoices, sealing } from "./Glossary.ts"
 import type { Page } from "./Layout.ts"
 import { nameField, notConfigured, offer, type Payment, wordsField } from "./Offer.ts"
-import { nameOf, plates, previewOf } from "./Plates.ts"
+import { nameOf, previewOf, spiritOptions } from "./Plates.ts"
 import { capitalized, price } from "./Words.ts"
 
 export interface SetStoneView {
@@ -47,8 +47,7 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
           <p class="ask">
             <label for="stone-spirit">Spirit</label
             ><select class="field" id="stone-spirit" data-body="spirit">
-              <option value="">picked by the commitment</option>
-              ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
+              ${spiritOptions("picked by the commitment", spirit)}
             </select>
           </p>
         </div>

@@ -4,7 +4,7 @@ import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import type { Cosigned } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, leaf, type Page } from "./Layout.ts"
+import { heading, hrefOf, type Page, pager } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { code, recordTable } from "./RecordTable.ts"
@@ -153,7 +153,7 @@ export const witness = (view: WitnessView): Page => {
   return {
     title: "The witness chain",
     description: `${count(head.sequence, "witness stone")} in one chain. Each is a sealed commitment, timestamped by its payment and hashed onto the stone before it. Check every hash in your own browser.`,
-    path: before === undefined ? "/v2/witness" : `/v2/witness?before=${before}`,
+    path: hrefOf("/v2/witness", { before }),
     chapter: "witness",
     preview: previewOf("stones"),
     body: html`<header class="opening">
@@ -184,11 +184,7 @@ export const witness = (view: WitnessView): Page => {
                 ${stones.map(link)}
               </ol>`
         }
-        ${leaf(
-          "More stones",
-          before === undefined ? undefined : html`<a href="/v2/witness">Newest stones</a>`,
-          next === null ? undefined : html`<a rel="next" href="/v2/witness?before=${next}">Older stones</a>`,
-        )}
+        ${pager("stones", { path: "/v2/witness", before, next })}
       </section>
       ${log === undefined ? "" : theLog(log)}`,
   }

@@ -43,17 +43,12 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
   payment: null,
 })
 
-/** Older pages stored no title. */
-type Stored = Omit<Purchase, "title"> & Partial<Pick<Purchase, "title">>
-
-const titled = (value: Stored): Purchase => ({ ...value, title: value.title ?? "Act" })
-
-const isStored = (value: unknown): value is Stored =>
-  ["form", "key", "path", "body", "payment"].every((name) => part(value, name) !== undefined)
+const isStored = (value: unknown): value is Purchase =>
+  ["form", "key", "path", "body", "payment", "title"].every((name) => part(value, name) !== undefined)
 
 const read = (store: Store, slot: string): Purchase | undefined => {
   const value = store.json(slot)
-  return isStored(value) ? titled(value) : undefined
+  return isStored(value) ? value : undefined
 }
 
 const prefix = "altar:purchase:"
@@ -72,7 +67,7 @@ export const remembered = (form: string): Purchase | undefined => {
 /** A signed purchase of a saved file; undefined when it is none of this site's. */
 export const readSigned = (value: unknown): Purchase | undefined =>
   isStored(value) && typeof value.payment === "string" && /^\d+ \/api\//u.test(`${value.amount} ${value.path}`)
-    ? titled(value)
+    ? value
     : undefined
 
 /** Takes a signed purchase over from another browser; one that is already here stays. */
