@@ -89,7 +89,9 @@ const isTold = (found: ReadonlyArray<Sample>) =>
   ) &&
   found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
   found.some(({ name, value }) => name === "altar_sales_paused" && value === 1) &&
-  found.some(({ name }) => name === "altar_relayer_spent_ether_total")
+  ["altar_relayer_spent_ether_total", "altar_log_checkpoint_age_seconds"].every((gauge) =>
+    found.some(({ name }) => name === gauge),
+  )
 
 describe.concurrent("metrics", () => {
   it.live("provide the true values of all dashboards and alerts, in few series", () =>
