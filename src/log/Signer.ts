@@ -39,6 +39,9 @@ const pairOf = (seed: Uint8Array): { readonly key: KeyObject; readonly publicKey
   return { key, publicKey: Uint8Array.from(spki.subarray(-32)) }
 }
 
+/** The id of a key: the first bytes of the hash of its name, type and bytes. */
+export const idOf = (key: Omit<VerifierKey, "id">) => keyIdOf(sha256(keyIdInput(key)))
+
 /** Decodes a key. */
 const keyFrom = (text: Redacted.Redacted<string>) => {
   const parsed = parseSignerKey(Redacted.value(text))
@@ -48,31 +51,24 @@ const keyFrom = (text: Redacted.Redacted<string>) => {
     return Result.fail(new LogKeyInvalid({ message: `The key of ${name} is not of type 1 (Ed25519).` }))
   }
   const { key, publicKey } = pairOf(seed)
-  return keyIdOf(sha256(keyIdInput({ name, type, publicKey }))) === id
-    ? Result.succeed({ name, id, key, publicKey, seed })
+  return idOf({ name, type, publicKey }) === id
+    ? Result.succeed({ name, id, type, key, publicKey })
     : Result.fail(new LogKeyInvalid({ message: `The id in the key of ${name} is not that of its public key.` }))
 }
 
-const signerOf = (name: string, seed: Uint8Array): Signer => {
-  const { key, publicKey } = pairOf(seed)
-  const own = { name, type: ed25519, publicKey }
-  const id = keyIdOf(sha256(keyIdInput(own)))
-  return {
+export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
+  Result.map(keyFrom(text), ({ id, key, name, publicKey, type }) => ({
     name,
-    vkey: verifierKeyText({ ...own, id }),
+    vkey: verifierKeyText({ name, id, type, publicKey }),
     note: (checkpoint) => {
       const signed = checkpointText(checkpoint)
       const bytes = Uint8Array.from(sign(null, utf8(signed), key))
       return noteText({ text: signed, signatures: [{ name, id, bytes }] })
     },
-  }
-}
-
-export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
-  Result.map(keyFrom(text), ({ name, seed }) => signerOf(name, seed))
+  }))
 
 /** Whether the id of a verifier key is that of its name and bytes. */
-export const isVerifierKey = (key: VerifierKey) => keyIdOf(sha256(keyIdInput(key))) === key.id
+export const isVerifierKey = (key: VerifierKey) => idOf(key) === key.id
 
 /** The text of a verifier key, with its id; of Ed25519 unless it says otherwise. */
 export const verifierKeyOf = ({
@@ -85,7 +81,7 @@ export const verifierKeyOf = ({
   readonly type?: KeyType
 }): string => {
   const key = { name, type, publicKey: concat(publicKey) }
-  return verifierKeyText({ ...key, id: keyIdOf(sha256(keyIdInput(key))) })
+  return verifierKeyText({ ...key, id: idOf(key) })
 }
 
 /** A key of the same text form that signs other things than checkpoints: its name, its 32 public bytes, and how it signs. */
@@ -104,7 +100,7 @@ export const generate = (name: string): Result.Result<Redacted.Redacted<string>,
     )
   }
   const seed = concat(randomBytes(32))
-  const id = keyIdOf(sha256(keyIdInput({ name, type: ed25519, publicKey: pairOf(seed).publicKey })))
+  const id = idOf({ name, type: ed25519, publicKey: pairOf(seed).publicKey })
   return Result.succeed(Redacted.make(signerKeyText({ name, id, type: ed25519, seed })))
 }
 

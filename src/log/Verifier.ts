@@ -2,16 +2,8 @@
 import { createPublicKey, verify } from "node:crypto"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { cosignedBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
-import {
-  keyIdInput,
-  keyIdOf,
-  type KeyType,
-  keyTypes,
-  type Note,
-  parseVerifierKey,
-  type Signature,
-} from "../../schema/log/Note.ts"
-import { sha256 } from "./Tree.ts"
+import { type KeyType, keyTypes, type Note, parseVerifierKey, type Signature } from "../../schema/log/Note.ts"
+import { isVerifierKey } from "./Signer.ts"
 
 export interface Verifier {
   readonly name: string
@@ -30,7 +22,7 @@ const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
   const parsed = parseVerifierKey(vkey)
   if (parsed instanceof Malformed) return parsed
   if (parsed.type !== type) return new Malformed(`The key of ${parsed.name} is not of type ${type}.`)
-  if (keyIdOf(sha256(keyIdInput(parsed))) !== parsed.id) {
+  if (!isVerifierKey(parsed)) {
     return new Malformed(`The id ${parsed.id} is not that of the key of ${parsed.name}.`)
   }
   const der = Buffer.concat([ed25519Prefix, parsed.publicKey])

@@ -36,7 +36,7 @@ export const lighting = actText(Candle, {
 
 const Text = Schema.NullOr(Schema.String)
 
-/** A candle with its unsealed words, if any; `time` is the encoding of its times. */
+/** A candle; `time` is the encoding of its times. */
 const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   id: Schema.String,
   parentId: Text,
@@ -49,7 +49,6 @@ const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   transaction: Text,
   litAt: time,
   litUntil: time,
-  ...revealColumns(time),
 })
 
 /** The burning lights of a candle as aggregated JSON; null where there are none. */
@@ -65,18 +64,26 @@ const lights = Schema.NullOr(
   ),
 )
 
-export const CandleRow = Schema.Struct(columnsOf(Moment))
+const Lit = Schema.Struct(columnsOf(Moment))
+
+/** A candle with its unsealed words, if any. */
+export const CandleRow = Schema.Struct({ ...Lit.fields, ...revealColumns(Moment) })
 type CandleRow = typeof CandleRow.Type
 
 export const LitRow = Schema.Struct({ ...CandleRow.fields, lightCount: Whole, lights })
 type LitRow = typeof LitRow.Type
 
 /** A lit candle that the database aggregated as JSON. */
-export const LitJson = Schema.Struct({ ...columnsOf(JsonMoment), lightCount: Schema.Int, lights })
+export const LitJson = Schema.Struct({
+  ...columnsOf(JsonMoment),
+  ...revealColumns(JsonMoment),
+  lightCount: Schema.Int,
+  lights,
+})
 
-export const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
+const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
 
-export const candleOf = (publicUrl: string, row: CandleRow): Candle => ({
+export const candleOf = (publicUrl: string, row: typeof Lit.Type): Candle => ({
   id: row.id,
   permalink: `${publicUrl}/acts/${row.id}`,
   kind: row.parentId === null ? "candle" : "light",

@@ -3,7 +3,6 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   AlreadyUnsealed,
-  type Candle,
   candleActs,
   type CandleBody,
   CandleNotFound,
@@ -26,7 +25,7 @@ import { recordedAct } from "../ActText.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import { mismatchOf, seal } from "../Hashes.ts"
 import { Reveals } from "../Reveals.ts"
-import { candleOf, CandleRow, unsealedOf, unsealUrl } from "./CandleRow.ts"
+import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
 import { unsealed } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
@@ -79,26 +78,21 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
                 lit ? Effect.void : Effect.fail(new ParentNotLit({})),
               ),
         record: Effect.fn("Candles.record")(function* (paid) {
-          const records = paid.map(({ id, input, payer, settledAt, transaction: hash }): Candle => {
-            const sealed = input.intentionCommitment !== undefined
-            return {
+          const records = paid.map(({ id, input, payer, settledAt, transaction: hash }) =>
+            candleOf(publicUrl, {
               id,
-              permalink: `${publicUrl}/acts/${id}`,
-              kind: input.parentId === undefined ? "candle" : "light",
               parentId: input.parentId ?? null,
               spirit: input.familiarId,
               rung,
-              days,
               dedication: input.dedication ?? null,
               agentName: input.agentName ?? null,
-              intentionCommitment: input.intentionCommitment ?? null,
-              litAt: settledAt,
-              litUntil: timestampOf(Date.parse(settledAt) + days * dayMillis),
+              commitment: input.intentionCommitment ?? null,
               payer,
               transaction: hash,
-              unsealUrl: sealed ? unsealUrl(publicUrl, id) : null,
-            }
-          })
+              litAt: settledAt,
+              litUntil: timestampOf(Date.parse(settledAt) + days * dayMillis),
+            }),
+          )
           yield* sql`
             INSERT INTO candles (id, parent_id, spirit, rung, dedication, agent_name, commitment, payer, transaction,
               lit_at, lit_until)
