@@ -1,9 +1,10 @@
 /** The policy file of a reader: trusted logs, and the log witnesses that must have signed. */
 import { Effect, FileSystem, Option } from "effect"
-import type { Opened } from "../../buyer/log/SignedCheckpoint.ts"
+import type { Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { provided } from "../Flags.ts"
 
 export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string>) {
   if (Option.isNone(named)) return Option.none<Policy>()
@@ -19,8 +20,19 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
     : Option.some(policy)
 })
 
-/** The cosigners, for a person. */
-export const cosignedBy = ({ cosignatures }: Pick<Opened, "cosignatures">): ReadonlyArray<string> =>
-  cosignatures.length === 0
-    ? []
-    : [`Cosigned by ${cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]
+interface TrustFlags {
+  readonly vkey: Option.Option<string>
+  /** First line of the checkpoints, when that is not the name of the key. */
+  readonly origin?: Option.Option<string>
+  readonly policy: Option.Option<string>
+}
+
+/** The log and the witnesses that the flags trust; none where neither the key nor the policy names a log. */
+export const trustIn = Effect.fnUntraced(function* (
+  { origin = Option.none(), policy: file, vkey }: TrustFlags,
+  logIn: (policy: Policy) => string | undefined,
+) {
+  const policy = yield* policyIn(file)
+  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, logIn))
+  return Option.map(known, (one): Trust => ({ vkey: one, ...provided({ origin, witnesses: policy }) }))
+})

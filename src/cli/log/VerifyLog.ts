@@ -9,7 +9,6 @@ import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import type { WalkedChain } from "../verify/Chain.ts"
 import * as Download from "../verify/Download.ts"
-import { cosignedBy } from "./Policy.ts"
 import * as Seen from "./Seen.ts"
 
 export interface LogCheck {
@@ -134,7 +133,9 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
     : [
         `The log does not cover the last ${log.uncovered} stones of the chain: its checkpoint is older, or it is behind.`,
       ]),
-  ...cosignedBy(log),
+  ...(log.cosignatures.length === 0
+    ? []
+    : [`Cosigned by ${log.cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]),
   log.continues === null
     ? `This is the first checkpoint seen here; ${log.seen} remembers it for the next check.`
     : `It continues the ${log.continues} entries of the last check (${log.seen}).`,

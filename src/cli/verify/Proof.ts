@@ -9,8 +9,8 @@ import { checkProof, type Logged } from "../../buyer/receipt/ProofChecks.ts"
 import { stoneIn } from "../../buyer/receipt/ReceiptFile.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { command, optionalText, word } from "../Define.ts"
-import { common, provided } from "../Flags.ts"
-import { policyIn } from "../log/Policy.ts"
+import { common } from "../Flags.ts"
+import { trustIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { report } from "./Report.ts"
 import { policy } from "./Verify.ts"
@@ -60,17 +60,14 @@ const given: {
   },
 }
 
-const trustOf = Effect.fnUntraced(function* (proof: string, { origin, policy: file, vkey: named }: Flags) {
-  const policy = yield* policyIn(file)
+const trustOf = Effect.fnUntraced(function* (proof: string, flags: Flags) {
   const said = parseProofFile(proof)
   const name = said instanceof Malformed ? "" : (said.checkpoint.split("\n")[0] ?? "")
-  const vkey = Option.orElse(named, () => Option.flatMapNullishOr(policy, (rules) => logNamed(rules, name)))
-  if (Option.isNone(vkey)) {
-    return yield* new CommandFailure({
-      message: "Name the log's key with --vkey, or give a --policy that names one log.",
-    })
-  }
-  return { vkey: vkey.value, ...provided({ origin, witnesses: policy }) }
+  const trust = yield* trustIn(flags, (rules) => logNamed(rules, name))
+  if (Option.isSome(trust)) return trust.value
+  return yield* new CommandFailure({
+    message: "Name the log's key with --vkey, or give a --policy that names one log.",
+  })
 })
 
 const checking = Effect.fn("verifyProof")(function* (flags: Flags) {

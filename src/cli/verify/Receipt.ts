@@ -5,7 +5,7 @@ import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
 import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
-import { policyIn } from "../log/Policy.ts"
+import { trustIn } from "../log/Policy.ts"
 import * as Download from "./Download.ts"
 import { report } from "./Report.ts"
 import { transferCheck } from "./Transfer.ts"
@@ -33,9 +33,8 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
-  const policy = yield* policyIn(given.policy)
-  const vkey = Option.orElse(given.vkey, () => Option.flatMapNullishOr(policy, onlyLogOf))
-  const log = Option.map(vkey, (known) => ({ vkey: known, ...provided({ witnesses: policy }) }))
+  const { policy, vkey } = given
+  const log = yield* trustIn({ vkey, policy }, onlyLogOf)
   const trust = { key: key.value, ...provided({ payTo: Option.fromUndefinedOr(payTo[0]), log }) }
   const verdict = yield* Effect.promise(() => verifyReceipt(text, trust))
   const { claims } = verdict
