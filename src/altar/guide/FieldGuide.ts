@@ -17,8 +17,11 @@ import * as Prayers from "../prayers/Prayers.ts"
 import { spirits as pages } from "../Spirits.ts"
 import * as Stones from "../witness/StoneSql.ts"
 
+const SpiritRow = Schema.Struct({ spirit: SpiritId, keeper: Keepers.Brief })
+
 const AltarRow = Schema.Struct({
-  spirit: SpiritId,
+  ...SpiritRow.fields,
+  prayer: Prayers.Brief,
   held: Schema.Boolean,
   lit: Whole,
   dedicated: Whole,
@@ -48,16 +51,8 @@ const FieldRow = Schema.Union([
   ),
 )
 
-const readKept = rowReader(
-  "keepers",
-  Keepers.KeeperRow.mapMembers(Tuple.map(Schema.fieldsAssign({ spirit: SpiritId }))),
-)
-const readKeeper = rowReader("keepers", Keepers.KeeperRow)
-const readPrayer = rowReader("prayers", Prayers.PrayerRow)
+const readSpirit = rowReader("keepers", SpiritRow)
 const readAltar = rowReader("altars", AltarRow)
-/** A row of the altars, decoded by the owners of its columns. */
-const readRow = (row: unknown) =>
-  Effect.all({ altar: readAltar(row), keeper: readKeeper(row), prayer: readPrayer(row) })
 const readField = rowsOf("payment_totals", FieldRow)
 const readDays = rowsOf("altars", Schema.Struct({ day: Schema.String }))
 
@@ -76,17 +71,17 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
     const reveals = yield* Reveals
 
     const spiritRows = () => sql`
-      SELECT s.spirit, ${Keepers.columns}
-      FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit`
+      SELECT s.spirit, ${Keepers.brief(publicUrl)} AS keeper
+      FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN keepers k ON k.spirit = s.spirit`
 
     const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-      const found = new Map((yield* readable(rows, readKept)).map((row) => [row.spirit, row]))
+      const found = new Map((yield* readable(rows, readSpirit)).map((row) => [row.spirit, row]))
       return {
         ok: true as const,
         spirits: pages.flatMap(({ lines: _, ...page }) => {
           const row = found.get(page.id)
           if (row === undefined) return []
-          return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: Keepers.keeperOf(publicUrl, row) }]
+          return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: row.keeper }]
         }),
       }
     })
@@ -97,39 +92,35 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
       const day = now.slice(0, 10)
       const candles = Candles.burning(now)
       return sql`
-        SELECT s.spirit, ${day}::text AS day, ${Keepers.columns}, ${Prayers.columns},
+        SELECT s.spirit, ${day}::text AS day, ${Keepers.brief(publicUrl)} AS keeper, ${Prayers.brief(publicUrl)} AS prayer,
           ${Ledger.isClaimed(sql`replace(${Prayers.slotOf("*", day)}::text, '*', s.spirit)`)} AS held,
           COALESCE(c.lit, 0) AS lit, c.candles, COALESCE(d.dedicated, 0) AS dedicated
         FROM unnest(${ids}::text[]) AS s(spirit)
-        LEFT JOIN ${Keepers.keepers} ON k.spirit = s.spirit
-        LEFT JOIN ${Prayers.ofDay(day)} ON p.spirit = s.spirit
+        LEFT JOIN keepers k ON k.spirit = s.spirit
+        LEFT JOIN prayers p ON p.spirit = s.spirit AND p.day = ${day}::text
         LEFT JOIN ${candles.perSpirit(5)} c ON c.spirit = s.spirit
         LEFT JOIN ${Collectibles.perSpirit} d ON d.spirit = s.spirit`
     }
 
     const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
       const day = yield* dayOf(rows)
-      const found = new Map((yield* readable(rows, readRow)).map((row) => [row.altar.spirit, row]))
-      yield* reveals.check([...found.values()].flatMap(({ altar }) => altar.candles ?? []))
+      const found = new Map((yield* readable(rows, readAltar)).map((row) => [row.spirit, row]))
+      yield* reveals.check([...found.values()].flatMap(({ candles }) => candles ?? []))
       const altars = pages.flatMap(({ altarLine, id, name }) => {
         const row = found.get(id)
         if (row === undefined) return []
-        const { altar } = row
-        const prayer = Prayers.prayerOf(publicUrl, row.prayer)
+        const { candles, dedicated, held, keeper, lit, prayer } = row
+        const state = prayer !== null ? ("taken" as const) : held ? ("held" as const) : ("free" as const)
         return [
           {
             spirit: id,
             name,
             altarLine,
-            keeper: Keepers.keeperOf(publicUrl, row.keeper),
-            today: {
-              day,
-              state: prayer !== null ? ("taken" as const) : altar.held ? ("held" as const) : ("free" as const),
-              prayer,
-            },
-            litCandles: altar.lit,
-            candles: (altar.candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
-            dedicated: altar.dedicated,
+            keeper,
+            today: { day, state, prayer },
+            litCandles: lit,
+            candles: (candles ?? []).map((candle) => litCandleOf(publicUrl, candle)),
+            dedicated,
           },
         ]
       })

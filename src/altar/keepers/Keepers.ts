@@ -2,10 +2,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
-import type { KeeperBrief } from "../../../schema/altar/Guide.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { Moment } from "../../platform/Rows.ts"
+import { JsonMoment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
@@ -21,31 +20,21 @@ export const keeping = actText(Keeper, {
   hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
 })
 
-/** `columns` of a spirit; all null while it has no keeper. */
-export const KeeperRow = Schema.Union([
-  Schema.Struct({ keeperId: Schema.Null }),
+/** The keeper of a spirit as `brief` builds it. */
+export const Brief = Schema.NullOr(
   Schema.Struct({
-    keeperId: Schema.String,
+    id: Schema.String,
+    permalink: Schema.String,
     keeper: Schema.String,
-    keeperName: Schema.NullOr(Schema.String),
-    keptAt: Moment,
+    agentName: Schema.NullOr(Schema.String),
+    keptAt: JsonMoment,
   }),
-])
+)
 
-export const keeperOf = (publicUrl: string, row: typeof KeeperRow.Type): typeof KeeperBrief.Type | null =>
-  row.keeperId === null
-    ? null
-    : {
-        id: row.keeperId,
-        permalink: `${publicUrl}/acts/${row.keeperId}`,
-        keeper: row.keeper,
-        agentName: row.keeperName,
-        keptAt: row.keptAt,
-      }
-
-/** Keepers as `k`, at most one for each `k.spirit`, and their `columns`. */
-export const keepers = part`keepers k`
-export const columns = part`k.id AS keeper_id, k.keeper, k.agent_name AS keeper_name, k.kept_at`
+/** The JSON of a keeper `k`; null without one. */
+export const brief = (publicUrl: string) => part`CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id,
+  'permalink', ${publicUrl}::text || '/acts/' || k.id, 'keeper', k.keeper, 'agentName', k.agent_name,
+  'keptAt', k.kept_at) END`
 
 export const count = part`(SELECT count(*) FROM keepers)`
 

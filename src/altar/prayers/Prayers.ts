@@ -9,10 +9,9 @@ import {
   PrayerDayNotToday,
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
-import type { PrayerSlot } from "../../../schema/altar/Guide.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { Moment } from "../../platform/Rows.ts"
+import { JsonMoment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { spirits } from "../Spirits.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
@@ -39,25 +38,14 @@ export const praying = actText(Prayer, {
 /** The claim to the one prayer of a spirit and UTC day. */
 export const slotOf = (spirit: string, day: string) => `prayer:${spirit}:${day}`
 
-/** `columns` of an altar; all null while it has no prayer. */
-export const PrayerRow = Schema.Union([
-  Schema.Struct({ prayerId: Schema.Null }),
-  Schema.Struct({ prayerId: Schema.String, prayerName: Schema.String, offeredAt: Moment }),
-])
+/** The prayer of an altar as `brief` builds it. */
+export const Brief = Schema.NullOr(
+  Schema.Struct({ id: Schema.String, permalink: Schema.String, agentName: Schema.String, offeredAt: JsonMoment }),
+)
 
-export const prayerOf = (publicUrl: string, row: typeof PrayerRow.Type): (typeof PrayerSlot.Type)["prayer"] =>
-  row.prayerId === null
-    ? null
-    : {
-        id: row.prayerId,
-        permalink: `${publicUrl}/acts/${row.prayerId}`,
-        agentName: row.prayerName,
-        offeredAt: row.offeredAt,
-      }
-
-/** The prayers of a UTC day as `p`, at most one for each `p.spirit`, and their `columns`. */
-export const ofDay = (day: string) => part`(SELECT * FROM prayers WHERE day = ${day}::text) p`
-export const columns = part`p.id AS prayer_id, p.agent_name AS prayer_name, p.offered_at`
+/** The JSON of a prayer `p`; null without one. */
+export const brief = (publicUrl: string) => part`CASE WHEN p.id IS NOT NULL THEN json_build_object('id', p.id,
+  'permalink', ${publicUrl}::text || '/acts/' || p.id, 'agentName', p.agent_name, 'offeredAt', p.offered_at) END`
 
 export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
 
