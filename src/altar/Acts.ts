@@ -18,7 +18,7 @@ import { Candles } from "./candles/Candles.ts"
 import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
-import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
+import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
 import type { ActText, HideableFields } from "./ActText.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
@@ -150,13 +150,12 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reveals = yield* Reveals
-    const revealed = ofAct(part`a.id`)
+    const reveal = ofAct(part`a.id`)
 
-    const columns = part`a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
-      r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at`
+    const columns = part`a.*, ${Ledger.paymentState}, ${revealed}`
     const rowsWhere = (which: Statement.Fragment) => sql`
       SELECT ${columns}
-      FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
+      FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${reveal} r ON true ${which}`
     const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
 
     /** The texts of readable rows, after a check that revealed words match their commitments. */
@@ -213,7 +212,7 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
       const statement = sql`
         SELECT ${columns}, f.is_revealed
         FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
-          JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
+          JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${reveal} r ON true
         ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
       const rows = yield* readable(yield* bounded(statement), (row) =>
         Effect.all({ act: readText(row), match: readMatch(row) }),

@@ -23,6 +23,10 @@ export const revealColumns = (time: typeof Moment | typeof JsonMoment) => ({
   revealedAt: Schema.NullOr(time),
 })
 
+/** These columns of `r`, with the commitment. */
+export const revealed = part`r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by,
+  r.reveal_agent_name, r.revealed_at`
+
 const Revealed = Schema.Struct(revealColumns(Moment))
 type Revealed = typeof Revealed.Type
 

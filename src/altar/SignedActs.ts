@@ -10,7 +10,7 @@ import { JsonText } from "../platform/JsonText.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
-import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
+import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
 
 const rows = rowsOf(
   "acts",
@@ -33,14 +33,13 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
     const sql = yield* SqlClient.SqlClient
     const reveals = yield* Reveals
     const acts = yield* PaidActs
-    const revealed = ofAct(part`a.id`)
+    const reveal = ofAct(part`a.id`)
 
     const get = Effect.fn("SignedActs.get")(function* (id: string) {
       const [row] = yield* bounded(
         rows(sql`
-        SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
-          r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
-        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, ${revealed}
+        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${reveal} r ON true WHERE a.id = ${id}::uuid`),
       )
       if (row === undefined) return yield* new ActNotFound({})
       yield* reveals.check([row])

@@ -1,11 +1,11 @@
 /** The current field guide: spirits with their keepers, altars with their day, and the state of the field. */
-import { Context, Effect, Layer, Schema, Tuple } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { JsonMoment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
@@ -28,28 +28,24 @@ const AltarRow = Schema.Struct({
   candles: Schema.NullOr(Schema.Array(LitJson)),
 })
 
-const FieldRow = Schema.Union([
-  Schema.Struct({ id: Schema.Null }),
-  Schema.Struct({
-    id: Schema.String,
-    act: Schema.String,
-    permalink: Schema.String,
-    settledAt: Moment,
-    transaction: Schema.NullOr(Schema.String),
-  }),
-]).mapMembers(
-  Tuple.map(
-    Schema.fieldsAssign({
-      day: Schema.String,
-      keepers: Whole,
-      prayers: Whole,
-      lit: Whole,
-      stones: Whole,
-      settled: Whole,
-      cents: Whole,
+const FieldRow = Schema.Struct({
+  day: Schema.String,
+  keepers: Whole,
+  prayers: Whole,
+  lit: Whole,
+  stones: Whole,
+  settled: Whole,
+  cents: Whole,
+  last: Schema.NullOr(
+    Schema.Struct({
+      id: Schema.String,
+      act: Schema.String,
+      permalink: Schema.String,
+      settledAt: JsonMoment,
+      transaction: Schema.NullOr(Schema.String),
     }),
   ),
-)
+})
 
 const readSpirit = rowReader("keepers", SpiritRow)
 const readAltar = rowReader("altars", AltarRow)
@@ -132,7 +128,9 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
       return sql`
         SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
           ${Candles.burning(now).count} AS lit, ${Stones.count} AS stones,
-          t.settled, t.cents, a.id, a.act, a.permalink, a.settled_at, a.receipt::json ->> 'transaction' AS transaction
+          t.settled, t.cents, CASE WHEN a.id IS NOT NULL THEN json_build_object('id', a.id, 'act', a.act,
+            'permalink', a.permalink, 'settledAt', a.settled_at,
+            'transaction', a.receipt::json ->> 'transaction') END AS last
         FROM ${Ledger.totals} t LEFT JOIN LATERAL ${Ledger.newestAct} a ON true`
     }
 
@@ -148,16 +146,7 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
         stones: row.stones,
         acts: row.settled,
         centsSettled: row.cents,
-        lastSettlement:
-          row.id === null
-            ? null
-            : {
-                id: row.id,
-                act: row.act,
-                permalink: row.permalink,
-                settledAt: row.settledAt,
-                transaction: row.transaction,
-              },
+        lastSettlement: row.last,
       }
     })
 
