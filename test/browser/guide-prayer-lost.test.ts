@@ -17,6 +17,7 @@ import {
   kept,
   lay,
   paidPath,
+  refusePaid,
   restore,
   unsigned,
   stepsOf,
@@ -140,15 +141,7 @@ guide("a prayer that", (it) => {
   it("cannot be settled now is stored, and no other is signed", async ({ run, visit }) => {
     const { page } = await visit("/v2/spirits/glass-tortoise")
     const requests = watch(page)
-    await page.route(paidPath, (route) =>
-      route.request().headers()["payment-signature"] === undefined
-        ? route.continue()
-        : route.fulfill({
-            status: 503,
-            headers: { "access-control-allow-origin": "*" },
-            json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
-          }),
-    )
+    await refusePaid(page, 503, "facilitator_unavailable", "Not now.")
     await fundAndLay(page)
     await page.getByText("Your signed payment is kept in this browser.").waitFor()
     assert.match(

@@ -4,7 +4,7 @@ import { ends, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
-import { attemptsAt, fundAndLay, kept, lay, paidPath, statesAt, wallet, watch } from "../lab/browser/PrayerPage.ts"
+import { attemptsAt, fundAndLay, kept, lay, refusePaid, statesAt, wallet, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it("takes three clicks from the first page to its receipt", async ({ visit, run }) => {
@@ -122,15 +122,7 @@ guide("a completed payment", (it) => {
     const { page } = await visit("/v2/spirits/dew-spider")
     await listen(page)
     await page.reload()
-    await page.route(paidPath, (route) =>
-      route.request().headers()["payment-signature"] === undefined
-        ? route.continue()
-        : route.fulfill({
-            status: 409,
-            headers: { "access-control-allow-origin": "*" },
-            json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
-          }),
-    )
+    await refusePaid(page, 409, "idempotency_conflict", "This key names another purchase.")
     await fundAndLay(page)
     await page.getByText("This key names another purchase.").waitFor()
     assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])

@@ -55,6 +55,18 @@ export const cutOff = (page: Page) =>
         : route.abort("internetdisconnected"),
   )
 
+/** Every signed request of a prayer is answered by this refusal. */
+export const refusePaid = (page: Page, status: number, code: string, message: string) =>
+  page.route(paidPath, (route) =>
+    route.request().headers()["payment-signature"] === undefined
+      ? route.continue()
+      : route.fulfill({
+          status,
+          headers: { "access-control-allow-origin": "*" },
+          json: { ok: false, code, message },
+        }),
+  )
+
 /** The tab's purchases as they were before they were signed, as a restored tab has them. */
 export const unsigned = (page: Page) =>
   page.evaluate(() =>
