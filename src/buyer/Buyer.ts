@@ -1,7 +1,8 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
-import { Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
+import { type Account, signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { memoryJournal } from "./core/Journal.ts"
 import { type End, pursue as pursueByLoop } from "./core/Loop.ts"
@@ -11,7 +12,6 @@ import type { Options, Progress } from "./Options.ts"
 import { expected, objection } from "./Policy.ts"
 import { Misrecorded, Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
-import { sign } from "./Signer.ts"
 
 export type { Options, Progress } from "./Options.ts"
 
@@ -26,6 +26,18 @@ export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Re
 
 /** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
+
+const sign = Effect.fn("Buyer.sign")(function* (
+  account: Account,
+  challenge: Challenge,
+  { key, request }: Purchases.Purchase,
+) {
+  const now = yield* Clock.currentTimeMillis
+  return yield* Effect.tryPromise({
+    try: () => signedBy(account, challenge, bodyOf(request), now),
+    catch: () => refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key),
+  })
+})
 
 type Refusing = Extract<End<never, never>, { end: "refused" }>
 type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
@@ -78,7 +90,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       sign: (spentToday) =>
         Effect.suspend(() => {
           const no = objection({ challenge, key, url, price, terms, policy, spentToday })
-          return no === undefined ? sign(account, challenge, bodyOf(purchase.request), key) : no
+          return no ?? sign(account, challenge, purchase)
         }),
     })
     yield* report({ step: "signed", key, amountAtomic: amount, payTo })

@@ -1,8 +1,8 @@
 /** The options of a buyer and its progress reports. */
 import type { Endpoint } from "./Acts.ts"
+import type { Account } from "./core/Authorization.ts"
 import type { Journal } from "./core/Journal.ts"
 import type { Policy } from "./Policy.ts"
-import type { Account } from "./Signer.ts"
 
 export type Progress =
   | { readonly step: "signed"; readonly key: string; readonly amountAtomic: string; readonly payTo: string }

@@ -25,7 +25,7 @@ export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/
 export type * from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
 export { seal, type Sealed } from "./core/Commitment.ts"
-export type { Account } from "./Signer.ts"
+export type { Account } from "./core/Authorization.ts"
 export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
 export type { EntryProven } from "./log/EntryProof.ts"

@@ -56,6 +56,12 @@ export const typedDataOf = ({ accepts: [offer] }: Challenge, { nonce }: Bound, f
 
 export type AuthorizationData = ReturnType<typeof typedDataOf>
 
+/** A signer of EIP-712 typed data for an address: a viem account, or a browser's wallet. */
+export interface Account {
+  readonly address: `0x${string}`
+  readonly signTypedData: (data: AuthorizationData) => Promise<`0x${string}`>
+}
+
 /** The content of `PAYMENT-SIGNATURE`; on the wire numbers are decimal strings. */
 export const paymentHeaderOf = (
   challenge: Challenge,
@@ -80,3 +86,15 @@ export const paymentHeaderOf = (
       extensions: { [bindingExtension]: { info: { version: 1, salt } } },
     }),
   )
+
+/** Signs a challenge for its request: the content of `PAYMENT-SIGNATURE`. The caller has approved the offer. */
+export const signedBy = async (
+  { address, signTypedData }: Account,
+  challenge: Challenge,
+  body: string,
+  nowMs: number,
+): Promise<string> => {
+  const bound = await boundTo(challenge, body)
+  const data = typedDataOf(challenge, bound, address, nowMs)
+  return paymentHeaderOf(challenge, bound, data, await signTypedData(data))
+}

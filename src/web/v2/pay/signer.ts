@@ -2,7 +2,7 @@
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
-import { boundTo, paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
+import { type Account, signedBy } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { AnswerError } from "../page/http.ts"
 import { added, codeOf, networkName, walletErrorOf } from "./walletErrors.ts"
@@ -17,11 +17,7 @@ export const own = (key: `0x${string}`) => {
   const account = privateKeyToAccount(key)
   return {
     address: account.address,
-    sign: async (challenge: Challenge, body: string) => {
-      const bound = await boundTo(challenge, body)
-      const data = typedDataOf(challenge, bound, account.address, Date.now())
-      return paymentHeaderOf(challenge, bound, data, await account.signTypedData(data))
-    },
+    sign: (challenge: Challenge, body: string) => signedBy(account, challenge, body, Date.now()),
   }
 }
 
@@ -50,9 +46,8 @@ export const injected = async (provider: Provider, chainId: number) => {
           throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
         })
     }
-    const bound = await boundTo(challenge, body)
-    const data = typedDataOf(challenge, bound, address, Date.now())
-    return paymentHeaderOf(challenge, bound, data, await signTypedData(client, { account: address, ...data }))
+    const account: Account = { address, signTypedData: (data) => signTypedData(client, { account: address, ...data }) }
+    return signedBy(account, challenge, body, Date.now())
   }
   return {
     address,
