@@ -4,7 +4,7 @@ import { Candle, type LitCandle, RungName, type Unsealed } from "../../../schema
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/Request.ts"
-import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
+import { JsonMoment } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { rungs } from "./Rungs.ts"
@@ -36,8 +36,7 @@ export const lighting = actText(Candle, {
 
 const Text = Schema.NullOr(Schema.String)
 
-/** A candle; `time` is the encoding of its times. */
-const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
+const Lit = Schema.Struct({
   id: Schema.String,
   parentId: Text,
   spirit: SpiritId,
@@ -47,39 +46,25 @@ const columnsOf = (time: typeof Moment | typeof JsonMoment) => ({
   commitment: Text,
   payer: Text,
   transaction: Text,
-  litAt: time,
-  litUntil: time,
+  litAt: JsonMoment,
+  litUntil: JsonMoment,
 })
 
-/** The burning lights of a candle as aggregated JSON; null where there are none. */
-const lights = Schema.NullOr(
-  Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      agentName: Text,
-      rung: RungName,
-      litAt: JsonMoment,
-      litUntil: JsonMoment,
-    }),
-  ),
-)
-
-const Lit = Schema.Struct(columnsOf(Moment))
-
-/** A candle with its unsealed words, if any. */
-export const CandleRow = Schema.Struct({ ...Lit.fields, ...revealColumns(Moment) })
+/** A candle with its unsealed words, if any, as aggregated JSON. */
+export const CandleRow = Schema.Struct({ ...Lit.fields, ...revealColumns(JsonMoment) })
 type CandleRow = typeof CandleRow.Type
 
-export const LitRow = Schema.Struct({ ...CandleRow.fields, lightCount: Whole, lights })
-type LitRow = typeof LitRow.Type
-
-/** A lit candle that the database aggregated as JSON. */
-export const LitJson = Schema.Struct({
-  ...columnsOf(JsonMoment),
-  ...revealColumns(JsonMoment),
+/** A burning candle with its lights; null where there are none. */
+export const LitRow = Schema.Struct({
+  ...CandleRow.fields,
   lightCount: Schema.Int,
-  lights,
+  lights: Schema.NullOr(
+    Schema.Array(
+      Schema.Struct({ id: Schema.String, agentName: Text, rung: RungName, litAt: JsonMoment, litUntil: JsonMoment }),
+    ),
+  ),
 })
+type LitRow = typeof LitRow.Type
 
 const unsealUrl = (publicUrl: string, id: string) => `${publicUrl}${filled(unsealCandle.path, { candleId: id })}`
 

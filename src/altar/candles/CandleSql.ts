@@ -23,28 +23,29 @@ export const unsealOf = (id: Statement.Fragment) => part`
   SELECT c.id, c.commitment, ${unsealed}
   FROM candle_unseals u JOIN candles c ON c.id = u.candle_id WHERE u.candle_id = ${id}`
 
+/** A candle or light `c` with its unsealing `u`, as JSON that `CandleRow` reads; `more` are further members. */
+export const candleJson = (more: Statement.Fragment = literal("")) => part`json_build_object(
+  'id', c.id, 'parentId', c.parent_id, 'spirit', c.spirit, 'rung', c.rung, 'dedication', c.dedication,
+  'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer, 'transaction', c.transaction,
+  'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words, 'revealSalt', u.salt, 'revealHidden', u.hidden,
+  'revealHiddenBy', u.hidden_by, 'revealAgentName', NULL, 'revealedAt', u.unsealed_at${more})`
+
 /** Candles that are lit at `now`, RFC 3339. */
 export const burning = (now: string) => {
   const lit = part`(SELECT * FROM candles WHERE ${isLit(now)})`
-  const lightsOn = (candle: Statement.Fragment) => ({
-    count: part`(SELECT count(*) FROM candles l WHERE l.parent_id = ${candle} AND l.lit_until > ${now}::timestamptz)`,
-    newest: part`(SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung,
-        'litAt', l.lit_at, 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
-      SELECT * FROM candles WHERE parent_id = ${candle} AND lit_until > ${now}::timestamptz
-      ORDER BY lit_at DESC, id DESC LIMIT ${literal(String(lightsShown))}) l)`,
-  })
-  const lights = lightsOn(part`c.id`)
+  const lights = part`(SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung,
+      'litAt', l.lit_at, 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
+    SELECT * FROM candles WHERE parent_id = c.id AND lit_until > ${now}::timestamptz
+    ORDER BY lit_at DESC, id DESC LIMIT ${literal(String(lightsShown))}) l)`
+  const lightCount = part`(SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz)`
+  const litJson = candleJson(part`, 'lights', ${lights}, 'lightCount', ${lightCount}`)
   return {
-    /** The number of burning lights on a candle, and the newest of them as JSON; null where there are none. */
-    lightsOn,
+    /** A candle `c` with its unsealing `u` and its newest burning lights, as JSON that `LitRow` reads. */
+    litJson,
     count: part`(SELECT count(*) FROM ${lit} c)`,
-    /** One row for each `spirit` with lit candles: their number, and the newest as JSON that `LitJson` reads. */
+    /** One row for each `spirit` with lit candles: their number, and the newest as `litJson`. */
     perSpirit: (newest: number) => part`(
-      SELECT c.spirit, count(*) AS lit, json_agg(json_build_object('id', c.id, 'parentId', NULL, 'spirit', c.spirit,
-          'rung', c.rung, 'dedication', c.dedication, 'agentName', c.agent_name, 'commitment', c.commitment,
-          'payer', c.payer, 'transaction', c.transaction, 'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words,
-          'revealSalt', u.salt, 'revealHidden', u.hidden, 'revealHiddenBy', u.hidden_by, 'revealAgentName', NULL,
-          'revealedAt', u.unsealed_at, 'lights', ${lights.newest}, 'lightCount', ${lights.count})
+      SELECT c.spirit, count(*) AS lit, json_agg(${litJson}
           ORDER BY c.place) FILTER (WHERE c.place <= ${newest}::int) AS candles
       FROM (SELECT *, row_number() OVER (PARTITION BY spirit ORDER BY lit_at DESC, id DESC) AS place FROM ${lit} b) c
       LEFT JOIN candle_unseals u ON u.candle_id = c.id GROUP BY c.spirit)`,

@@ -1,5 +1,5 @@
 /** The candles that burn now; each read decides by their time alone. */
-import { Context, Effect, Layer, Schema, Tuple } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -9,7 +9,7 @@ import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
 import { Reveals } from "../Reveals.ts"
 import { litCandleOf, LitRow } from "./CandleRow.ts"
-import { burning, isLit, unsealed } from "./CandleSql.ts"
+import { burning, isLit } from "./CandleSql.ts"
 import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
@@ -20,11 +20,7 @@ export interface WallQuery {
 }
 
 /** A wall without candles is one row with only the count. */
-const WallRow = Schema.Union([Schema.Struct({ id: Schema.Null }), LitRow]).mapMembers(
-  Tuple.map(Schema.fieldsAssign({ lit: Whole })),
-)
-
-const readCandle = rowReader("candles", WallRow)
+const readCandle = rowReader("candles", Schema.Struct({ candle: Schema.NullOr(LitRow) }))
 const readPlace = rowReader("candles", Schema.Struct({ id: Schema.NullOr(Schema.String), lit: Whole }))
 
 export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/altar/candles/CandleWall", {
@@ -35,7 +31,6 @@ export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/alta
     const terms = yield* PaymentTerms
 
     const wallRows = ({ before, limit, spirit }: WallQuery, now: string) => {
-      const lights = burning(now).lightsOn(sql`c.id`)
       const onAltar = spirit === undefined ? sql`` : sql`AND spirit = ${spirit}::text`
       const older =
         before === undefined
@@ -47,8 +42,7 @@ export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/alta
         ), page AS (
           SELECT * FROM lit ${older} ORDER BY lit_at DESC, id DESC ${atMost(limit)}
         )
-        SELECT n.lit, c.*, ${unsealed},
-          ${lights.count} AS light_count, ${lights.newest} AS lights
+        SELECT n.lit, c.id, CASE WHEN c.id IS NOT NULL THEN ${burning(now).litJson} END AS candle
         FROM (SELECT count(*) AS lit FROM lit) n
         LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
         ORDER BY c.lit_at DESC, c.id DESC`
@@ -58,7 +52,7 @@ export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/alta
       const [first] = rows
       const last = rows[limit - 1]
       if (first === undefined) return yield* Effect.die("a count of candles has no row")
-      const lit = (yield* readable(rows, readCandle)).flatMap((row) => (row.id === null ? [] : [row]))
+      const lit = (yield* readable(rows, readCandle)).flatMap(({ candle }) => candle ?? [])
       yield* reveals.check(lit)
       return {
         ok: true as const,

@@ -1,5 +1,5 @@
 /** Candles and lights: lit when settled, out when their days are over, unsealed at most once. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   AlreadyUnsealed,
@@ -26,14 +26,14 @@ import { pointsElsewhere } from "../Detector.ts"
 import { mismatchOf, seal } from "../Hashes.ts"
 import { Reveals } from "../Reveals.ts"
 import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
-import { unsealed } from "./CandleSql.ts"
+import { candleJson } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
 type Rung = typeof RungName.Type
 
 const names = Object.values(candleActs).map(({ sale }) => sale.name)
 
-const candlesOf = rowsOf("candles", CandleRow)
+const candlesOf = rowsOf("candles", Schema.Struct({ candle: CandleRow }))
 
 const dayMillis = 86_400_000
 
@@ -118,9 +118,12 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
       )
 
     const read = (id: string) =>
-      candlesOf(sql`
-        SELECT c.*, ${unsealed} FROM candles c
-        LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`)
+      Effect.map(
+        candlesOf(sql`
+          SELECT ${candleJson()} AS candle FROM candles c
+          LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`),
+        ([row]) => row?.candle,
+      )
 
     /** Stores words that hash to the commitment; `replayed` when the same words were stored before. */
     const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
@@ -128,7 +131,7 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
       const at = yield* now
       const replayed = yield* inTransaction(
         Effect.gen(function* () {
-          const [candle] = yield* read(id)
+          const candle = yield* read(id)
           if (candle === undefined) return yield* notThere(id)
           if (candle.commitment === null) return yield* new NotSealed({})
           const matches = seal(body.salt, body.words) === candle.commitment
@@ -141,7 +144,7 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
           return inserted.length === 0
         }),
       )
-      const [row] = yield* read(id)
+      const row = yield* read(id)
       if (row === undefined) return yield* new CandleNotFound({})
       yield* reveals.check([row])
       return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }

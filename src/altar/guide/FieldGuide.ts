@@ -8,7 +8,7 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { JsonMoment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
-import { litCandleOf, LitJson } from "../candles/CandleRow.ts"
+import { litCandleOf, LitRow } from "../candles/CandleRow.ts"
 import * as Candles from "../candles/CandleSql.ts"
 import * as Collectibles from "../collectibles/Collectibles.ts"
 import * as Keepers from "../keepers/Keepers.ts"
@@ -25,7 +25,7 @@ const AltarRow = Schema.Struct({
   held: Schema.Boolean,
   lit: Whole,
   dedicated: Whole,
-  candles: Schema.NullOr(Schema.Array(LitJson)),
+  candles: Schema.NullOr(Schema.Array(LitRow)),
 })
 
 const FieldRow = Schema.Struct({
