@@ -1,6 +1,7 @@
 /** Grows the log and signs it. Both follow the stones, so a slow or stopped log delays no payment. */
 import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
 import type { SqlError } from "effect/sql"
+import type { ChainLink } from "../../schema/altar/ChainLink.ts"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../schema/log/Checkpoint.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
@@ -75,20 +76,14 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       const { waitsFor } = yield* PublishedLog
 
       /** The head of a log that is not stopped. */
-      const running = Effect.filterOrElse(
-        store.head,
-        ({ stopped }) => Option.isNone(stopped),
-        ({ stopped }) =>
-          Effect.fail(
-            new LogStopped({ reason: Option.match(stopped, { onNone: () => "", onSome: ({ reason }) => reason }) }),
-          ),
+      const running = Effect.flatMap(store.head, (head) =>
+        Option.isNone(head.stopped)
+          ? Effect.succeed(head)
+          : Effect.fail(new LogStopped({ reason: head.stopped.value.reason })),
       )
 
       /** Appends the stones behind the last one of the tree, which is read again: it must be unchanged. */
-      const extend = Effect.fnUntraced(function* (
-        { root, size }: TreeHead,
-        links: ReadonlyArray<Parameters<typeof entryOf>[0]>,
-      ) {
+      const extend = Effect.fnUntraced(function* ({ root, size }: TreeHead, links: ReadonlyArray<ChainLink>) {
         const last = size === 0 ? [] : [{ from: size - 1, to: size }]
         const read = yield* store.tiles([...edgePlaces(size), ...placesOf(last)])
         const edge = yield* edgeIn({ root, size }, read)
