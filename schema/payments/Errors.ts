@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { listOf, sentence } from "../Fields.ts"
 import { Timestamp } from "../Common.ts"
-import { at, envelope } from "../Refusal.ts"
+import { at, envelope, messageOf, nothingNow } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 import { Refund } from "./Refund.ts"
 
@@ -113,20 +113,26 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
 /** Maximum payments of one wallet in flight. */
 export const openPaymentsMaximum = 64
 
-/** The maximum for a wallet without code that has never paid here, plus as many for each payment that it has made. */
+/** The maximum for a wallet that has never paid here, plus as many for each payment that it has made. */
 export const firstPaymentsMaximum = 5
 
+const tooManyInFlight = (most: number) =>
+  `A wallet may have ${firstPaymentsMaximum} payments in flight here, ${firstPaymentsMaximum} more for each payment it has made, and ${openPaymentsMaximum} at most. For an hour after one of its payments failed on chain, it may have one. The limit of this wallet is ${most} now.`
+
+const toReconcile =
+  "POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again."
+
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
-  envelope(
-    "reconcile_required",
-    `This wallet has reached its limit of payments in flight here: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most.`,
-    "POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again.",
-  ),
+  envelope("reconcile_required", tooManyInFlight(firstPaymentsMaximum), toReconcile),
   at(
     409,
-    `This wallet has reached its limit of payments in flight: ${firstPaymentsMaximum} and as many again for each that it has paid, ${openPaymentsMaximum} at most. A wallet with code may have one, and one more for each that it has paid. A wallet may have a single one after a payment of it failed in its block, or before its first payment while the server loses much gas.`,
+    `This wallet has reached its limit of payments in flight: ${firstPaymentsMaximum}, ${firstPaymentsMaximum} more for each payment it has made, and ${openPaymentsMaximum} at most. For an hour after one of its payments failed on chain, the limit is one.`,
   ),
-) {}
+) {
+  /** The refusal of a wallet whose limit is `most` now. */
+  static readonly of = (most: number) =>
+    new ReconcileRequired({ message: messageOf(tooManyInFlight(most), toReconcile, nothingNow).message })
+}
 
 export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("PaymentsUnavailable")(
   {

@@ -10,13 +10,13 @@ export interface Window {
   readonly seconds: number
   /** The limit in words for a refused caller, such as `20 sends per minute from one address`. */
   readonly says: string
-  /** Prefix length of the IPv6 networks it counts; addresses if absent. IPv4 addresses have none. */
+  /** IPv6 prefix length to count by; by address if absent. IPv4 addresses skip it. */
   readonly network?: 56 | 48
 }
 
 /**
- * Windows that are taken together: a request counts in all of them or in none. The widest network comes last and is
- * locked first.
+ * Windows that are taken together: a request counts in all of them or in none. The widest network comes last. It is
+ * locked first, so that all requests lock in one order.
  */
 export type Limit = readonly [Window, ...ReadonlyArray<Window>]
 
@@ -27,7 +27,7 @@ export interface Remaining {
   readonly resetSeconds: number
 }
 
-/** A refusal, which consumed nothing. Without other requests, this one is accepted `retryAfter` whole seconds later. */
+/** A refusal, which consumed nothing. `retryAfter`: whole seconds until a retry succeeds, if no other request comes first. */
 export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly window: Window
   readonly retryAfter: number
@@ -46,7 +46,7 @@ const scaled = ([first, ...others]: Limit, factor: number): Limit => {
 }
 
 /**
- * The keys of a caller's windows as an array of PostgreSQL, NULL where it has no such network. `caller` is a pseudonym of
+ * The keys of a caller's windows as an array of PostgreSQL, NULL for a window whose network the caller lacks. `caller` is a pseudonym of
  * `ClientAddress`, which needs no quotes.
  */
 const keysOf = (limit: Limit, caller: string): string => {
@@ -92,7 +92,7 @@ const exceeded = (limit: Limit, counts: Counts): Exceeded => {
   return new Exceeded({ window, retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)), remaining })
 }
 
-/** A limit as `rate_limits_take` reads it, and what the counts of its windows say. */
+/** The arguments of `rate_limits_take` for a limit, and the meaning of its result. */
 export const counting = (limit: Limit) =>
   Effect.map(LimitFactor, (factor) => {
     const own = scaled(limit, factor)

@@ -1,4 +1,4 @@
-/** Grows the log and signs it. Both follow the stones, so a slow or stopped log delays no payment. */
+/** Grows the log and signs it. Both run after stones settle, so a slow or stopped log delays no payment. */
 import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
 import type { SqlError } from "effect/sql"
 import type { ChainLink } from "../../schema/altar/ChainLink.ts"
@@ -37,7 +37,7 @@ export interface PumpConfig extends Signing {
   readonly batch?: number
 }
 
-/** Milliseconds after which an unchanged log is dated again. An older date means that no server is running. */
+/** Milliseconds between two dates of an idle log's checkpoint. An older date means that no server signs. */
 const confirmEvery = 600_000
 
 /** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
@@ -56,7 +56,7 @@ const byWitness = ({ checkpoint, witness }: HeldCheckpoint): Signed => [
   checkpoint,
 ]
 
-/** The right edge of the tree, if its tiles have the root of its head. */
+/** The right edge of the tree, if the stored tiles hash to the root of its head. */
 const edgeIn = ({ root, size }: TreeHead, read: TileReader) => {
   const edge = edgeOf(size, read)
   return edge !== undefined && equal(rootOf(edge), root)
@@ -82,7 +82,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
           : Effect.fail(new LogStopped({ reason: head.stopped.value.reason })),
       )
 
-      /** Appends the stones behind the last one of the tree, which is read again: it must be unchanged. */
+      /** Appends new stones, after a check that the last stone of the log is unchanged. */
       const extend = Effect.fnUntraced(function* ({ root, size }: TreeHead, links: ReadonlyArray<ChainLink>) {
         const last = size === 0 ? [] : [{ from: size - 1, to: size }]
         const read = yield* store.tiles([...edgePlaces(size), ...placesOf(last)])
@@ -157,7 +157,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
             : proof.map((hash) => concat(hash))
         })
 
-      /** Asks the witnesses. A checkpoint that this log signed and that is not part of it proves a fork. */
+      /** Fails if a witness holds a checkpoint that this log signed and does not extend: that proves a fork. */
       const witnessed = Effect.fnUntraced(function* (
         { root, size }: TreeHead,
         note: string,
@@ -166,7 +166,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         const checkpoint: Checkpoint = { origin, size, root: concat(root), extensions: [] }
         const { held, lines } = yield* witnesses.sign(how, { note, checkpoint, prove: prove(size) })
         if (held.length > 0) {
-          // Read after their checkpoints, so that another server of this log cannot have signed beyond it.
+          // The head is read after the witnesses' checkpoints: one read earlier could be smaller than what another server signed.
           yield* checkContinues(yield* store.head, held.map(byWitness)).pipe(
             Effect.tapError(() => Ref.update(unproved, (before) => [...before, ...held])),
           )
@@ -191,7 +191,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
           firstSeen,
           Option.orElse(() => newest),
         )
-        // Only a confirmed server signs or renews checkpoints, so a newer one proves another server on this database.
+        // Only a confirmed server signs checkpoints, so one that is newer than our first look is another server's.
         const isByAnother = Option.exists(first, (seen) => size >= seen.size && at.getTime() > seen.at.getTime())
         if (isByAnother || Option.exists(kept, (one) => one.size >= size)) return true
         const { isAhead, lines } = yield* witnessed(newest.value, note, "vouch")
@@ -262,7 +262,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         if (!(yield* confirm(newest, kept))) return false
         if (!isCovered && !(yield* store.takeTurn(publishSeconds))) return false
         const note = noteOf(tree)
-        // Includes checkpoints of other servers: each server must know them when a restored backup does not.
+        // Remembers also what other servers signed, to notice a backup that was restored from before it.
         if (!isKnown) yield* lastSigned.remember({ ...tree, note })
         if (isCovered) {
           if (!isRecent) yield* store.confirm(tree.size)
@@ -280,10 +280,10 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       }
     }),
 }) {
-  /** Works only when called. */
+  /** Without the background loop. */
   static readonly layerNoLoop = (config: PumpConfig) => Layer.effect(Pump, Pump.make(config))
 
-  /** Works in a loop. Any number of servers may: they build the same tree, and sign it with the same bytes. */
+  /** With the background loop. Any number of servers may run it: they build the same tree and sign the same bytes. */
   static readonly layer = (config: PumpConfig) =>
     Layer.effectDiscard(
       Effect.gen(function* () {

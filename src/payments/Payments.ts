@@ -35,8 +35,6 @@ export type SettlementConfig =
       readonly privateKey: Redacted.Redacted<`0x${string}`>
       /** The limits of transactions in flight; the relayer's defaults if absent. */
       readonly limits?: Partial<Limits>
-      /** The previous key, whose broadcasts are still followed. */
-      readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
@@ -79,7 +77,6 @@ const settlementLayer = ({
   settlement._tag === "Relayer"
     ? Relayer.layer({
         privateKey: settlement.privateKey,
-        previousKey: settlement.previousKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
         ...relayerLimits,

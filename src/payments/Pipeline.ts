@@ -29,7 +29,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     const purchases = yield* Effect.serviceOption(Purchases)
     const reconciler = yield* Effect.serviceOption(Reconciler)
 
-    /** An offer that cannot be settled would invite a useless signature. Cards are charged without the chain. */
+    /** Offers an act only while a payment can settle. A card is charged without the chain. */
     const offer = <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) =>
       availability.toOffer.pipe(
         Effect.catchIf(isUnavailable, (unavailable) =>
@@ -59,7 +59,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
 
       const state = yield* lookup.state(key, claims)
       if (Option.isSome(state.attempt)) return yield* challenges.replay(state.attempt.value, fingerprint)
-      // Known keys are answered above: day and rules may have changed since they were paid.
+      // For new keys only: a paid purchase replays also after its day, or under new rules.
       yield* check
       yield* refuseConflicts(act, state.conflicts)
       if (!isPaid) return yield* offer(act, request)
@@ -74,7 +74,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       )
     }, Trace.span("PaymentPipeline.run"))
 
-    /** The outcome of the attempt under a key, after another inquiry unless one has just ended. */
+    /** Inquires, unless an inquiry ended within two seconds, and returns the outcome of the attempt under a key. */
     const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
       const attempt = yield* lookup.find(key)
       if (Option.isNone(attempt)) return Option.none<Outcome>()

@@ -2,13 +2,7 @@
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
-import {
-  AuthorizationAlreadyBound,
-  FacilitatorUnavailable,
-  firstPaymentsMaximum,
-  openPaymentsMaximum,
-  ReconcileRequired,
-} from "../../schema/payments/Errors.ts"
+import { AuthorizationAlreadyBound, FacilitatorUnavailable, ReconcileRequired } from "../../schema/payments/Errors.ts"
 import type { ClaimConflict, PaidAct } from "./Act.ts"
 import { Availability, notSettled } from "./Availability.ts"
 import { Challenges } from "./Challenge.ts"
@@ -33,15 +27,10 @@ export interface PurchaseConfig {
 
 type Asked = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
 
-/** The claim of a request, with the x402 payload as its client sent it, for a facilitator. Empty for a card. */
+/** A claim, and for a facilitator the x402 payload as its client sent it: empty for a card. */
 interface Intent extends NewAttempt {
   readonly payload: string
 }
-
-const tooManyInFlight = (most: number) =>
-  new ReconcileRequired({
-    message: `A wallet may have ${firstPaymentsMaximum} payments in flight here, as many again for each that it has paid, and ${openPaymentsMaximum} at most. For an hour after a payment of it failed in its block it may have one. The limit of this wallet is ${most} now. POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again. This request charged nothing.`,
-  })
 
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
@@ -65,7 +54,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
     const settling = yield* FiberSet.make<unknown, unknown>()
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
 
-    /** The intent that is claimed next, after its wallet did not cover it. */
+    /** Returns the intent with a fresh balance, after a claim found the balance too low. */
     const reread = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
       request: CredentialRequest,
@@ -74,17 +63,17 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       { inFlight, most, tooMany }: Extract<ClaimOutcome, { readonly _tag: "Overdrawn" }>,
     ) {
       const { balance: tooSmall, payload, payment } = intent
-      if (tooMany) return yield* tooManyInFlight(most)
+      if (tooMany) return yield* ReconcileRequired.of(most)
       if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
         return yield* challenges.invalid(act, request, overdrawn)
       }
-      // The balance may already exclude payments in flight, so read both together.
+      // Some payments in flight may have left the balance already, so it is read with the state of their nonces.
       const { balanceAtomic, isUsed } = yield* chain
         .balanceBefore(payment.authorization, inFlight)
         .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-      // The payments date from the earlier reading, so its time is kept.
+      // Keeps the earlier time, because the payments were listed then.
       if (!isUsed) return { ...intent, balance: { ...tooSmall, balanceAtomic, isExact: true } }
-      // The price may be missing because this very authorization was broadcast by a stranger and has paid us.
+      // The balance may be low because a stranger broadcast this very authorization, and it has paid us.
       const paid = yield* credentials
         .paidByNow(payment, payload, terms)
         .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
@@ -117,7 +106,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
           const { attempt, conflicts, paymentBound } = claimed.state
           if (Option.isSome(attempt)) return yield* challenges.replay(attempt.value, intent.fingerprint)
           if (paymentBound) return yield* new AuthorizationAlreadyBound({})
-          // If no conflict is left, the claim has just been released.
+          // Without a conflict the holder has just released its claim, so this one is tried again.
           yield* refuseConflicts(act, conflicts)
         } else {
           intent = yield* reread(act, request, terms, intent, claimed)

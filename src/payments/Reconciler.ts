@@ -1,6 +1,7 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
-import { Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { log } from "../platform/LogMessages.ts"
 import { CardProcessor } from "./card/Processor.ts"
@@ -21,8 +22,8 @@ import { Settled } from "./store/Settled.ts"
 export const inquiryInterval = Duration.seconds(2)
 
 /**
- * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. A failed inquiry
- * learned nothing, and one that ended the attempt is recorded: neither starts a pause.
+ * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. Only an
+ * inquiry that leaves the attempt pending starts a pause.
  */
 export const shareInquiries = Effect.fnUntraced(function* <E>(
   inquire: (attempt: Attempt) => Effect.Effect<Attempt, E>,
@@ -38,7 +39,7 @@ export const shareInquiries = Effect.fnUntraced(function* <E>(
         : Effect.void,
     )
 
-  /** One step: two fibers that begin the same inquiry would interrupt each other. */
+  /** Looks up or starts the inquiry in one step: `FiberMap.run` interrupts an earlier fiber of the same key. */
   const joined = (attempt: Attempt) =>
     Effect.contextWith((context: Context.Context<never>) =>
       Fiber.join(
@@ -90,7 +91,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     const sweepMillis = Duration.toMillis(config.sweepEvery)
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
-      // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
+      // A reason to fail is looked for again after one sweep, the minimum time between two inquiries that agree.
       const pause = typeof inquiry.verdict === "string" ? sweepMillis : retryAfterSeconds(attempt.checks) * 1000
       yield* due.defer(attempt, inquiry, pause, caller === "client")
       yield* log("attempt deferred", {
@@ -112,11 +113,15 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const { authorization, fromBlock, network } = payment
       const reference = Option.orElse(hintOf(submission), () => payment.transaction)
       const known = { reference, payment: { ...payment, transaction: reference } }
-      // A node of another network knows nothing about it.
+      // This node cannot see a payment on another network.
       if (network !== config.network) return { ...known, found: { is: "silence" } }
       const conclusion = yield* evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
-        Effect.tapError((error) => log("chain inquiry failed", {}, error)),
+        Effect.tapError((error) =>
+          error._tag === "SqlError"
+            ? DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })(Cause.fail(error))
+            : log("chain inquiry failed", {}, error),
+        ),
         Effect.option,
       )
       if (Option.isNone(conclusion)) return { ...known, found: { is: "silence" } }
@@ -133,11 +138,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       // Answers that contradict each other say nothing about the wallet: it may have paid.
       if (!isOpen && !hasEnded) return { ...known, found }
       const isSpent = yield* settlement.isSpent(attempt.id, payment, hasEnded)
-      // An unused authorization fails an attempt early once our transaction is final and did not pay, and not before.
+      // While the authorization is unused, only a final transaction of ours that did not pay fails the attempt early.
       return { ...known, found: isOpen && isSpent ? { is: "spent" } : found }
     })
 
-    /** Repeating the charge under its one key returns its outcome. */
+    /** Asks by repeating the charge: its idempotency key makes the processor answer the first outcome. */
     const askProcessor = Effect.fnUntraced(function* (
       attempt: Attempt,
       payment: CardPayment,
@@ -160,7 +165,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       return settlement.resubmit({ id, state, paidIn }, payment)
     }
 
-    /** A settled act whose transfer was found. The scan makes it final, unless its node has no logs. */
+    /** Marks a settled act final. The scan usually does this; a node without logs needs it. */
     const confirm = Effect.fnUntraced(function* (attempt: SettledAttempt, proof: Proof, { isFinal }: Inquiry) {
       const { act, acceptedAt, id } = attempt
       if (proof.rail === "card" || isFinal === undefined || !(yield* isFinal)) return

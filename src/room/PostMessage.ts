@@ -28,7 +28,7 @@ export interface PostedMessage {
 }
 
 const resultColumns = {
-  /** The place of the first message with this clientId. */
+  /** The slot of the message that first used this clientId. */
   original: Schema.NullOr(Schema.Int),
   body: Schema.NullOr(Schema.String),
 }
@@ -50,9 +50,9 @@ const isOpened = `EXISTS (
       SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof)`
 
 /**
- * `held` locks the opened rooms and reads their newest version, since the snapshot may be older than the lock. A caller
- * without a room's token must not lock it and block its members. A message replaces the one 50 before it. Rooms
- * are locked before addresses, both in order: `rate_limits_take` locks the last key first.
+ * `held` locks only rooms whose token fits, so a stranger blocks no members. It reads their newest version, since the
+ * snapshot may be older than the lock. The 51st message overwrites the first. Rooms are locked before addresses, each in
+ * one order, so that sends never deadlock.
  */
 const statement = `
   WITH asked AS MATERIALIZED (
@@ -133,7 +133,7 @@ export const make = Effect.gen(function* () {
   const limit = yield* counting([...sends, newMessages])
   const post = yield* prepared(PostRow, statement)
 
-  /** The original of a replay that was committed after this statement's snapshot. */
+  /** Reads an original that was committed after the statement's snapshot. */
   const originalOf = (id: string, place: number | null) =>
     Effect.map(
       bodiesOf(sql`SELECT body FROM room_messages WHERE room_id = ${id}::uuid AND place = ${place}::int`),
@@ -141,7 +141,7 @@ export const make = Effect.gen(function* () {
     )
 
   const ask = yield* Batcher.make({
-    // A statement changes a room once.
+    // PostgreSQL updates a row once in a statement, so a batch has one send for each room.
     keysOf: ({ caller, id }: Send) => [id, caller.address],
     retriesAlone: isRefused,
     run: (batch: ReadonlyArray<Send>) => {

@@ -1,11 +1,7 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
-import { assert, describe, it, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted } from "effect"
-import { type Hex, keccak256, parseEther, parseTransaction } from "viem"
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { SqlClient } from "effect/sql"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../lab/Patience.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { type Hex, keccak256, parseTransaction } from "viem"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
@@ -13,8 +9,7 @@ import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { Proxies, TestServer, realClock } from "../lab/TestServices.ts"
-import { world, anotherServer } from "../lab/Fixture.ts"
+import { Proxies, TestServer } from "../lab/TestServices.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {
@@ -246,46 +241,5 @@ describe.concurrent("a wallet whose contract answers the relayer differently", (
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-})
-
-const waits = Duration.millis(patience(1))
-
-layer(world({ patience: waits }), realClock)("two relayer keys side by side", (it) => {
-  it.effect("conclude a payment of the old key, and send new payments by the new key", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { relayerKey } = yield* LocalChain
-      const key = generatePrivateKey()
-      const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]
-      const sentBy = (address: typeof now) => Purchase.onChain((client) => client.getTransactionCount({ address }))
-      yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
-
-      const purchase = yield* Purchase.prepare(url)
-      yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      const before = yield* sentBy(old)
-
-      // The next server has the new key, and knows the old one.
-      const second = yield* anotherServer({
-        patience: waits,
-        settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
-      })
-      const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
-      const first = yield* broadcast
-      const reconciled = Purchase.reconcile(second, purchase)
-      // No block takes it: in its own place, by its own key, another one is offered more for.
-      const looks = Effect.andThen(reconciled, broadcast)
-      const replaced = yield* eventually("replaced", looks, ({ hash }) => hash !== first.hash)
-      assert.strictEqual(replaced.nonce, first.nonce)
-      yield* Purchase.mineAll
-      yield* eventually("settled", reconciled, ({ status }) => status === 200)
-      assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 0])
-
-      const next = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(second, next)).status, 201)
-      assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 1])
-    }),
   )
 })

@@ -149,6 +149,17 @@ describe.concurrent("a settlement call", () => {
     }),
   )
 
+  it.live.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", (path) =>
+    Effect.gen(function* () {
+      const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
+      const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
+      const { message } = yield* Effect.flip(Supported.unredirected({ url, key: Option.none() }))
+      assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
+      const still = yield* serve(async () => json({ error: "no payment" }, 400))
+      yield* Supported.unredirected({ url: still, key: Option.none() })
+    }),
+  )
+
   it.live("was not received where no connection was made, be it refused, unresolved or without TLS", () =>
     Effect.gen(function* () {
       const nobody = yield* freePort

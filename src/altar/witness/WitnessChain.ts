@@ -35,9 +35,9 @@ export class WitnessChain extends Context.Service<WitnessChain>()("spirit-altar/
       page: chain.page,
       /** Fails at the first stone that does not follow `anchor` or does not hash. */
       check: chain.check,
-      /** The newest link, re-hashed together with the last known broken one. */
+      /** The newest link. A known broken link is re-hashed first, and fails the read until it is repaired. */
       head: chain.current.pipe(Effect.withSpan("WitnessChain.head")),
-      /** A statement for the link of one stone by its UUID, so that other reads get it in the same round trip. */
+      /** SQL for the link of one stone by its UUID, as a part of another read's statement. */
       linkOf: (id: string) => sql`
         SELECT sequence, previous_hash, commitment, witnessed_at, transaction, chain_hash
         FROM witness_stones WHERE id = ${id}::uuid`,

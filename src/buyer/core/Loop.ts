@@ -1,4 +1,4 @@
-/** The loop of a purchase: priced, signed once, sent, asked for, and compared with what was bought. */
+/** Runs a purchase: gets the price, signs once, sends, polls the outcome, and compares it with the order. */
 import type { Challenge } from "./Challenge.ts"
 import {
   type Body,
@@ -14,7 +14,7 @@ import { type Exchange, type PaidRequest, reconcile, send } from "./Request.ts"
 import { eventOf, type Patience, type State, table } from "./States.ts"
 
 export interface Pursued extends PaidRequest {
-  /** The public URL of the altar, or nothing in a page of its own. */
+  /** The public URL of the altar; empty in its own pages. */
   readonly altar: string
   /** `PAYMENT-SIGNATURE`, signed earlier. */
   readonly payment: string | undefined
@@ -22,7 +22,7 @@ export interface Pursued extends PaidRequest {
   readonly amountAtomic: string | undefined
   /** The key was drawn for this purchase, so every outcome under it is about this act. */
   readonly ownsKey?: boolean
-  /** Ask for the outcome first. */
+  /** Whether to ask for the outcome before the payment is sent. */
   readonly isResumed?: boolean
 }
 
@@ -71,7 +71,7 @@ const whyOf = (outcome: Outcome): string =>
       ? outcome.refusal.message
       : settling
 
-/** Seconds to wait, as the altar or a proxy asks; otherwise longer with each request without an outcome. */
+/** Seconds to wait: `Retry-After` if given, otherwise one for each unanswered request, up to ten. */
 const secondsAfter = (outcome: Outcome, unanswered: number): number => {
   if (outcome.tag === "pending") return outcome.seconds
   const asked =

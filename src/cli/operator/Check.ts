@@ -42,6 +42,7 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
       [],
       Supported.make(settlement, terms.network).pipe(
         Effect.flatMap((ask) => ask),
+        Effect.andThen(Supported.unredirected(settlement)),
         Effect.as(ok("facilitator", `${host} settles exact payments on ${terms.network}`)),
         Effect.scoped,
       ),

@@ -20,7 +20,6 @@ import {
 import type { InFlight } from "../store/Claim.ts"
 import { type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
 import {
-  all,
   atBlock,
   type BlockParameter,
   both,
@@ -190,7 +189,11 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     ) {
       const states = [own, ...inFlight.map(({ nonce }) => nonce)].map((nonce) => authorizationStateData(from, nonce))
       const reads = [balanceData(from), ...states]
-      const answers = yield* atBlock(ask, yield* newest, (at) => all(reads.map((data) => wordAt(asset, data, at))))
+      const block = yield* newest
+      // Pinned to one block, they need not share a request, which has at most as many calls as a node accepts.
+      const answers = yield* Effect.forEach(reads, (data) => atBlock(ask, block, (at) => wordAt(asset, data, at)), {
+        concurrency: "unbounded",
+      })
       const [balance = 0n, ownState, ...used] = answers.map(BigInt)
       const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
       return { isUsed: ownState === 1n, balanceAtomic: paid.reduce((sum, part) => sum + part, balance) }

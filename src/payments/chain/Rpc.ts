@@ -1,4 +1,4 @@
-/** Questions to the node: their calls, the readers of their answers, their durations and their error. */
+/** JSON-RPC requests to the node as typed questions, with their decoders, durations and `ChainUnavailable`. */
 import { Context, Effect, Exit, Metric, Option, Result, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
 import { seriesOf } from "../../platform/Series.ts"
@@ -22,7 +22,7 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
-/** Counts the questions of one caller: a refusal without a question is not held against the caller. */
+/** Counts a caller's requests to the node. A refusal that cost none does not count against its limit. */
 export const NodeQueries = Context.Reference("spirit-altar/payments/chain/Rpc/NodeQueries", {
   defaultValue: () => ({ count: 0 }),
 })
@@ -40,8 +40,7 @@ export interface Question<A> {
 export type Ask = <A>(question: Question<A>) => Effect.Effect<A, ChainUnavailable>
 
 /** An answer that does not fit the call. */
-export const malformedAnswer = (method: string) =>
-  new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
+export const malformedAnswer = (method: string) => new ChainUnavailable({ method, reason: "malformed answer" })
 
 /** A question of one call. An answer of another shape than the schema fails. */
 export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
@@ -53,14 +52,6 @@ export const question = <S extends Schema.Decoder<unknown>>(method: string, sche
       Result.flatMap(answer, (found) => Result.mapError(decode(found), malformed)),
   })
 }
-
-export const all = <A>(questions: ReadonlyArray<Question<A>>): Question<ReadonlyArray<A>> => ({
-  calls: questions.flatMap(({ calls }) => calls),
-  read: (answers) => {
-    let at = 0
-    return Result.all(questions.map(({ calls, read }) => read(answers.slice(at, (at += calls.length)))))
-  },
-})
 
 export const both = <A, B>(one: Question<A>, other: Question<B>): Question<readonly [A, B]> => ({
   calls: [...one.calls, ...other.calls],
@@ -80,7 +71,7 @@ export const revertOf = ({ calls, read }: Question<unknown>): Question<Option.Op
     }),
 })
 
-/** A block of a state: its tag or number, or its hash, about which a node on another branch cannot answer. */
+/** A block by its tag, number or hash. With a hash, a node on another branch fails instead of telling of another block. */
 export type BlockParameter = string | { readonly blockHash: Hex }
 
 /** Asks about a block by its hash; by its number if the node does not support hashes. */

@@ -24,7 +24,7 @@ import type { Cursor, ReadRange } from "./TransferRows.ts"
 
 export interface ScanConfig {
   readonly payTo: Address
-  /** Seconds that an authorization can live. Blocks are at least a second apart, so it spans no more blocks. */
+  /** Seconds that an authorization can live. Blocks are at least a second apart, so it spans at most as many blocks. */
   readonly longestLife: number
   /** Milliseconds between two scans, of all servers together. */
   readonly everyMillis: number
@@ -34,16 +34,16 @@ export interface TransfersConfig extends Omit<ScanConfig, "payTo"> {
   readonly terms: Terms
 }
 
-/** Payers in one question for their uses. */
+/** Maximum payers in one query for `AuthorizationUsed` logs. */
 const payersAtMost = 500
 
 /** Transactions of one range whose receipts are read. USDC needs none: its two logs are always adjacent. */
 const receiptsAtMost = 20
 
-/** Questions after which a pass over blocks begins no new range. A scan has two passes. */
+/** A pass over blocks starts no new range after this many requests. A scan has two passes. */
 export const questionsAtMost = 150
 
-/** Blocks of the first question. Most providers accept as many. */
+/** Blocks of the first range. Most providers accept as many. */
 const firstSpan = 1_000n
 
 const behind = Metric.gauge("altar.scan.behind", {
@@ -56,11 +56,11 @@ const chunksOf = <A>(all: ReadonlyArray<A>, size: number) =>
 const atLeast = (one: bigint, other: bigint) => (one > other ? one : other)
 
 export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, config: ScanConfig) => {
-  /** Blocks of a question that the provider accepted last. */
+  /** Blocks of the next range, by what the provider has accepted. */
   let span = firstSpan
   const payTo = config.payTo.toLowerCase() as Address
 
-  /** The logs of the blocks after `before` up to `end`; none unless the node that answers knows both, and later ones. */
+  /** The logs of the blocks after `before` up to `end`; none unless the answering node has both and a newer one. */
   const logsOf = Effect.fnUntraced(function* (topics: Topics, before: BlockId, end: BlockId) {
     const answer = yield* node.logs(topics, { from: before.number + 1n, to: end.number })
     // A node that ignores a filter answers logs that were not asked for.
@@ -104,7 +104,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
   ) {
     let before = first
     let asked = 0
-    /** Blocks that are too many in this pass. */
+    /** The smallest range that the provider refused in this pass. */
     let refused: bigint | undefined
     while (before.number < target.number && asked < questionsAtMost) {
       const from = before.number + 1n
@@ -125,7 +125,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
         span = firstSpan
         const seen = yield* rows.missing({ from, end: end.value, transfers })
         if (!node.isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
-        // One block of a stranger's transfers must not stop the scan. Attempts are still searched one by one.
+        // A block that a stranger filled must not stop the scan. Attempts find their own transfers by a search.
         yield* log("block not scanned", { block: String(from) })
       } else {
         if (Option.isNone(answer.success)) return false
@@ -149,7 +149,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     if (Option.isSome(first)) yield* rows.startAt(first.value, recipients)
   })
 
-  /** The cursor to go on from; none while the node contradicts it or is behind it. */
+  /** The cursor to go on from; none while the node lags behind it or has another block there. */
   const begin = Effect.fnUntraced(function* (known: Cursor | undefined, final: Block, there: Option.Option<Block>) {
     if (known === undefined || !known.recipients.includes(payTo)) yield* start(final, known)
     else if (Option.isNone(there)) return Option.none<Cursor>()
@@ -161,7 +161,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return yield* rows.cursor(config.everyMillis)
   })
 
-  /** Commits a final reading that lacks no transfer that was seen before, unless that one's block was replaced. */
+  /** Commits a final range, unless it lacks a transfer that was seen earlier and whose block was not replaced. */
   const commitFinal = Effect.fnUntraced(function* (range: ReadRange) {
     const seen = yield* rows.missing(range)
     const there = yield* Effect.forEach(seen, ({ number }) => node.blockAt(number))
@@ -186,7 +186,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     const cursor = yield* begin(known, final, finalNow)
     if (Option.isNone(cursor)) return
     const { recipients } = cursor.value
-    // The head may still be filled with logs, so a range ends below it. No block that is unread is older than this.
+    // The newest block may still gain logs, so a range ends one block below it.
     const parent: Block = { number: newest.number - 1n, hash: newest.parentHash, timestamp: newest.timestamp }
     const target = final.number < newest.number ? final : parent
     yield* pass(cursor.value.final, target, recipients, commitFinal)
@@ -195,7 +195,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     if (Option.isNone(now)) return
     const { final: read, head } = now.value
     const floor: BlockId = target.number > read.number ? target : read
-    // Behind what was read before: the next scan may meet a node that is not.
+    // This node lags behind the last scan. The next scan may reach a current one.
     if (newest.number <= head.number && head.number > floor.number) return
     if (head.number >= floor.number) {
       if (head.number < parent.number && (yield* pass(head, parent, recipients, rows.commitHead))) return
@@ -208,7 +208,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
 
   const cursor = Effect.map(rows.cursor(config.everyMillis), Option.getOrUndefined)
 
-  /** One scan, unless another server has made one in this time. True if it was this server's turn. */
+  /** Scans if no server has scanned within `everyMillis`. Returns whether this server did. */
   const scan = Effect.gen(function* () {
     const known = yield* cursor
     if (known !== undefined && !(yield* rows.lease(config.everyMillis))) return false
@@ -216,7 +216,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return true
   }).pipe(Trace.span("Transfers.scan"))
 
-  /** A scan whose turn it is not. */
+  /** Scans at once, without the lease. */
   const scanNow = Effect.flatMap(cursor, scanFrom).pipe(Trace.span("Transfers.scanNow"))
 
   return { scan, scanNow }
@@ -244,7 +244,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
             ),
           )
 
-    /** Scans unless a scan has begun since this was asked. An error leaves everything as it was. */
+    /** Scans, or waits for a scan that started after this call. An error leaves everything as it was. */
     const readOn = Effect.suspend(() => {
       const before = scans
       return turn.withPermits(1)(

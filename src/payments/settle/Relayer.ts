@@ -1,7 +1,8 @@
 /** Settles by our own relayer key, one transaction for each payment. */
-import { Array, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Cause, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { inLowerCase } from "../Hex.ts"
 import type { ChainPayment } from "../Payment.ts"
@@ -22,8 +23,6 @@ import * as Tending from "./Tending.ts"
 
 export interface RelayerConfig extends Limits {
   readonly privateKey: Redacted.Redacted<Hex>
-  /** The previous key. It sends nothing new, but only it can replace its own transactions. */
-  readonly previousKey?: Redacted.Redacted<Hex> | undefined
   /** How long a request waits in line. */
   readonly timeout: Duration.Duration
   /** Age at which a transaction that waits in the node counts as stuck. */
@@ -52,10 +51,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const stuckAfter = Duration.toMillis(config.stuckAfter)
       const send = yield* Sender.make(node, broadcasts, account, config)
-      const keys = [config.privateKey, ...Array.fromNullishOr(config.previousKey)]
-      const tendings = yield* Effect.forEach(keys, (key) =>
-        Tending.start({ node, broadcasts, account: privateKeyToAccount(Redacted.value(key)), stuckAfter }),
-      )
+      const tending = yield* Tending.start({ node, broadcasts, account, stuckAfter })
 
       /** Payments that wait in line or are being sent by this server. */
       const sending = new Map<string, Fiber.Fiber<Submission>>()
@@ -89,7 +85,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const resubmit = Effect.fn("Relayer.resubmit")(function* ({ id, state }: Unpaid, payment: ChainPayment) {
         const { authorization, network } = payment
         if (Option.isSome(yield* broadcasts.find(id))) {
-          yield* Effect.forEach(tendings, ({ look }) => look, { discard: true })
+          yield* tending.look
           return Option.none<Submission>()
         }
         const fiber = yield* start({ attempt: id, state, authorization, chainId: chainIdOf(network) })
@@ -142,11 +138,11 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         submit,
         resubmit: (unpaid, payment) =>
           Effect.catch(resubmit(unpaid, payment), (error) =>
-            Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
+            Effect.as(DatabaseWatch.failed("resubmission failed")(Cause.fail(error)), Option.none<Submission>()),
           ),
         isSpent: (attempt, payment, hasEnded) =>
           Effect.catch(isSpent(attempt, payment, hasEnded), (error) =>
-            Effect.as(log("standing check failed", { attempt }, error), false),
+            Effect.as(DatabaseWatch.failed("standing check failed", { attempt })(Cause.fail(error)), false),
           ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,

@@ -67,7 +67,7 @@ export const answersOf = ({ location, status }: JsonClient.ClientResponse, path:
 
 export const isRedirect = ({ status }: JsonClient.ClientResponse) => status >= 300 && status < 400
 
-export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported") =>
+export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported" | "verify") =>
   new URL(`${url.replace(/\/$/u, "")}/${path}`)
 
 /** The authorization header of one call, if a key is configured. */
@@ -103,4 +103,15 @@ export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress
     )
     if (!isSupported) return yield* unfit(`does not settle exact payments of x402 version 2 on ${network}`)
   })
+})
+
+/** Fails if a path that takes payments redirects. Its empty request is no payment, so any other answer is right. */
+export const unredirected = Effect.fnUntraced(function* (facilitator: FacilitatorAddress) {
+  for (const path of ["verify", "settle"] as const) {
+    const url = endpointOf(facilitator, path)
+    const post = yield* JsonClient.make(url)
+    const response = yield* post({ text: "{}", headers: yield* authorizationOf(facilitator, "POST", url) })
+    if (isRedirect(response))
+      return yield* new FacilitatorUnfit({ message: `${url.host} ${answersOf(response, path)}`, isBusy: false })
+  }
 })

@@ -104,7 +104,10 @@ export const start = Effect.fnUntraced(function* ({ account, broadcasts, node, s
     yield* Effect.forEach(
       rows,
       (one) =>
-        Effect.catch(tend(one, one === oldest), (error) => log("transaction not tended", { nonce: one.nonce }, error)),
+        Effect.catchCause(
+          tend(one, one === oldest),
+          DatabaseWatch.failed("transaction not tended", { nonce: one.nonce }),
+        ),
       { concurrency: 8, discard: true },
     )
   })

@@ -107,7 +107,10 @@ const insertAttempt = part`
   FROM covered c LEFT JOIN number n ON true WHERE c.pool IS NULL OR n.drawn IS NOT NULL
   RETURNING id, pool_number`
 
-/** Takes the names. A name that is taken fails the whole statement. */
+/**
+ * Takes the names. A name that is taken fails the whole statement. The authorization is one of them and is never
+ * released, so no later attempt can take it.
+ */
 const takeNames = part`
   INSERT INTO payment_claims (name, attempt_id)
   SELECT n.name, a.id FROM attempt a, asked, json_array_elements_text(asked.names) AS n(name) ORDER BY n.name`

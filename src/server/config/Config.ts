@@ -87,7 +87,6 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
         _tag: "Relayer",
         privateKey,
         limits: { inFlight: env.inFlight, gasAtRisk: relayerLimits.gasAtRisk },
-        previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )
 

@@ -104,9 +104,6 @@ export const payment = {
   inFlight: preset("RELAYER_IN_FLIGHT", relayerLimits.inFlight, Kinds.whole(1, 1_000), {
     says: "Transactions of the relayer that may wait in the node, which takes 16 from one sender by default.",
   }),
-  previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
-    says: "The previous RELAYER_KEY after a change, until none of its transactions is in flight.",
-  }),
   facilitatorUrl: optional("FACILITATOR_URL", Kinds.url, {
     says: "An x402 facilitator that settles instead of a relayer key. Without either, paid routes are off.",
   }),
