@@ -1,15 +1,17 @@
 /** The documents that agents discover this server by; all are created at start. */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import * as Words from "./Words.ts"
+import * as Routes from "./Routes.ts"
 import { NotFound } from "../../schema/Errors.ts"
 import { LimitFactor } from "../limits/Limit.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
-import { type ResponseOptions, cachedResponse } from "../http/CachedResponse.ts"
+import { cachedResponse, type ResponseOptions } from "../http/CachedResponse.ts"
 import { ours } from "../http/SecurityHeaders.ts"
 import { Frame } from "../pages/Frame.ts"
-import { layout } from "../pages/templates/Layout.ts"
+import { layout, type Page } from "../pages/templates/Layout.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/Receipt.ts"
 import { Operator } from "../platform/Operator.ts"
@@ -18,10 +20,56 @@ import { tools } from "../server/ErrorFormats.ts"
 import { agentManifest, cardType, serverCard, x402 } from "./Manifests.ts"
 import { manual } from "./Manual.ts"
 import { Offers } from "./Offers.ts"
-import { page } from "./Page.ts"
-import * as Words from "./Words.ts"
-import * as Routes from "./Routes.ts"
-import { robots, securityText } from "./WellKnownText.ts"
+import { html } from "../platform/Html.ts"
+import { headingsIn, prose } from "../pages/templates/Prose.ts"
+
+export const page = (manual: string): Page => ({
+  title: "For agents",
+  description: Words.description,
+  path: "/for-agents",
+  chapter: "agents",
+  assets: "docs",
+  markdown: "/llms.txt",
+  note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
+  body: html`<div class="reference">
+    <header class="intro"><h1>For agents, and for the people they act for</h1></header>
+    <nav class="contents" aria-label="On this page">
+      <details>
+        <summary>On this page</summary>
+        <ul>
+          ${headingsIn(manual).map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}
+          <li><a href="/llms.txt">The same as Markdown</a></li>
+        </ul>
+      </details>
+    </nav>
+    <div class="manual">
+      ${manual.split(/^(?=## )/mu).map((section) => html`<section>${prose(section, section.slice(3).split("\n")[0])}</section> `)}
+    </div>
+  </div>`,
+})
+
+/** Days until the contact expires. Each day moves the expiry, so it never lapses on a running server. */
+const lifeDays = 180
+
+/** RFC 9116. Only the day of `now` counts, so that all servers answer the same bytes all day. */
+export const securityText = (publicUrl: string, contact: string, now: DateTime.DateTime): string => {
+  const expires = DateTime.add(DateTime.startOf(now, "day"), { days: lifeDays })
+  return [
+    `Contact: ${contact}`,
+    `Expires: ${DateTime.formatIso(expires)}`,
+    `Canonical: ${publicUrl}/.well-known/security.txt`,
+    "Preferred-Languages: en",
+    "",
+  ].join("\n")
+}
+
+/** Allows crawling of everything public except rooms and the purchases of a wallet. */
+export const robots = `User-agent: *
+Allow: /
+Disallow: /api/rooms
+Disallow: /sandbox
+Disallow: /v2/mine?
+`
 
 export const paths = {
   serverCard: "/.well-known/mcp/server-card.json",

@@ -8,9 +8,8 @@ import { WitnessStone } from "../../schema/altar/Witness.ts"
 import { catalog } from "../../src/buyer/Acts.ts"
 import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import type { Settlement } from "../../src/buyer/core/Outcome.ts"
-import { type Bought, differencesOf } from "../../src/buyer/core/Recorded.ts"
+import { type Bought, differencesOf, recorded } from "../../src/buyer/core/Recorded.ts"
 import { altar, asking, asset, digest, id, payTo } from "../lab/buyer/Offers.ts"
-import { recorded } from "../../src/buyer/core/RecordedRequest.ts"
 
 const transaction = `0x${"18".repeat(32)}`
 const payer = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"

@@ -1,9 +1,9 @@
 /** `witness`, `pray`, `keep`, `collect` and `light`: the paid commands, each with one key. */
-import { Effect, Option } from "effect"
+import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
+import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { spiritIds } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
@@ -13,8 +13,32 @@ import { refuse } from "../../buyer/PurchaseError.ts"
 import { on, optionalText, text, word } from "../Define.ts"
 import { agentName, provided, reason, salt } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { saveProof } from "./Proof.ts"
 import { paid } from "./BuyerCommand.ts"
+import type { Link } from "../../buyer/core/Chain.ts"
+import type { Orders } from "../../buyer/Orders.ts"
+
+/** A missing proof is no failure: the stone is paid for. */
+export const saveProof = (orders: Orders, stone: Link & { readonly id: string }, file: string, key: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const proof = yield* orders.proof(stone.id)
+    const vkey = yield* orders.logKey
+    const { verifyProof } = yield* Effect.promise(() => import("../../buyer/log/EntryProof.ts"))
+    const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
+    if (!verdict.ok) return yield* refuse("proof_does_not_hold", `it does not hold: ${plain(verdict.reason)}`, key)
+    yield* Effect.mapError(fs.writeFileString(file, proof), () =>
+      refuse("proof_not_saved", `${file} cannot be written.`, key),
+    )
+    yield* Console.error(plain(`proof       ${file}, checked with the key that the altar named: ${vkey}`))
+  }).pipe(
+    Effect.mapError(({ code, message }) =>
+      refuse(
+        code,
+        `Stone ${stone.id} is set and paid for, but its proof was not saved: ${message} Download it later, free: /api/witness/${stone.id}/proof`,
+        key,
+      ),
+    ),
+  )
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)

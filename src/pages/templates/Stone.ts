@@ -2,7 +2,7 @@
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, evidence, recordTable, receiptTable } from "./RecordTable.ts"
+import { code, evidence, receiptTable, recordTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/Request.ts"
 import { heading, type Page } from "./Layout.ts"
@@ -11,10 +11,33 @@ import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealedParts, revealedWords, revealForm, verdictOn } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"
-import { linkCommand, wordsCommand } from "./ShellChecks.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { kindWords } from "./Glossary.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
+import { normalize } from "../../../schema/altar/Recipe.ts"
+
+/** Computes the chain hash from the five parts of a link. */
+export const linkCommand = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
+  `printf '%s\\0%s\\0%s\\0%s\\0%s' ${[previousHash, sequence, commitment, witnessedAt, transaction].join(" ")} | sha256sum`
+
+/** Control and format characters, which a shell's line editor would obey when pasted. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
+const utf8 = new TextEncoder()
+const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`
+
+/** Escapes any text for the quoted format of `printf`, on one line. */
+const inFormat = (text: string) =>
+  text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("%", "%%")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("'", `'\\''`)
+    .replaceAll(unprintable, (one) => [...utf8.encode(one)].map(octal).join(""))
+
+/** Computes the commitment from revealed words and their salt. */
+export const wordsCommand = (salt: string, words: string): string =>
+  `printf -- '${inFormat(salt)}\\000${inFormat(normalize(words))}' | sha256sum`
 
 export interface StoneView {
   readonly stone: Stone

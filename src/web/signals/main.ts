@@ -1,16 +1,37 @@
 /** The signal room's page; the URL fragment decides the room and the state of every part. */
-import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
 import * as Api from "./api.ts"
 import * as Composer from "./composer.ts"
-import { find, inTime, lengthOf } from "./dom.ts"
-import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
-import { showEnd } from "./keyboard.ts"
 import * as Log from "./log.ts"
-import { follow, type Loop } from "./loop.ts"
-import { felt, unseen } from "./poll.ts"
 import * as Senses from "./senses.ts"
 import * as Share from "./share.ts"
 import * as View from "./view.ts"
+import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
+import { find, inTime, lengthOf } from "./dom.ts"
+import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
+import { follow, type Loop } from "./loop.ts"
+import { felt, unseen } from "./poll.ts"
+
+const composer = find("composer", HTMLFormElement)
+const seen = window.visualViewport
+
+/** Covered pixels of the window; pinch zoom covers nothing. */
+const covered = () =>
+  seen?.scale === 1 ? Math.max(0, Math.round(document.documentElement.clientHeight - seen.height - seen.offsetTop)) : 0
+
+/** Scrolls the end of the log into view above the composer, because a reply refers to it. */
+export const showEnd = () => {
+  const end = composer.parentElement?.getBoundingClientRect().bottom ?? 0
+  const hidden = end - (seen === null ? window.innerHeight : seen.offsetTop + seen.height)
+  if (hidden > 0) window.scrollBy(0, hidden)
+}
+
+const place = () => composer.style.setProperty("--keyboard", `${covered()}px`)
+
+seen?.addEventListener("scroll", place)
+seen?.addEventListener("resize", () => {
+  place()
+  if (composer.contains(document.activeElement)) showEnd()
+})
 
 let invite: Invite | undefined
 let loop: Loop | undefined

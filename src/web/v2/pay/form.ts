@@ -1,13 +1,54 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
+import * as Wallets from "./wallet.ts"
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { canHash } from "../../../buyer/core/Digest.ts"
-import { cannotHash, isUnreached, pageFailed, AnswerError, sentenceOf, waitOf } from "../page/http.ts"
+import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
+import { AnswerError, cannotHash, isUnreached, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
 import { type Result, resume, run } from "./checkout.ts"
-import { begin, forget, mayLeave, pending, remembered } from "./purchase.ts"
-import { orderOf } from "./order.ts"
+import { begin, forget, type Listed, mayLeave, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
-import * as Wallets from "./wallet.ts"
+import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
+import type { Keepsake } from "../words/box.ts"
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+const fields = (form: HTMLFormElement, name: string): ReadonlyArray<Field> => [
+  ...all(`input[data-${name}]`, HTMLInputElement, form),
+  ...all(`textarea[data-${name}]`, HTMLTextAreaElement, form),
+  ...all(`select[data-${name}]`, HTMLSelectElement, form),
+]
+
+export const orderOf = async (form: HTMLFormElement) => {
+  const rung = all("input[data-path]:checked", HTMLInputElement, form)[0]
+  const query = new URLSearchParams(
+    fields(form, "query").flatMap((field) => (field.value === "" ? [] : [[field.dataset["query"] ?? "", field.value]])),
+  ).toString()
+  const written = rung?.dataset["path"] ?? form.dataset["path"] ?? ""
+  // An altar that is chosen in the form completes the path.
+  const place = fields(form, "place")[0]
+  const path = place === undefined ? written : written.replace(place.dataset["place"] ?? "", place.value)
+  const listed: Listed = {
+    path: `${path}${query === "" ? "" : `?${query}`}`,
+    amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
+    network: form.dataset["network"] ?? "",
+    title: form.dataset["title"] ?? "",
+  }
+  const body: Record<string, string> = {}
+  for (const field of fields(form, "body")) {
+    const value = field.value.trim()
+    if (value !== "") body[field.dataset["body"] ?? ""] = value
+  }
+  let keepsake: Keepsake | null = null
+  for (const field of fields(form, "seal")) {
+    if (field.value.trim() === "") continue
+    const salt = randomHex(16)
+    const problem = unsealable(salt, field.value)
+    if (problem !== undefined) throw new AnswerError(problem)
+    keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
+    body[field.dataset["seal"] ?? ""] = keepsake.commitment
+  }
+  return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
+}
 
 export { follow }
 
