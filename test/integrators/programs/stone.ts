@@ -23,7 +23,7 @@ const text = "The heron will return by May."
 const commitment = createHash("sha256").update(`${salt}\0${text}`).digest("hex")
 
 const set = await altar.POST("/api/witness", {
-  params: { header: { "Idempotency-Key": `stone-${randomUUID()}` } }, // a retry sends the same key
+  params: { header: { "Idempotency-Key": `stone-${randomUUID()}` } }, // store it: a retry must send the same key
   body: { commitment, kind: "prediction" },
 })
 if (set.error) throw new Error(set.error.message) // every refusal says what to do, and what was charged
