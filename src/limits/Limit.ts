@@ -15,8 +15,8 @@ export interface Window {
 }
 
 /**
- * Windows that are taken together: a request counts in all of them or in none. The widest network comes last. It is
- * locked first, so that all requests lock in one order.
+ * Windows that are taken together: a request counts in all of them or in none. The widest network comes last:
+ * locks are taken from last to first, so that all requests lock in one order.
  */
 export type Limit = readonly [Window, ...ReadonlyArray<Window>]
 

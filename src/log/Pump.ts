@@ -37,7 +37,7 @@ export interface PumpConfig extends Signing {
   readonly batch?: number
 }
 
-/** Milliseconds between two dates of an idle log's checkpoint. An older date means that no server signs. */
+/** Milliseconds after which an idle log dates its newest checkpoint again. An older date means that no server signs. */
 const confirmEvery = 600_000
 
 /** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
@@ -226,8 +226,8 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       })
 
       const publish = Effect.gen(function* () {
-        // Signed checkpoints are read before the tree, which only grows. In the other order another server's could be
-        // larger.
+        // Signed checkpoints are read before the tree, which only grows. In the other order, one that another server has
+        // just signed could be larger.
         const kept = yield* lastSigned.recall
         // A server without a record first asks the witnesses for theirs, so that it never signs a fork.
         if (Option.isNone(kept)) {

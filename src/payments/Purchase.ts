@@ -27,7 +27,7 @@ export interface PurchaseConfig {
 
 type Asked = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
 
-/** A claim, and for a facilitator the x402 payload as its client sent it: empty for a card. */
+/** A new attempt, and the x402 payload as its client sent it, which a facilitator needs. Empty for a card. */
 interface Intent extends NewAttempt {
   readonly payload: string
 }
@@ -71,7 +71,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       const { balanceAtomic, isUsed } = yield* chain
         .balanceBefore(payment.authorization, inFlight)
         .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
-      // Keeps the earlier time, because the payments were listed then.
+      // Keeps the earlier time: the list of payments in flight dates from then.
       if (!isUsed) return { ...intent, balance: { ...tooSmall, balanceAtomic, isExact: true } }
       // The balance may be low because a stranger broadcast this very authorization, and it has paid us.
       const paid = yield* credentials
@@ -106,7 +106,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
           const { attempt, conflicts, paymentBound } = claimed.state
           if (Option.isSome(attempt)) return yield* challenges.replay(attempt.value, intent.fingerprint)
           if (paymentBound) return yield* new AuthorizationAlreadyBound({})
-          // Without a conflict the holder has just released its claim, so this one is tried again.
+          // If no conflict is left, the holder has just released its claim: try again.
           yield* refuseConflicts(act, conflicts)
         } else {
           intent = yield* reread(act, request, terms, intent, claimed)

@@ -50,8 +50,8 @@ const isOpened = `EXISTS (
       SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof)`
 
 /**
- * `held` locks only rooms whose token fits, so a stranger blocks no members. It reads their newest version, since the
- * snapshot may be older than the lock. The 51st message overwrites the first. Rooms are locked before addresses, each in
+ * `held` locks only rooms whose token fits, so a stranger blocks no members. Locking also reads the newest
+ * version of a row, which the snapshot may miss. The 51st message overwrites the first. Rooms are locked before addresses, each in
  * one order, so that sends never deadlock.
  */
 const statement = `
@@ -141,7 +141,7 @@ export const make = Effect.gen(function* () {
     )
 
   const ask = yield* Batcher.make({
-    // PostgreSQL updates a row once in a statement, so a batch has one send for each room.
+    // A statement updates a row once, so a batch has one send for each room and each address.
     keysOf: ({ caller, id }: Send) => [id, caller.address],
     retriesAlone: isRefused,
     run: (batch: ReadonlyArray<Send>) => {

@@ -61,7 +61,7 @@ export type End<Answer, Stop> =
       readonly isSigned: boolean
     }
 
-/** The altar has not said more, so the purchase is still settling. */
+/** The reason that is shown while the altar has given none. */
 const settling = "it is still settling"
 
 const whyOf = (outcome: Outcome): string =>

@@ -24,7 +24,7 @@ import type { Cursor, ReadRange } from "./TransferRows.ts"
 
 export interface ScanConfig {
   readonly payTo: Address
-  /** Seconds that an authorization can live. Blocks are at least a second apart, so it spans at most as many blocks. */
+  /** Seconds that an authorization can live. Blocks are at least a second apart, so N seconds span at most N blocks. */
   readonly longestLife: number
   /** Milliseconds between two scans, of all servers together. */
   readonly everyMillis: number
@@ -37,7 +37,7 @@ export interface TransfersConfig extends Omit<ScanConfig, "payTo"> {
 /** Maximum payers in one query for `AuthorizationUsed` logs. */
 const payersAtMost = 500
 
-/** Transactions of one range whose receipts are read. USDC needs none: its two logs are always adjacent. */
+/** Maximum transactions of one range whose receipts are read. USDC needs none: its two logs are always adjacent. */
 const receiptsAtMost = 20
 
 /** A pass over blocks starts no new range after this many requests. A scan has two passes. */
@@ -60,7 +60,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
   let span = firstSpan
   const payTo = config.payTo.toLowerCase() as Address
 
-  /** The logs of the blocks after `before` up to `end`; none unless the answering node has both and a newer one. */
+  /** The logs of the blocks after `before` up to `end`; none unless the node has both blocks and one newer than `end`. */
   const logsOf = Effect.fnUntraced(function* (topics: Topics, before: BlockId, end: BlockId) {
     const answer = yield* node.logs(topics, { from: before.number + 1n, to: end.number })
     // A node that ignores a filter answers logs that were not asked for.
@@ -140,7 +140,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return true
   })
 
-  /** Starts below the final block by the longest life of an authorization, or where the last scan ended if lower. */
+  /** Starts one longest life of an authorization below the final block, or at the last scanned final block if lower. */
   const start = Effect.fnUntraced(function* (final: Block, cursor: Cursor | undefined) {
     const lowest = atLeast(final.number - BigInt(config.longestLife), 0n)
     const isLower = cursor !== undefined && cursor.final.number < lowest
@@ -161,7 +161,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     return yield* rows.cursor(config.everyMillis)
   })
 
-  /** Commits a final range, unless it lacks a transfer that was seen earlier and whose block was not replaced. */
+  /** Commits a final range. Refuses if a transfer seen earlier is missing although its block still stands. */
   const commitFinal = Effect.fnUntraced(function* (range: ReadRange) {
     const seen = yield* rows.missing(range)
     const there = yield* Effect.forEach(seen, ({ number }) => node.blockAt(number))
@@ -256,7 +256,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
       )
     }).pipe(Effect.catchCause(DatabaseWatch.failed("transfer scan failed")))
 
-    /** Whether every final block in which the authorization could be used has been read, if need be now. */
+    /** Whether every final block in which the authorization could be used has been read. Scans first if not. */
     const hasReadPast = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
       if (yield* isCovered(authorization)) return true
       yield* readOn

@@ -63,8 +63,8 @@ const nodeLag = 60_000
 const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - nodeLag)
 
 /**
- * The maximum of payments in flight of the wallet whose row is `p`, raised with each payment it made. For an hour after
- * a rehearsed transfer did not pay it is one.
+ * How many payments the wallet `p` may have in flight: more with each one it made, but one for an hour after a transfer
+ * that passed its rehearsal failed on chain.
  */
 const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 1
     ELSE least(${firstPaymentsMaximum} * (count(*)::int + 1), ${openPaymentsMaximum}) END
@@ -187,7 +187,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
       }))
     })
 
-    /** The wallet's payments that hindered a claim, unless they hinder it no more. */
+    /** The wallet's payments that block this claim; none if they no longer do. */
     const hindrance = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
       if (balance === undefined || payment.rail === "card") return Option.none<ClaimOutcome>()
       const payments = yield* inFlightRows(sql`
