@@ -61,7 +61,7 @@ export const readLedger = async (databaseUrl: string) => {
         >`SELECT payment, transaction, attempt, shown::json AS shown FROM payment_refunds`,
         acts: await tx<{ id: string; act: string }[]>`
           SELECT id, act FROM acts ORDER BY settled_at, id`,
-        /** Whose each row of an act's table is, and what makes it the only one of its kind. */
+        /** The owner of each row of an act's table, and the columns that make it the only one of its kind. */
         records: await tx<{ table: string; id: string; place: string }[]>`
           SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
           UNION ALL SELECT 'keepers', id, spirit FROM keepers

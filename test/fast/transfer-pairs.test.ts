@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
 import type { Hex } from "viem"
 import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
-import { isTooManyBlocks } from "../../src/payments/chain/Chain.ts"
+import { isTooManyBlocks } from "../../src/payments/chain/LogSearch.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { word } from "../lab/TransferLogs.ts"
 

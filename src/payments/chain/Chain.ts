@@ -1,6 +1,6 @@
 /** The node's answers about a token: dry runs, and the questions of the scan and of evidence. */
 import * as JsonRpc from "./JsonRpc.ts"
-import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Ref, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
@@ -18,6 +18,7 @@ import {
   transferTopic,
 } from "./Eip3009.ts"
 import type { InFlight } from "../store/Claim.ts"
+import { isTooLarge, isTooManyBlocks, logSearch } from "./LogSearch.ts"
 import { type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
 import {
   atBlock,
@@ -31,50 +32,6 @@ import {
   question,
   revertOf,
 } from "./Rpc.ts"
-
-/** Blocks of the first query. Most providers accept as many. */
-const firstSpan = 2_000n
-
-/** Questions of one search. It finds nothing beyond, which proves nothing. */
-const questionsAtMost = 100
-
-/** Grows by an eighth after each answer, so that a provider seldom refuses. */
-const wider = (span: bigint) => span + span / 8n + 1n
-
-/** A search that remembers the accepted number of blocks. `isTooWide` recognises refusals of the range. */
-export const logSearch = <E>(isTooWide: (error: E) => boolean) => {
-  const spans = Ref.makeUnsafe(firstSpan)
-
-  /** The logs of the first range that has any, from the oldest block forwards or from the newest backwards. */
-  return Effect.fn("LogSearch.find")(function* <Log>(
-    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
-    within: BlockRange,
-    newestFirst: boolean,
-  ): Effect.fn.Return<ReadonlyArray<Log>, E> {
-    let { from: low, to: high } = within
-    for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
-      const span = yield* Ref.get(spans)
-      const whole = high - low < span
-      const from = whole || !newestFirst ? low : high - span + 1n
-      const to = whole || newestFirst ? high : low + span - 1n
-      const answer = yield* Effect.result(ask({ from, to }))
-      if (answer._tag === "Failure") {
-        if (isTooWide(answer.failure) && from < to) {
-          yield* Ref.set(spans, (to - from + 1n) / 2n)
-          continue
-        }
-        // If a single block is refused, the range was not the reason.
-        if (from === to) yield* Ref.set(spans, firstSpan)
-        return yield* Effect.fail(answer.failure)
-      }
-      if (answer.success.length > 0) return answer.success
-      if (!whole) yield* Ref.update(spans, wider)
-      if (newestFirst) high = from - 1n
-      else low = to + 1n
-    }
-    return []
-  })
-}
 
 const Block = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
 const LogAnswers = Schema.Array(
@@ -290,21 +247,3 @@ const tokenLogsOf = (logs: typeof LogAnswers.Type, asset: Address): ReadonlyArra
       blockHash,
       index: Number(logIndex),
     }))
-
-/**
- * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a
- * block that the node lacks do not become better by a narrower question.
- */
-export const isTooManyBlocks = (error: ChainUnavailable): boolean =>
-  isTooLarge(error) || (/\b(?:blocks?|range|logs)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
-
-/** Whether a refusal speaks of the size of the answer. Even a single block can have too large a one. */
-export const isTooLarge = (error: ChainUnavailable): boolean =>
-  error.reason === "AnswerTooLarge" ||
-  error.status === 413 ||
-  (/\b(?:results?|response size)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
-
-const isOtherwise = ({ detail = "" }: ChainUnavailable) =>
-  /\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable|cannot be found|not available|pruned|failed to/iu.test(
-    detail,
-  )

@@ -1,0 +1,66 @@
+/** Searches logs in ranges that the provider accepts, and learns the accepted number of blocks from its refusals. */
+import { Effect, Ref } from "effect"
+import type { BlockRange } from "./Questions.ts"
+import type { ChainUnavailable } from "./Rpc.ts"
+
+/** Blocks of the first query. Most providers accept as many. */
+const firstSpan = 2_000n
+
+/** Questions of one search. It finds nothing beyond, which proves nothing. */
+const questionsAtMost = 100
+
+/** Grows by an eighth after each answer, so that a provider seldom refuses. */
+const wider = (span: bigint) => span + span / 8n + 1n
+
+/** A search that remembers the accepted number of blocks. `isTooWide` recognises refusals of the range. */
+export const logSearch = <E>(isTooWide: (error: E) => boolean) => {
+  const spans = Ref.makeUnsafe(firstSpan)
+
+  /** The logs of the first range that has any, from the oldest block forwards or from the newest backwards. */
+  return Effect.fn("LogSearch.find")(function* <Log>(
+    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
+    within: BlockRange,
+    newestFirst: boolean,
+  ): Effect.fn.Return<ReadonlyArray<Log>, E> {
+    let { from: low, to: high } = within
+    for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
+      const span = yield* Ref.get(spans)
+      const whole = high - low < span
+      const from = whole || !newestFirst ? low : high - span + 1n
+      const to = whole || newestFirst ? high : low + span - 1n
+      const answer = yield* Effect.result(ask({ from, to }))
+      if (answer._tag === "Failure") {
+        if (isTooWide(answer.failure) && from < to) {
+          yield* Ref.set(spans, (to - from + 1n) / 2n)
+          continue
+        }
+        // If a single block is refused, the range was not the reason.
+        if (from === to) yield* Ref.set(spans, firstSpan)
+        return yield* Effect.fail(answer.failure)
+      }
+      if (answer.success.length > 0) return answer.success
+      if (!whole) yield* Ref.update(spans, wider)
+      if (newestFirst) high = from - 1n
+      else low = to + 1n
+    }
+    return []
+  })
+}
+
+/**
+ * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a
+ * block that the node lacks do not become better by a narrower question.
+ */
+export const isTooManyBlocks = (error: ChainUnavailable): boolean =>
+  isTooLarge(error) || (/\b(?:blocks?|range|logs)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
+
+/** Whether a refusal speaks of the size of the answer. Even a single block can have too large a one. */
+export const isTooLarge = (error: ChainUnavailable): boolean =>
+  error.reason === "AnswerTooLarge" ||
+  error.status === 413 ||
+  (/\b(?:results?|response size)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
+
+const isOtherwise = ({ detail = "" }: ChainUnavailable) =>
+  /\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable|cannot be found|not available|pruned|failed to/iu.test(
+    detail,
+  )
