@@ -14,7 +14,7 @@ import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schem
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { listed } from "../platform/Issues.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { filled } from "../payments/Request.ts"
+import { filled } from "../payments/Act.ts"
 import { Availability } from "../payments/Availability.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"

@@ -5,7 +5,7 @@ import { RateLimited } from "../../schema/Errors.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Limit, Remaining, Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
-import type { PaymentGuard } from "../payments/Request.ts"
+import type { PaymentGuard } from "../payments/Act.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 
 /** Reveals and unseals; each guess at sealed words counts. */

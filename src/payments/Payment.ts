@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
-import { AddressText, HexText, Word } from "./Hex.ts"
+import { AddressText, HexText, Word } from "./chain/Eip3009.ts"
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
 

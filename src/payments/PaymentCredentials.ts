@@ -1,5 +1,5 @@
 /** Judges the credential of a request: valid, already used by the same purchase, or refused. */
-import { Context, Effect, Layer, Option, type Schema } from "effect"
+import { Context, Effect, Layer, Option, type Schema, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
@@ -8,16 +8,114 @@ import type { Attempt } from "./store/Attempt.ts"
 import type { PayerBalance } from "./store/Claim.ts"
 import { Lookup } from "./store/Lookup.ts"
 import type { SoldAct } from "./Act.ts"
-import type { ChainPayment, Payment, PaymentRejected } from "./Payment.ts"
+import { type ChainPayment, type Payment, PaymentRejected } from "./Payment.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
-import type { ChainUnavailable } from "./chain/Rpc.ts"
-import { alreadyUsed, unexplained } from "./chain/Eip3009.ts"
-import { refuseMember } from "./verify/Offer.ts"
+import { ChainUnavailable } from "./chain/Rpc.ts"
+import { alreadyUsed, type SignedAuthorization, unexplained } from "./chain/Eip3009.ts"
+import { longestLife, refuseMember } from "./verify/Offer.ts"
 import { type PaymentHeader, read as readHeader } from "./verify/Header.ts"
 import { TokenWatch } from "./chain/NodeWatch.ts"
-import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
 import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
+import { Chain } from "./chain/Chain.ts"
+import { type Conclusion, Evidence } from "./chain/Evidence.ts"
+import { UnmatchedPayments } from "./store/Unmatched.ts"
+
+/** Seconds around an authorization's expiry in which its use is searched for. */
+const searchedSeconds = 86_400n
+
+/** Authorizations followed concurrently. Each may take many node requests. */
+const followedAtOnce = 4
+
+/** Whether no third party can have had the signature for long, so that its presenter may claim the payment. */
+const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms, now: bigint) =>
+  validAfter <= now && now < validBefore && validBefore <= now + longestLife(terms)
+
+const used = (message: string) => new PaymentRejected({ reason: alreadyUsed, message })
+
+const secondsOf = (millis: number) => BigInt(Math.floor(millis / 1000))
+
+const unclaimed = (transaction: string) =>
+  used(
+    `This authorization paid us in transaction ${transaction}, but belongs to no purchase here. The payment is recorded for the operator. Do not sign again before the operator has decided. This request charged nothing.`,
+  )
+
+const unsearched = used(
+  "This authorization was used or cancelled. The server does not search for one that expires more than a day from now, or expired more than a day ago. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
+)
+
+const unprovenBy = (reason: string) => new ChainUnavailable({ method: "Evidence.usedBy", reason })
+
+/** The refusal of an authorization that ended in a final block without paying. */
+const endedBy = ({ reason, transaction }: Conclusion & { readonly _tag: "Void" }) => {
+  const where = transaction === undefined ? " in a transaction" : ` in transaction ${transaction}`
+  return reason === "authorization_canceled"
+    ? used(`The wallet cancelled this authorization${where}, so it never pays. Nothing was charged. Sign a new one.`)
+    : used(
+        `This authorization was used${where}, which did not pay us its amount. This request charged nothing. Sign a new one.`,
+      )
+}
+
+/** Follows the money of a used authorization that no attempt holds: it may have paid us before its request arrived. */
+const tracer = Effect.gen(function* () {
+  const chain = yield* Chain
+  const { usedBy } = yield* Evidence
+  const unmatched = yield* UnmatchedPayments
+  const clock = yield* DatabaseClock
+  const turn = yield* Semaphore.make(followedAtOnce)
+
+  /** The transfer that paid us. A forged authorization costs nothing, so only a used one starts a search. */
+  const follow = Effect.fnUntraced(function* (
+    authorization: SignedAuthorization,
+    refusal: PaymentRejected,
+    now: bigint,
+  ) {
+    const { validBefore } = authorization
+    if (validBefore > now + searchedSeconds || validBefore < now - searchedSeconds) {
+      return yield* refusal.reason === alreadyUsed ? unsearched : refusal
+    }
+    const found = yield* usedBy(authorization)
+    if (found._tag === "Paid") return found
+    const isUnused = found._tag === "Open" ? found.unused : found.reason === "authorization_expired"
+    // The dry run reported it used: an unused state is a contradiction between two nodes.
+    if (isUnused && refusal.reason !== alreadyUsed) return yield* refusal
+    if (isUnused || found._tag === "Open")
+      return yield* unprovenBy("nothing is final, or answers contradict each other")
+    return yield* endedBy(found)
+  }, turn.withPermits(1))
+
+  /**
+   * The payment that a refused one has already made and that may be claimed. Otherwise fails with an accurate refusal, or
+   * with `ChainUnavailable` while nothing is proven.
+   */
+  const trace = Effect.fn("PaymentCredentials.trace")(function* (
+    payment: ChainPayment,
+    refusal: PaymentRejected,
+    terms: Terms,
+  ) {
+    const { authorization } = payment
+    const now = secondsOf((yield* clock.now).millis)
+    const recorded = yield* unmatched.find(payment)
+    if (Option.isSome(recorded)) {
+      const { foundAtMillis, transaction } = recorded.value
+      // Recorded while it is fresh, it may be claimed as long as that lasts.
+      const isClaimable = [secondsOf(foundAtMillis), now].every((at) => isFresh(authorization, terms, at))
+      if (!isClaimable) return yield* unclaimed(transaction)
+    }
+    const { block, transaction } = yield* follow(authorization, refusal, now)
+    const final = yield* chain.final
+    if (isFresh(authorization, terms, now) && final.timestamp < authorization.validBefore) {
+      // Its block may be reorganised.
+      const fromBlock = block.number < final.number ? block.number : final.number
+      return { ...payment, fromBlock, transaction: Option.some(transaction) } satisfies ChainPayment
+    }
+    if (!(yield* chain.isFinal(block))) return yield* unprovenBy("paid in a block that is not final")
+    return yield* unclaimed(transaction)
+  })
+
+  return trace
+})
 
 export interface CredentialRequest extends CardRequest {
   readonly key: string
@@ -78,7 +176,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       const verifier = yield* PaymentVerifier
       const cards = yield* Effect.serviceOption(CardRail)
       const lookup = yield* Lookup
-      const { trace } = yield* UsedAuthorization
+      const trace = yield* tracer
       const token = yield* TokenWatch
 
       /** The purchase's own attempt that used the payment. Fails with a conflict if another purchase used it. */

@@ -1,13 +1,19 @@
 /** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Ledger from "./store/Ledger.ts"
 import * as Facilitator from "./settle/Facilitator.ts"
 import * as Relayer from "./settle/Relayer.ts"
 import * as Sweeps from "./Sweeps.ts"
 import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { DatabaseClock } from "../platform/DatabaseClock.ts"
-import { Availability } from "./Availability.ts"
+import { Availability, Selling } from "./Availability.ts"
+import { Claim } from "./store/Claim.ts"
+import { Settled, Sweep } from "./store/Due.ts"
+import { Fail } from "./store/Fail.ts"
+import { Lookup } from "./store/Lookup.ts"
+import { Refunds } from "./store/Refunds.ts"
+import { Settle } from "./store/Settle.ts"
+import { UnmatchedPayments } from "./store/Unmatched.ts"
 import { CardProcessor, type CardProcessorConfig } from "./card/Processor.ts"
 import { CardRail, type CardRailConfig } from "./card/Rail.ts"
 import { Broadcasts } from "./settle/Broadcasts.ts"
@@ -20,14 +26,24 @@ import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { type Limits, relayerLimits, type Settlement } from "./settle/Settlement.ts"
 import { Chain } from "./chain/Chain.ts"
-import type { FacilitatorKey } from "./settle/Supported.ts"
+import type { FacilitatorKey } from "./settle/Facilitator.ts"
 import { NodeWatch, TokenWatch } from "./chain/NodeWatch.ts"
 import { Signatures } from "./verify/Signature.ts"
 import { Evidence } from "./chain/Evidence.ts"
 import { Transfers } from "./chain/Transfers.ts"
 import { longestLife } from "./verify/Offer.ts"
-import { UsedAuthorization } from "./verify/UsedAuthorization.ts"
 import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
+
+/** The store of paid attempts: claimed once, ended once, answered with the same bytes for ever. */
+export const ledger = Layer.mergeAll(
+  Claim.layer,
+  Selling.layer,
+  Settle.layer,
+  Fail.layer,
+  Sweep.layer,
+  Settled.layer,
+  Refunds.layer,
+).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))
 
 export type SettlementConfig =
   | {
@@ -93,7 +109,6 @@ const rails = (payments: PaymentsConfig) => {
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   return Layer.mergeAll(
     PaymentVerifier.layer.pipe(Layer.provide(Signatures.layer)),
-    UsedAuthorization.layer,
     Sweeps.layer({ sweepEvery, longestLife: life }).pipe(
       Layer.provideMerge(
         Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
@@ -102,7 +117,7 @@ const rails = (payments: PaymentsConfig) => {
     NodeWatch.layer(sender),
     TokenWatch.layer(terms),
   ).pipe(
-    Layer.provide(Evidence.layer),
+    Layer.provideMerge(Evidence.layer),
     Layer.provide(
       Transfers.layer({ terms, longestLife: life, everyMillis: scanSweeps * Duration.toMillis(sweepEvery) }),
     ),
@@ -132,5 +147,5 @@ export const layer = (payments: Configured, grace: Duration.Duration) =>
     Layer.provideMerge(Availability.layer),
     Layer.provideMerge(isMissing(payments) ? Layer.empty : sales(payments, grace)),
     Layer.provideMerge(Challenges.layer),
-    Layer.provideMerge(Ledger.layer),
+    Layer.provideMerge(ledger),
   )

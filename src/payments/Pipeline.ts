@@ -6,13 +6,12 @@ import { FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { timestampOf } from "../platform/Time.ts"
 import * as Trace from "../platform/Trace.ts"
-import type { PaidAct } from "./Act.ts"
+import { readBody, fingerprintOf, type PaidAct, type PaidRequest, paidTwice, type PaymentGuard } from "./Act.ts"
 import { Availability } from "./Availability.ts"
 import { CardRail, isForCards } from "./card/Rail.ts"
 import { Challenges, type Outcome } from "./Challenge.ts"
 import { Purchases, refuseConflicts } from "./Purchase.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { bodyOf, fingerprintOf, type PaidRequest, type PaymentGuard, paidTwice } from "./Request.ts"
 import { Lookup } from "./store/Lookup.ts"
 import * as PaymentHeader from "./verify/Header.ts"
 
@@ -50,7 +49,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       const payment = request.payment === undefined ? undefined : PaymentHeader.read(request.payment)
       const key = yield* PaymentHeader.keyOf({ key: request.key, payment, isPaid })
 
-      const body = yield* bodyOf(act, request)
+      const body = yield* readBody(act, request)
       const acceptedAtMillis = yield* clock.estimate
       const at = { millis: acceptedAtMillis, day: timestampOf(acceptedAtMillis).slice(0, 10) }
       const { check, claims, input } = yield* act.read({ ...body, ...request.parameters }, at)

@@ -7,16 +7,15 @@ import { log } from "../platform/LogMessages.ts"
 import { CardProcessor } from "./card/Processor.ts"
 import { Chain } from "./chain/Chain.ts"
 import { Evidence, findingOf } from "./chain/Evidence.ts"
-import { isFinalBy } from "./chain/Questions.ts"
+import { isFinalBy } from "./chain/Rpc.ts"
 import { changed, inquiryTimed } from "./Changes.ts"
 import { apartOf, decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision.ts"
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
 import type { Attempt, FailureVerdict, PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
-import { type OpenInquiry, Sweep } from "./store/Due.ts"
+import { type OpenInquiry, Settled, Sweep } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
-import { Settled } from "./store/Settled.ts"
 
 /** Minimum time between two inquiries that clients cause. No `Retry-After` is shorter. */
 export const inquiryInterval = Duration.seconds(2)
@@ -81,7 +80,7 @@ interface Inquiry {
 export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/payments/Reconciler", {
   make: Effect.fnUntraced(function* (config: ReconcilerConfig) {
     const { evidence } = yield* Evidence
-    const node = yield* (yield* Chain).questions
+    const node = yield* Chain
     const cards = yield* Effect.serviceOption(CardProcessor)
     const { settle } = yield* Settle
     const settled = yield* Settled

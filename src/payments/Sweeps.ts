@@ -9,8 +9,7 @@ import type { Rail } from "./Payment.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { forgetFinal } from "./settle/Broadcasts.ts"
 import type { Attempt } from "./store/Attempt.ts"
-import { Sweep } from "./store/Due.ts"
-import { Settled } from "./store/Settled.ts"
+import { Settled, Sweep } from "./store/Due.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 
 export interface SweepsConfig {

@@ -6,7 +6,7 @@ import { type Hex, numberToHex, pad } from "viem"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
 import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
 import type { Conclusion } from "../../src/payments/chain/Evidence.ts"
-import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Questions.ts"
+import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Rpc.ts"
 import { address, authorization, logsOf, word } from "../lab/TransferLogs.ts"
 import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
 

@@ -6,9 +6,8 @@ import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
-import { Sweep } from "../../src/payments/store/Due.ts"
+import { Settled, Sweep } from "../../src/payments/store/Due.ts"
 import type { Rail } from "../../src/payments/Payment.ts"
-import { Settled } from "../../src/payments/store/Settled.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const row = (checks: number) => ({ id: "an attempt", state: "pending", checks }) as Attempt

@@ -6,7 +6,7 @@ import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../../src/altar/witness/WitnessStones.ts"
 import { PaidActs } from "../../src/payments/Act.ts"
 import { Claim } from "../../src/payments/store/Claim.ts"
-import * as PaymentLedger from "../../src/payments/store/Ledger.ts"
+import * as Payments from "../../src/payments/Payments.ts"
 import { Settle } from "../../src/payments/store/Settle.ts"
 import { PaymentTerms, usdc } from "../../src/payments/PaymentTerms.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -54,7 +54,7 @@ const layer = (url: string) => {
     settledBy: "the benchmark",
     isCatalogued: false,
   } as const
-  return PaymentLedger.layer.pipe(
+  return Payments.ledger.pipe(
     Layer.provide(acts),
     Layer.provide(WitnessStones.layer),
     Layer.provide(Layer.merge(WitnessChain.layer, Reveals.layer)),

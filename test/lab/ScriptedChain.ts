@@ -2,8 +2,7 @@
 import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
 import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
-import type { Header, RangeLogs, ScanNode } from "../../src/payments/chain/Questions.ts"
-import type { Ask, ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
+import type { Ask, ChainUnavailable, Header, RangeLogs, ScanNode } from "../../src/payments/chain/Rpc.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })

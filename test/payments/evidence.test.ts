@@ -8,7 +8,7 @@ import { logSearch } from "../../src/payments/chain/LogSearch.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import type { BlockRange } from "../../src/payments/chain/Questions.ts"
+import type { BlockRange } from "../../src/payments/chain/Rpc.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
 import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
@@ -68,7 +68,7 @@ const scene = Effect.gen(function* () {
   const node = Context.get(services, Chain)
   // A scan that has read as far and found nothing, because its node had no logs.
   const table: Evidence.Table<never> = { find: () => Effect.succeedNone, hasReadPast: () => Effect.succeed(true) }
-  const asked = { ...Evidence.make(yield* node.questions, table), simulate: node.simulate }
+  const asked = { ...Evidence.make(node, table), simulate: node.simulate }
   const payer = yield* newPayer()
   yield* mine(3)
   const authorization = yield* signed(payer)

@@ -8,7 +8,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, Proxies, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { Settled as SettledStore } from "../../src/payments/store/Settled.ts"
+import { Settled as SettledStore } from "../../src/payments/store/Due.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 interface Receipt {

@@ -4,11 +4,9 @@ import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { toEventSelector } from "viem"
 import { Chain } from "../../src/payments/chain/Chain.ts"
-import type { Log } from "../../src/payments/chain/Eip3009.ts"
-import type { EvidenceNode } from "../../src/payments/chain/Questions.ts"
-import { wordOf } from "../../src/payments/Hex.ts"
+import { type Log, wordOf } from "../../src/payments/chain/Eip3009.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
-import { checked } from "../../src/payments/RefundCheck.ts"
+import { checked } from "../../src/payments/store/Refunds.ts"
 import { carded, prepare, send } from "../lab/buyer/Cards.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
@@ -208,7 +206,7 @@ const check = (logs?: ReadonlyArray<Log>) => {
     Effect.match({ onFailure: ({ message }) => message, onSuccess: ({ amountAtomic }) => amountAtomic }),
     Effect.provide([
       Layer.mock(Chain, {
-        questions: Effect.succeed({ receiptOf } as Partial<EvidenceNode<never>> as EvidenceNode<never>),
+        receiptOf,
         isFinal: () => Effect.succeed(true),
       }),
       Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),

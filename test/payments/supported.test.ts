@@ -7,7 +7,6 @@ import { Settlement } from "../../src/payments/settle/Settlement.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Facilitator from "../../src/payments/settle/Facilitator.ts"
-import * as Supported from "../../src/payments/settle/Supported.ts"
 import { json, listening, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { lasting, terms } from "../lab/TransferLogs.ts"
@@ -45,7 +44,7 @@ describe.concurrent("a facilitator's list of supported payments", () => {
           asked.push(`${method} ${path} ${body}${uris}`)
           return reply
         })
-        const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
+        const ask = yield* Facilitator.supported({ url: `${url}/base/`, key: Option.some(key) }, network)
         const found = yield* Effect.result(ask)
         const { host } = new URL(url)
         assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
@@ -153,10 +152,10 @@ describe.concurrent("a settlement call", () => {
     Effect.gen(function* () {
       const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
       const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
-      const { message } = yield* Effect.flip(Supported.unredirected({ url, key: Option.none() }))
+      const { message } = yield* Effect.flip(Facilitator.unredirected({ url, key: Option.none() }))
       assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
       const still = yield* serve(async () => json({ error: "no payment" }, 400))
-      yield* Supported.unredirected({ url: still, key: Option.none() })
+      yield* Facilitator.unredirected({ url: still, key: Option.none() })
     }),
   )
 

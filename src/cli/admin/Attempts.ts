@@ -2,7 +2,7 @@
 import { Console, Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { Refunds, type Returnable } from "../../payments/store/Refunds.ts"
-import * as Unresolved from "../../payments/store/Unresolved.ts"
+import { inspect, type InspectedAttempt, unresolved } from "../../payments/store/Lookup.ts"
 import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
@@ -18,7 +18,7 @@ const age = (seconds: number) =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3_600)} h`
 
-const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
+const evidenceOf = (attempt: InspectedAttempt): string =>
   [
     attempt.transaction === null ? undefined : `transaction ${attempt.transaction}`,
     attempt.broadcast === null
@@ -32,7 +32,7 @@ const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
     .join("; ") || "nothing was found on the chain yet"
 
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
-const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unresolved.InspectedAttempt): string => {
+const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: InspectedAttempt): string => {
   if (finality === "lost")
     return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operating.md, A lost payment."
   if (state !== "pending") return "It has ended; nothing remains to do."
@@ -45,7 +45,7 @@ const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unr
       : "It expired; it ends once a final block proves it."
 }
 
-const told = (attempt: Unresolved.InspectedAttempt) =>
+const told = (attempt: InspectedAttempt) =>
   [
     `${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`,
     `  key       ${attempt.idempotencyKey}`,
@@ -57,12 +57,7 @@ const told = (attempt: Unresolved.InspectedAttempt) =>
     .map(plain)
     .join("\n")
 
-const tell = (
-  flags: DatabaseFlags,
-  attempts: ReadonlyArray<Unresolved.InspectedAttempt>,
-  none: string,
-  more: object = {},
-) =>
+const tell = (flags: DatabaseFlags, attempts: ReadonlyArray<InspectedAttempt>, none: string, more: object = {}) =>
   flags.json
     ? Console.log(
         JSON.stringify({
@@ -106,7 +101,7 @@ export const attempts = command("attempts", {
       flags,
       Effect.gen(function* () {
         const unmatched = yield* (yield* Refunds).due(flags.limit)
-        const open = yield* Unresolved.list(flags.limit)
+        const open = yield* unresolved(flags.limit)
         yield* tell(flags, open, "Every attempt has ended.", { unmatched: unmatched.map(unmatchedJson) })
         if (!flags.json && unmatched.length > 0) yield* Console.log(`\n${unmatched.map(toldUnmatched).join("\n\n")}`)
       }),
@@ -122,7 +117,7 @@ export const attempt = command("attempt", {
     run(
       flags,
       Effect.gen(function* () {
-        const found = yield* Unresolved.find(flags.what, flags.limit)
+        const found = yield* inspect(flags.what, flags.limit)
         if (found.length > 0) return yield* tell(flags, found, "")
         return yield* new CommandFailure({
           message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,

@@ -6,7 +6,7 @@ import { production } from "../../server/config/Config.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
-import * as Supported from "../../payments/settle/Supported.ts"
+import * as Facilitator from "../../payments/settle/Facilitator.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
@@ -40,9 +40,9 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
     runCheck(
       "facilitator",
       [],
-      Supported.make(settlement, terms.network).pipe(
+      Facilitator.supported(settlement, terms.network).pipe(
         Effect.flatMap((ask) => ask),
-        Effect.andThen(Supported.unredirected(settlement)),
+        Effect.andThen(Facilitator.unredirected(settlement)),
         Effect.as(ok("facilitator", `${host} settles exact payments on ${terms.network}`)),
         Effect.scoped,
       ),

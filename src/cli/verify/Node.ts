@@ -1,7 +1,7 @@
 /** A node of the reader's choice, asked with limits on size and time. */
 import { Effect, Schema } from "effect"
 import { HttpBody, HttpClientRequest } from "effect/http"
-import { AddressText, HexText, Word } from "../../payments/Hex.ts"
+import { AddressText, HexText, Word } from "../../payments/chain/Eip3009.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { plain } from "../Output.ts"

@@ -11,8 +11,7 @@ import { trustIn } from "../log/Policy.ts"
 import { report } from "./Report.ts"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { holds, open, type ReceiptCheck, same } from "../../buyer/receipt/Checks.ts"
-import { inLowerCase } from "../../payments/Hex.ts"
-import { authorizationStateData, pays } from "../../payments/chain/Eip3009.ts"
+import { authorizationStateData, inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
 
 const broken = (says: string): ReceiptCheck => ({ name: "payment", state: "broken", says })
 

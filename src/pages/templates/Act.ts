@@ -17,7 +17,7 @@ import {
 } from "./ActList.ts"
 import { code, evidence, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { filled } from "../../payments/Request.ts"
+import { filled } from "../../payments/Act.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"

@@ -1,7 +1,7 @@
 /** The candle wall, and the form that lights a candle, on the wall or on an altar's page. */
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
-import { filled } from "../../payments/Request.ts"
+import { filled } from "../../payments/Act.ts"
 import * as Candle from "./Candle.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, hrefOf, type Page, pager } from "./Layout.ts"

@@ -4,7 +4,7 @@ import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/Witn
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, evidence, receiptTable, recordTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { filled } from "../../payments/Request.ts"
+import { filled } from "../../payments/Act.ts"
 import { heading, type Page } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"

@@ -1,13 +1,79 @@
-/** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
-import * as CardChallenge from "./Challenge.ts"
-import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+/** Offers a card charge for one request by a challenge of the Machine Payments Protocol, and verifies its credential. */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../Act.ts"
 import { type CardPayment, centsOf, PaymentRejected } from "../Payment.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
+
+/** `request` and `opaque` are canonical JSON in base64url. The credential returns them unchanged. */
+const Challenge = Schema.Struct({
+  id: Schema.NonEmptyString,
+  realm: Schema.String,
+  method: Schema.String,
+  intent: Schema.String,
+  request: Schema.String,
+  expires: Schema.optionalKey(Schema.String),
+  digest: Schema.optionalKey(Schema.String),
+  opaque: Schema.optionalKey(Schema.String),
+})
+type Challenge = typeof Challenge.Type
+
+type Terms = Omit<Challenge, "id">
+
+const encoded = (value: Schema.Json): string => Buffer.from(canonicalJson(value)).toString("base64url")
+
+/** The HMAC of all bound fields, each in its own place. Only holders of the secret can make one. */
+const idOf = ({ digest, expires, intent, method, opaque, realm, request }: Terms, secret: Redacted.Redacted<string>) =>
+  createHmac("sha256", Redacted.value(secret))
+    .update([realm, method, intent, request, expires ?? "", digest ?? "", opaque ?? ""].join("|"))
+    .digest("base64url")
+
+const signedChallenge = (terms: Terms, secret: Redacted.Redacted<string>): Challenge => ({
+  ...terms,
+  id: idOf(terms, secret),
+})
+
+const isOurs = (challenge: Challenge, secret: Redacted.Redacted<string>): boolean => {
+  const [given, made] = [Buffer.from(challenge.id), Buffer.from(idOf(challenge, secret))]
+  return given.length === made.length && timingSafeEqual(given, made)
+}
+
+/** Headers are limited to Latin-1. Clients of the protocol decode the escapes. */
+const quoted = (text: string) =>
+  `"${text
+    .replaceAll(/["\\]/gu, "\\$&")
+    .replaceAll(/[\u0100-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`
+
+/** The value of `WWW-Authenticate`. */
+const headerOf = (challenge: Challenge, description: string): string => {
+  const { digest, expires, id, intent, method, opaque, realm, request } = challenge
+  const parameters = Object.entries({ id, realm, method, intent, request, description, digest, expires, opaque })
+  return `Payment ${parameters.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${quoted(value)}`])).join(", ")}`
+}
+
+const fromCredential = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      challenge: Challenge,
+      payload: Schema.Struct({ spt: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,255}$/u)) }),
+    }),
+  ),
+)
+
+/** Reads the answered challenge and the granted token of a `Payment` credential; none if it is malformed. */
+const readCredential = (header: string): Option.Option<{ readonly challenge: Challenge; readonly token: string }> => {
+  const [, text] = /^Payment\s+(\S+)$/iu.exec(header) ?? []
+  return text === undefined
+    ? Option.none()
+    : Option.map(fromCredential(Buffer.from(text, "base64url").toString()), ({ challenge, payload }) => ({
+        challenge,
+        token: payload.spt,
+      }))
+}
 
 export interface CardRequest {
   readonly method: string
@@ -51,7 +117,7 @@ export const cardCredentialIn = (authorization: string | undefined): string | un
 
 /** Binds a challenge to method, URL and key by its opaque part, and to the body by its digest (RFC 9530). */
 const bindingOf = ({ body, key, method, url }: CardRequest) => ({
-  opaque: CardChallenge.encoded({
+  opaque: encoded({
     request: createHash("sha256")
       .update(`${method}\n${url}\n${key ?? ""}`)
       .digest("base64url"),
@@ -66,13 +132,13 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
     const clock = yield* DatabaseClock
 
     const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
-      CardChallenge.make(
+      signedChallenge(
         {
           realm,
           method: "stripe",
           intent: "charge",
           expires,
-          request: CardChallenge.encoded({
+          request: encoded({
             amount: centsOf(act.priceAtomic).toString(),
             currency: "usd",
             methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
@@ -87,13 +153,13 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
       if (!isForCards(act)) return Option.none()
       const now = yield* clock.estimate
       const challenge = challengeFor(act, request, timestampOf(now + challengeLife))
-      return Option.some(CardChallenge.headerOf(challenge, act.description))
+      return Option.some(headerOf(challenge, act.description))
     })
 
     /** Verifies a credential against the challenge that this request would be offered. */
     const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
       if (!isForCards(act)) return yield* notHere
-      const credential = CardChallenge.read(header)
+      const credential = readCredential(header)
       if (Option.isNone(credential)) {
         return yield* reject(
           "malformed_credential",
@@ -101,7 +167,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
         )
       }
       const { challenge, token } = credential.value
-      if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
+      if (challenge.expires === undefined || !isOurs(challenge, secret)) {
         return yield* reject("invalid_challenge", "This card challenge is not from this server. Request a new one.")
       }
       if (challenge.id !== challengeFor(act, request, challenge.expires).id) {

@@ -4,33 +4,41 @@ import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted
 import { type Hex, numberToHex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
-import { AddressText, HexText, inLowerCase, Quantity, Word } from "../Hex.ts"
 import {
+  AddressText,
   authorizationStateData,
   balanceData,
   endTopics,
+  HexText,
+  inLowerCase,
   type Log,
+  Quantity,
   reasonOf,
   settlementCall,
   type SignedAuthorization,
   type TokenLog,
   topicOf,
   transferTopic,
+  Word,
 } from "./Eip3009.ts"
 import type { InFlight } from "../store/Claim.ts"
 import { isTooLarge, isTooManyBlocks, logSearch } from "./LogSearch.ts"
-import { type BlockId, type BlockRange, type EvidenceNode, isFinalBy, type ScanNode } from "./Questions.ts"
 import {
   atBlock,
+  type BlockId,
   type BlockParameter,
+  type BlockRange,
   both,
   call,
   callForWord,
   type ChainUnavailable,
+  type EvidenceNode,
   getTransactionCount,
+  isFinalBy,
   malformedAnswer,
   question,
   revertOf,
+  type ScanNode,
 } from "./Rpc.ts"
 
 const Block = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
@@ -217,8 +225,8 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     const isFinal = (block: BlockId) => isFinalBy(questions, block)
 
     return {
+      ...questions,
       simulate,
-      questions: Effect.succeed(questions),
       isFinal,
       final,
       balanceBefore,

@@ -4,20 +4,20 @@ import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Found } from "../decision.ts"
-import { inLowerCase } from "../Hex.ts"
-import { Chain } from "./Chain.ts"
 import {
   alreadyUsed,
   amountPaid,
   canceledTopic,
   endIn,
+  inLowerCase,
   isPayment,
   pays,
   type SignedAuthorization,
   type TokenLog,
   usedTopic,
 } from "./Eip3009.ts"
-import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Questions.ts"
+import { Chain } from "./Chain.ts"
+import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Rpc.ts"
 import type { ScannedTransfer } from "./TransferRows.ts"
 import { Transfers } from "./Transfers.ts"
 
@@ -181,7 +181,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
 export class Evidence extends Context.Service<Evidence>()("spirit-altar/payments/chain/Evidence", {
   make: Effect.gen(function* () {
     const chain = yield* Chain
-    return make(yield* chain.questions, yield* Transfers)
+    return make(chain, yield* Transfers)
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

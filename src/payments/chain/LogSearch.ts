@@ -1,7 +1,6 @@
 /** Searches logs in ranges that the provider accepts, and learns the accepted number of blocks from its refusals. */
 import { Effect, Ref } from "effect"
-import type { BlockRange } from "./Questions.ts"
-import type { ChainUnavailable } from "./Rpc.ts"
+import type { BlockRange, ChainUnavailable } from "./Rpc.ts"
 
 /** Blocks of the first query. Most providers accept as many. */
 const firstSpan = 2_000n

@@ -1,7 +1,7 @@
 /** The state of the node and of our relayer, for monitoring. */
 import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import type { Address } from "../../../schema/Common.ts"
-import { Quantity, wordOf } from "../Hex.ts"
+import { Quantity, wordOf } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
 import {
   type Ask,

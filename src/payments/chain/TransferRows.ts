@@ -1,5 +1,5 @@
 /** The table of transfers to us that the scan has read, and how far it has read the chain. */
-import type { Transfer } from "./Eip3009.ts"
+import { AddressText, type Transfer, Word } from "./Eip3009.ts"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Hex } from "viem"
@@ -7,8 +7,7 @@ import type { Address } from "../../../schema/Common.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { AddressText, Word } from "../Hex.ts"
-import type { Block, BlockId } from "./Questions.ts"
+import type { Block, BlockId } from "./Rpc.ts"
 
 export interface Token {
   /** CAIP-2. */

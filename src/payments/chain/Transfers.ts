@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Block, BlockId, ScanNode, Topics } from "./Questions.ts"
+import type { Block, BlockId, ScanNode, Topics } from "./Rpc.ts"
 import { Chain } from "./Chain.ts"
 import {
   addressIn,

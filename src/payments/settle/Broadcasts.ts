@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
-import { HexText, Word } from "../Hex.ts"
+import { HexText, Word } from "../chain/Eip3009.ts"
 import type { Attempt } from "../store/Attempt.ts"
 
 /** A signed transaction under a nonce of a key. */

@@ -1,16 +1,14 @@
 /** Settles by our own relayer key, one transaction for each payment. */
-import { Cause, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
-import type { Hex } from "viem"
-import { privateKeyToAccount } from "viem/accounts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
+import * as Sender from "./Sender.ts"
+import { Cause, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { type Hex, parseTransaction } from "viem"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { log } from "../../platform/LogMessages.ts"
-import { inLowerCase } from "../Hex.ts"
+import { alreadyUsed, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
-import { chainIdOf } from "../chain/Eip3009.ts"
-import { Broadcasts } from "./Broadcasts.ts"
-import * as RelayerNode from "./RelayerNode.ts"
-import * as Sender from "./Sender.ts"
+import { Broadcasts, type InFlight } from "./Broadcasts.ts"
 import {
   type Funds,
   type Limits,
@@ -19,7 +17,129 @@ import {
   type Submission,
   type Unpaid,
 } from "./Settlement.ts"
-import * as Tending from "./Tending.ts"
+import {
+  currentFees,
+  emptyGas,
+  type Fee,
+  highestFee,
+  raisedFee,
+  refusalOf,
+  make as makeNode,
+  settlementGas,
+  type RelayerNode,
+} from "./RelayerNode.ts"
+
+interface TendingOptions {
+  readonly node: RelayerNode
+  readonly broadcasts: Broadcasts["Service"]
+  readonly account: PrivateKeyAccount
+  /** Age in milliseconds at which a transaction that waits in the node counts as stuck. */
+  readonly stuckAfter: number
+}
+
+/** Pause between two rounds. A key without transactions in flight costs one read of its newest nonce. */
+const every = Duration.seconds(1)
+
+/** Milliseconds after which a transaction that the node does not know is sent again: the node may only lag. */
+const lostAfter = 2_000
+
+/** Transactions of a round, more than may be in flight by the default. */
+const tendedAtOnce = 64
+
+/** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
+const tend = Effect.fnUntraced(function* ({ account, broadcasts, node, stuckAfter }: TendingOptions) {
+  const { address } = account
+  const sender = inLowerCase(address)
+
+  const empty = (chainId: number, nonce: number, fee: Fee): Sender.Call => ({
+    chainId,
+    nonce,
+    to: address,
+    gas: emptyGas,
+    fee,
+  })
+
+  /** The call of a transaction, if its transfer would still pay; otherwise the refusal, if the node gives one. */
+  const paying = Effect.fnUntraced(function* ({ isPayable, raw }: InFlight, fee: Fee) {
+    const { data, gas = 0n, to } = parseTransaction(raw)
+    if (!isPayable || data === undefined || to === null || to === undefined)
+      return { call: undefined, refusal: undefined }
+    const call = { to, data, gas, fee }
+    return yield* node.rehearse(address, call, "latest").pipe(
+      Effect.as({ call, refusal: undefined }),
+      Effect.catch((failure) => {
+        const refusal = refusalOf(failure)
+        return refusal === undefined ? Effect.fail(failure) : Effect.succeed({ call: undefined, refusal })
+      }),
+    )
+  })
+
+  const tendOne = Effect.fnUntraced(function* (one: InFlight, isOldest: boolean) {
+    const { ageMillis, hash, nonce, raw } = one
+    if (ageMillis < lostAfter) return
+    const known = yield* node.transaction(hash)
+    if (typeof known?.blockNumber === "bigint") return
+    const market = yield* currentFees(node)
+    const { chainId = 0, data, maxFeePerGas = 0n } = parseTransaction(raw)
+    // Those behind the oldest one wait for it, unless no block takes them at their fee.
+    const isStuck = ageMillis >= stuckAfter && (isOldest || maxFeePerGas < market.base)
+    if (known !== null && !isStuck) return
+    const raised = raisedFee(market.fee, maxFeePerGas)
+    if (known !== null && raised === undefined) return yield* Effect.ignore(node.send(raw))
+    const fee = raised ?? market.fee
+    const { call, refusal } = yield* paying(one, fee)
+    // A node that lags may not know the block in which this very transaction used the authorization.
+    if (refusal === alreadyUsed && !isStuck) return
+    // Nothing needs outbidding where the node knows no transaction.
+    const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= highestFee(market.fee)
+    const isEmpty = data === undefined
+    if (known === null && (!isStuck || isPriced) && (isEmpty || call !== undefined))
+      return yield* Effect.ignore(node.send(raw))
+    const signed = yield* Sender.sign(
+      account,
+      call === undefined ? empty(chainId, nonce, fee) : { chainId, nonce, ...call },
+    )
+    if (!(yield* broadcasts.replace(hash, signed))) return
+    yield* log("transaction replaced", { nonce, transaction: signed.hash, before: hash })
+    // A node that refuses it, such as for lack of gas, is asked again in the next round.
+    yield* Effect.ignore(node.send(signed.raw))
+  })
+
+  /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
+  const fill = Effect.fnUntraced(function* (nonce: number, behind: InFlight) {
+    if (behind.ageMillis < stuckAfter || (yield* node.count(address, "pending")) > nonce) return
+    const { fee } = yield* currentFees(node)
+    const { chainId = 0 } = parseTransaction(behind.raw)
+    const signed = yield* Sender.sign(account, empty(chainId, nonce, fee))
+    if (yield* broadcasts.fill(signed)) yield* Effect.ignore(node.send(signed.raw))
+  })
+
+  /** The first nonce that may be in no block, as last read. A reorganisation lowers it. */
+  let mined = 0
+
+  const round = Effect.gen(function* () {
+    if ((yield* broadcasts.line(sender, mined)).next <= mined) return
+    mined = yield* node.count(address, "latest")
+    const rows = yield* broadcasts.inFlight(sender, mined, tendedAtOnce)
+    const [oldest] = rows
+    if (oldest === undefined) return
+    if (oldest.nonce > mined) yield* fill(mined, oldest)
+    yield* Effect.forEach(
+      rows,
+      (one) =>
+        Effect.catchCause(
+          tendOne(one, one === oldest),
+          DatabaseWatch.failed("transaction not tended", { nonce: one.nonce }),
+        ),
+      { concurrency: 8, discard: true },
+    )
+  })
+
+  yield* DatabaseWatch.sweeping(Effect.as(round, 0), every, "transactions not tended")
+
+  /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
+  return { look: Effect.map(node.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
+})
 
 export interface RelayerConfig extends Limits {
   readonly privateKey: Redacted.Redacted<Hex>
@@ -47,11 +167,11 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const chain = yield* Chain
       const broadcasts = yield* Broadcasts
       const scope = yield* Effect.scope
-      const node = RelayerNode.make(chain)
+      const node = makeNode(chain)
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const stuckAfter = Duration.toMillis(config.stuckAfter)
       const send = yield* Sender.make(node, broadcasts, account, config)
-      const tending = yield* Tending.start({ node, broadcasts, account, stuckAfter })
+      const tending = yield* tend({ node, broadcasts, account, stuckAfter })
 
       /** Payments that wait in line or are being sent by this server. */
       const sending = new Map<string, Fiber.Fiber<Submission>>()
@@ -101,8 +221,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const receipt = yield* node.receipt(hash)
         if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
         const block = { number: receipt.blockNumber, hash: receipt.blockHash }
-        const { stateAt } = yield* chain.questions
-        if (!hasEnded && (yield* stateAt(payment.authorization, block)).used) return
+        if (!hasEnded && (yield* chain.stateAt(payment.authorization, block)).used) return
         if (!(yield* broadcasts.limit(inLowerCase(from)))) return
         yield* log("payment not made", { attempt, transaction: hash })
       })
@@ -121,12 +240,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       })
 
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
-      const funds = yield* Effect.all([node.balance(account.address), RelayerNode.currentFees(node)], {
+      const funds = yield* Effect.all([node.balance(account.address), currentFees(node)], {
         concurrency: "unbounded",
       }).pipe(
-        Effect.map(([balance, { fee }]): Funds =>
-          balance >= RelayerNode.settlementGas * fee.maxFeePerGas ? "ok" : "failing",
-        ),
+        Effect.map(([balance, { fee }]): Funds => (balance >= settlementGas * fee.maxFeePerGas ? "ok" : "failing")),
         Effect.tap((found) => (found === "ok" ? Effect.void : log("relayer out of gas"))),
         Effect.timeout(solventWithin),
         Effect.orElseSucceed((): Funds => "unknown"),

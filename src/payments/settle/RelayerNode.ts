@@ -1,7 +1,7 @@
 /** The node as the relayer uses it: its transactions, their rehearsals and fees. */
 import { Effect, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
-import { AddressText, HexText, Quantity, Word } from "../Hex.ts"
+import { AddressText, HexText, Quantity, reasonOf, Word } from "../chain/Eip3009.ts"
 import type { JsonRpc } from "../chain/JsonRpc.ts"
 import {
   call,
@@ -13,7 +13,6 @@ import {
   question,
   type Question,
 } from "../chain/Rpc.ts"
-import { reasonOf } from "../chain/Eip3009.ts"
 
 export interface Fee {
   readonly maxFeePerGas: bigint

@@ -1,10 +1,11 @@
 /** Leases attempts that are due for an inquiry, and schedules the next one. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
-import { readable } from "../../platform/Rows.ts"
+import { Moment, readable, rowsOf } from "../../platform/Rows.ts"
 import { madeIn, type Rail } from "../Payment.ts"
-import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
+import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, setVerdict } from "./Attempt.ts"
+import type { Hex } from "viem"
 
 export interface OpenInquiry {
   /** The transaction or intent that the outcome depends on. */
@@ -63,6 +64,76 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
     })
 
     return { lease, defer }
+  }),
+}) {
+  static readonly layer = Layer.effect(this, this.make)
+}
+
+const confirmed = rowsOf(
+  "payment_attempts",
+  Schema.Struct({ id: Schema.String, act: Schema.String, acceptedAt: Moment, transaction: Schema.String }),
+)
+
+export class Settled extends Context.Service<Settled>()("spirit-altar/payments/store/Settled", {
+  make: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const its = sql.literal(`t.name = a.authorization_name AND t.pay_to = a.payment #>> '{authorization,to}'
+      AND t.amount_atomic = a.amount_atomic`)
+
+    /** Acts whose transfer the scan has read in a final block become final, wherever it is. */
+    const confirmAll = confirmed(
+      retryConflicts(sql`
+        UPDATE payment_attempts a SET finality = 'final', settled_block = t.block, doubted_at = NULL,
+          doubted_reason = NULL,
+          current_transaction = CASE WHEN a.transaction <> t.transaction THEN t.transaction END
+        FROM (
+          -- Each part has an index of its own.
+          SELECT id FROM payment_attempts WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402'
+          UNION ALL SELECT id FROM payment_attempts WHERE finality = 'lost'
+        ) open, chain_transfers t
+        WHERE a.id = open.id AND a.finality IN ('pending', 'lost') AND t.is_final AND ${its}
+        RETURNING a.id, a.act, a.accepted_at, t.transaction`),
+    )
+
+    /** The same for one act, whose transfer a node shows in a final block without its logs. */
+    const confirm = Effect.fn("Settled.confirm")((id: string, block: bigint, transaction: Hex) =>
+      retryConflicts(sql`
+        UPDATE payment_attempts SET finality = 'final', settled_block = ${block}::bigint, doubted_at = NULL,
+          doubted_reason = NULL,
+          current_transaction = CASE WHEN transaction <> ${transaction}::text THEN ${transaction}::text END
+        WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' RETURNING id`).pipe(
+        Effect.map((rows) => rows.length > 0),
+      ),
+    )
+
+    /**
+     * Leases acts that a scan of their network should have found or made final by now. Their block was replaced, a node
+     * forgot it, or they were paid with an earlier token.
+     */
+    const leaseUnexplained = Effect.fn("Settled.leaseUnexplained")(function* (limit: number, leaseMillis: number) {
+      const rows = yield* retryConflicts(sql`
+        UPDATE payment_attempts SET next_check_at = now() + ${leaseMillis}::float8 * interval '1 millisecond'
+        WHERE id IN (
+          SELECT a.id FROM payment_attempts a JOIN LATERAL (
+            SELECT max(head_block) AS head, max(final_block) AS final FROM chain_scans
+            WHERE network = a.payment ->> 'network') s ON true
+          WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
+            AND (s.final >= a.settled_block
+              OR s.head >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its}))
+          ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)
+        RETURNING ${sql.literal(attemptColumns)}`)
+      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
+    })
+
+    /** Marks an act as lost if the verdict of the earlier inquiry still stands. True for the first server. */
+    const lose = Effect.fn("Settled.lose")((id: string, { at, reason }: FailureVerdict) =>
+      sql`
+        UPDATE payment_attempts SET finality = 'lost'
+        WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' AND doubted_reason = ${reason}::text
+          AND doubted_at = ${at}::timestamptz RETURNING id`.pipe(Effect.map((rows) => rows.length > 0)),
+    )
+
+    return { confirmAll, confirm, leaseUnexplained, lose }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

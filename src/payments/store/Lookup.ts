@@ -1,12 +1,13 @@
 /** Reads attempts: by key, by held claims, and counts. */
+import * as Batcher from "../../platform/Batcher.ts"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import * as Batcher from "../../platform/Batcher.ts"
-import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { Moment, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
-import type { Claims, ClaimConflict } from "../Act.ts"
+import type { ClaimConflict, Claims } from "../Act.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
+import { literal } from "../../platform/SqlPart.ts"
 
 export interface AttemptState {
   readonly attempt: Option.Option<Attempt>
@@ -151,3 +152,69 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
 }) {
   static readonly layer = Layer.effect(this, this.make)
 }
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  idempotencyKey: Schema.String,
+  act: Schema.String,
+  rail: Schema.Literals(["x402", "card"]),
+  state: Schema.Literals(["pending", "settled", "failed"]),
+  finality: Schema.String,
+  /** Null for a card, like its expiry. */
+  payer: Schema.NullOr(Schema.String),
+  amountAtomic: Schema.String,
+  acceptedAt: Moment,
+  endedAt: Schema.NullOr(Moment),
+  ageSeconds: Schema.Int,
+  /** Expiry of the signed payment, in seconds since 1970. */
+  validBefore: Schema.NullOr(Schema.String),
+  isPayable: Schema.Boolean,
+  checks: Schema.Int,
+  nextCheckAt: Moment,
+  reason: Schema.NullOr(Schema.String),
+  refusal: Schema.NullOr(Schema.String),
+  doubtedReason: Schema.NullOr(Schema.String),
+  doubtedAt: Schema.NullOr(Moment),
+  transaction: Schema.NullOr(Schema.String),
+  broadcast: Schema.NullOr(Schema.String),
+  broadcastNonce: Schema.NullOr(Schema.String),
+  broadcastAt: Schema.NullOr(Moment),
+})
+export type InspectedAttempt = typeof Row.Type
+
+const attemptsOf = rowsOf("payment_attempts", Row)
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(text)
+
+const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.finality, a.payer,
+  a.amount_atomic::text AS amount_atomic, a.accepted_at, a.ended_at,
+  extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
+  COALESCE(a.valid_before > extract(epoch FROM clock_timestamp()), true) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
+  a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
+  b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
+const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
+
+/** Pending attempts, and settled ones that are lost and not acknowledged; oldest first. */
+export const unresolved = Effect.fn("Lookup.unresolved")(function* (limit: number) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* attemptsOf(sql`
+    SELECT ${columns} FROM ${source}
+    WHERE a.state = 'pending' OR (a.finality = 'lost' AND a.acknowledged_at IS NULL)
+    ORDER BY a.accepted_at, a.id LIMIT ${limit}::int`)
+})
+
+/** Attempts with this idempotency key, id, transaction or wallet; newest first. */
+export const inspect = Effect.fn("Lookup.inspect")(function* (what: string, limit: number) {
+  const sql = yield* SqlClient.SqlClient
+  const hex = what.toLowerCase()
+  const which = /^0x[0-9a-f]{64}$/u.test(hex)
+    ? sql`a.transaction = ${hex} OR a.current_transaction = ${hex} OR b.hash = ${hex}`
+    : /^0x[0-9a-f]{40}$/u.test(hex)
+      ? sql`a.payer = ${hex}`
+      : isUuid(what)
+        ? sql`a.id = ${what}::uuid OR a.idempotency_key = ${what}`
+        : sql`a.idempotency_key = ${what}`
+  return yield* attemptsOf(
+    sql`SELECT ${columns} FROM ${source} WHERE ${which} ORDER BY a.accepted_at DESC, a.id LIMIT ${limit}::int`,
+  )
+})

@@ -6,7 +6,7 @@ import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { part } from "../../platform/SqlPart.ts"
-import { Word } from "../Hex.ts"
+import { Word } from "../chain/Eip3009.ts"
 import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
 

@@ -1,6 +1,6 @@
 /** An adversarial chain: blocks that are replaced until they are final, and a node that is stale for as long as it likes. */
 import { Effect, Option } from "effect"
-import type { Block, EvidenceNode } from "../../../src/payments/chain/Questions.ts"
+import type { Block, EvidenceNode } from "../../../src/payments/chain/Rpc.ts"
 import { alreadyUsed, type TokenLog, tooPoor, unexplained } from "../../../src/payments/chain/Eip3009.ts"
 import { logsOf } from "../../lab/TransferLogs.ts"
 
