@@ -1,6 +1,6 @@
 /** Candles and lights: a public dedication for some days, and sealed words that can be unsealed once. */
 import { Schema } from "effect"
-import { HttpApiEndpoint } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Count, listOf, sentence, upTo } from "../Fields.ts"
 import * as Act from "../payments/Act.ts"
 import {
@@ -137,11 +137,19 @@ export const UnsealBody = Schema.Struct({ salt: Salt, words: Words }).annotate({
   examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", words: "The heron will return by May." }],
 })
 
-export const UnsealAnswer = Schema.Struct({
-  ok: Schema.Literal(true),
-  candle: Schema.Struct({ ...Candle.fields, unsealed: Schema.NullOr(Unsealed) }),
-  replayed: Schema.Boolean,
-}).annotate({ identifier: "UnsealAnswer", description: "The candle with its unsealed words." })
+const UnsealedCandle = Schema.Struct({ ...Candle.fields, unsealed: Schema.NullOr(Unsealed) }).annotate({
+  identifier: "UnsealedCandle",
+  description: "A candle with its unsealed words, if any.",
+})
+
+const unsealed = (replayed: boolean) =>
+  Schema.Struct({ ok: Schema.Literal(true), candle: UnsealedCandle, replayed: Schema.Literal(replayed) })
+
+/** 201 the first time, 200 for the same data again. */
+export const unsealAnswers = [
+  unsealed(false).pipe(HttpApiSchema.status(201)).annotate({ description: "The candle with its unsealed words." }),
+  unsealed(true).pipe(HttpApiSchema.status(200)).annotate({ description: "The same words again." }),
+] as const
 
 export class CandleNotFound extends Schema.Error<CandleNotFound>("CandleNotFound")(
   envelope("candle_not_found", "No candle or light has this id.", "Check the id, or take one that /api/candles lists."),

@@ -1,6 +1,6 @@
 /** The free routes of candles: the wall and unsealing. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
 import { listLimit, Uuid } from "../Common.ts"
 import {
@@ -9,7 +9,7 @@ import {
   CandleNotFound,
   CandleNotSettled,
   NotSealed,
-  UnsealAnswer,
+  unsealAnswers,
   UnsealBody,
 } from "./Candle.ts"
 import { CommitmentMismatch } from "./Commitment.ts"
@@ -30,7 +30,7 @@ export const listCandles = HttpApiEndpoint.get("listCandles", "/api/candles", {
 export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:candleId/unseal", {
   params: { candleId: Uuid },
   payload: UnsealBody,
-  success: [UnsealAnswer.pipe(HttpApiSchema.status(200)), UnsealAnswer.pipe(HttpApiSchema.status(201))],
+  success: unsealAnswers,
   error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed, RevealBroken],
 })
   .annotateMerge(

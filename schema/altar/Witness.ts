@@ -1,6 +1,6 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
-import { HttpApiEndpoint } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Count, listOf, Position, sentence } from "../Fields.ts"
 import { settledAct } from "../payments/Act.ts"
 import {
@@ -157,11 +157,14 @@ export const RevealBody = Schema.Struct({
   examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by May." }],
 })
 
-export const RevealAnswer = Schema.Struct({
-  ok: Schema.Literal(true),
-  stone: ListedStone,
-  replayed: Schema.Boolean,
-}).annotate({ identifier: "RevealAnswer", description: "The stone with its reveal." })
+const revealed = (replayed: boolean) =>
+  Schema.Struct({ ok: Schema.Literal(true), stone: ListedStone, replayed: Schema.Literal(replayed) })
+
+/** 201 the first time, 200 for the same data again. */
+export const revealAnswers = [
+  revealed(false).pipe(HttpApiSchema.status(201)).annotate({ description: "The stone with its reveal." }),
+  revealed(true).pipe(HttpApiSchema.status(200)).annotate({ description: "The same reveal again." }),
+] as const
 
 export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFound")(
   envelope(

@@ -1,6 +1,6 @@
 /** The free routes of the witness chain. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
 import { whole } from "../Fields.ts"
 import { listLimit, segmentQuery, Uuid } from "../Common.ts"
@@ -11,7 +11,7 @@ import { RevealBroken } from "./Reveal.ts"
 import {
   AlreadyRevealed,
   ChainSegment,
-  RevealAnswer,
+  revealAnswers,
   RevealBody,
   WitnessAnswer,
   WitnessList,
@@ -47,7 +47,7 @@ export const readWitnessChain = HttpApiEndpoint.get("readWitnessChain", "/api/wi
 export const revealWitnessStone = HttpApiEndpoint.post("revealWitnessStone", "/api/witness/:witnessId/reveal", {
   params: { witnessId: Uuid },
   payload: RevealBody,
-  success: [RevealAnswer.pipe(HttpApiSchema.status(200)), RevealAnswer.pipe(HttpApiSchema.status(201))],
+  success: revealAnswers,
   error: [WitnessNotFound, CommitmentMismatch, AlreadyRevealed, WitnessNotSettled, RevealBroken],
 })
   .annotateMerge(

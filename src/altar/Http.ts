@@ -1,18 +1,17 @@
-/** The free routes of the altar. Reads are raw, since they answer cached bytes with their tag. */
+/** The free routes of the altar. */
 import { Effect, type Schema } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
-import { CandleList, UnsealAnswer, UnsealBody } from "../../schema/altar/Candle.ts"
+import { CandleList } from "../../schema/altar/Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../schema/altar/Catalog.ts"
 import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
 import { PaidGroup } from "../../schema/altar/Sales.ts"
-import { ChainSegment, ListedStone, RevealAnswer, RevealBody, WitnessList } from "../../schema/altar/Witness.ts"
+import { ChainSegment, ListedStone, WitnessList } from "../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../schema/Common.ts"
 import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
-import { body, fresh, refuse } from "../http/Responses.ts"
+import { fresh, refuse } from "../http/Responses.ts"
 import { type Call, UrlCache } from "../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { toMiddleware } from "../platform/Sql.ts"
@@ -54,37 +53,6 @@ const reading = Effect.map(UrlCache, (urls) => {
   }
 })
 
-/** Handlers of openings: 201 the first time, 200 for the same data again. Raw: the body is read strictly. */
-const opening = Effect.map(
-  limits,
-  (limit) =>
-    <Params, Given, Answer extends { readonly replayed: boolean }, E>(
-      given: Schema.Codec<Given, unknown>,
-      answer: Schema.Codec<Answer, Schema.Json>,
-      open: (params: Params, given: Given) => Effect.Effect<Answer, E | SqlError.SqlError>,
-    ) => {
-      const read = body.as(given)
-      const encode = encoderOf(answer)
-      return ({
-        params,
-        request,
-      }: {
-        readonly params: Params
-        readonly request: HttpServerRequest.HttpServerRequest
-      }) =>
-        limit(openings, request).pipe(
-          Effect.andThen(read(request)),
-          Effect.flatMap((words) => open(params, words)),
-          Effect.flatMap((opened) =>
-            Effect.map(encode(opened), (json) =>
-              HttpServerResponse.jsonUnsafe(json, { status: opened.replayed ? 200 : 201 }),
-            ),
-          ),
-          toMiddleware,
-        )
-    },
-)
-
 interface SegmentBody<Link> extends Omit<Segment<Link>, "links"> {
   readonly ok: true
   readonly entries: ReadonlyArray<Link>
@@ -99,19 +67,11 @@ const guide = HttpApiBuilder.group(Api, "guide", (handlers) =>
   Effect.gen(function* () {
     const { altars, field, spirits } = yield* FieldGuide
     const { cached } = yield* reading
-    return handlers
-      .handleRaw(
-        "listSpirits",
-        cached(textOf(SpiritList), () => spirits),
-      )
-      .handleRaw(
-        "listAltars",
-        cached(textOf(AltarList), () => altars),
-      )
-      .handleRaw(
-        "readField",
-        cached(textOf(Field), () => field),
-      )
+    return handlers.handleAll({
+      listSpirits: cached(textOf(SpiritList), () => spirits),
+      listAltars: cached(textOf(AltarList), () => altars),
+      readField: cached(textOf(Field), () => field),
+    })
   }),
 )
 
@@ -120,25 +80,16 @@ const catalogs = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
     const { get } = yield* Catalogs
     const publications = yield* PublicationChain
     const { cached } = yield* reading
-    return handlers
-      .handleRaw(
-        "listElements",
-        cached(textOf(ElementCatalog), () => get("elements")),
-      )
-      .handleRaw(
-        "listCompanions",
-        cached(textOf(CompanionCatalog), () => get("companions")),
-      )
-      .handleRaw(
-        "listPixels",
-        cached(textOf(PixelCatalog), () => get("pixels")),
-      )
-      .handleRaw(
-        "readPublicationChain",
-        cached(segmentOf(PublicationSegment), ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+    return handlers.handleAll({
+      listElements: cached(textOf(ElementCatalog), () => get("elements")),
+      listCompanions: cached(textOf(CompanionCatalog), () => get("companions")),
+      listPixels: cached(textOf(PixelCatalog), () => get("pixels")),
+      readPublicationChain: cached(
+        segmentOf(PublicationSegment),
+        ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
           Effect.catchTag(publications.segment(from, limit), "ChainBroken", brokenIn("entry")),
-        ),
-      )
+      ),
+    })
   }),
 )
 
@@ -146,21 +97,16 @@ export const acts = HttpApiBuilder.group(Api, "acts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* Acts
     const { cached, once } = yield* reading
-    return handlers
-      .handleRaw(
-        "listActs",
-        cached(
-          (page: ActPage) =>
-            Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(page.acts), next: page.next })),
-          ({ query: { before, limit = listDefault } }) => acts.list(limit, before),
-        ),
-      )
-      .handleRaw(
-        "readAct",
-        once(({ params: { actId } }) =>
-          Effect.map(acts.get(actId), (act) => jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) })),
-        ),
-      )
+    return handlers.handleAll({
+      listActs: cached(
+        (page: ActPage) =>
+          Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(page.acts), next: page.next })),
+        ({ query: { before, limit = listDefault } }) => acts.list(limit, before),
+      ),
+      readAct: once(({ params: { actId } }) =>
+        Effect.map(acts.get(actId), (act) => jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(act) })),
+      ),
+    })
   }),
 )
 
@@ -169,18 +115,14 @@ export const candles = HttpApiBuilder.group(Api, "candles", (handlers) =>
     const { unseal } = yield* Candles
     const wall = yield* CandleWall
     const { cached } = yield* reading
-    const open = yield* opening
-    return handlers
-      .handleRaw(
-        "listCandles",
-        cached(textOf(CandleList), ({ query: { before, limit = listDefault, spirit } }) =>
-          wall.list({ spirit, limit, before }),
-        ),
-      )
-      .handleRaw(
-        "unsealCandle",
-        open(UnsealBody, UnsealAnswer, ({ candleId }: { readonly candleId: string }, words) => unseal(candleId, words)),
-      )
+    const limit = yield* limits
+    return handlers.handleAll({
+      listCandles: cached(textOf(CandleList), ({ query: { before, limit = listDefault, spirit } }) =>
+        wall.list({ spirit, limit, before }),
+      ),
+      unsealCandle: ({ params, payload, request }) =>
+        toMiddleware(Effect.andThen(limit(openings, request), unseal(params.candleId, payload))),
+    })
   }),
 )
 
@@ -189,38 +131,26 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const stones = yield* WitnessStones
     const chain = yield* WitnessChain
     const { cached, once } = yield* reading
-    const open = yield* opening
+    const limit = yield* limits
     const encodeStone = encoderOf(ListedStone)
     const broken = brokenIn("stone")
-    return handlers
-      .handleRaw(
-        "listWitnessStones",
-        cached(textOf(WitnessList), ({ query: { before, limit = listDefault } }) =>
-          Effect.catchTag(stones.list(limit, before), "ChainBroken", broken),
-        ),
-      )
-      .handleRaw(
-        "readWitnessChain",
-        cached(segmentOf(ChainSegment), ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
-          Effect.catchTag(chain.page(from, limit), "ChainBroken", broken),
-        ),
-      )
-      .handleRaw(
-        "readWitnessStone",
-        once(({ params: { witnessId } }) =>
-          Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
-            Effect.flatMap(({ receipt, stone }) =>
-              Effect.map(encodeStone(stone), (json) => JSON.stringify({ ok: true, stone: json, receipt })),
-            ),
+    return handlers.handleAll({
+      listWitnessStones: cached(textOf(WitnessList), ({ query: { before, limit = listDefault } }) =>
+        Effect.catchTag(stones.list(limit, before), "ChainBroken", broken),
+      ),
+      readWitnessChain: cached(segmentOf(ChainSegment), ({ query: { from = segmentFrom, limit = segmentDefault } }) =>
+        Effect.catchTag(chain.page(from, limit), "ChainBroken", broken),
+      ),
+      readWitnessStone: once(({ params: { witnessId } }) =>
+        Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
+          Effect.flatMap(({ receipt, stone }) =>
+            Effect.map(encodeStone(stone), (json) => JSON.stringify({ ok: true, stone: json, receipt })),
           ),
         ),
-      )
-      .handleRaw(
-        "revealWitnessStone",
-        open(RevealBody, RevealAnswer, ({ witnessId }: { readonly witnessId: string }, words) =>
-          stones.reveal(witnessId, words),
-        ),
-      )
+      ),
+      revealWitnessStone: ({ params, payload, request }) =>
+        toMiddleware(Effect.andThen(limit(openings, request), stones.reveal(params.witnessId, payload))),
+    })
   }),
 )
 

@@ -41,7 +41,7 @@ const sell = (group: PaidGroup<string>) =>
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const guardOf = yield* guards
       const hot = (yield* UrlCache).hot(refuse)
-      // Raw: the stored answer.
+      // Raw: the stored answer, and a body that is read before the price is told.
       const register = ({ act, name }: typeof first) =>
         handlers.handleRaw(
           name,
@@ -68,8 +68,7 @@ export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
   Effect.gen(function* () {
     const paid = yield* PaidHttp
     const limit = yield* limits
-    // Raw: the stored answers.
-    return handlers.handleRaw("reconcile", ({ params, request }) =>
+    return handlers.handle("reconcile", ({ params, request }) =>
       Effect.andThen(toMiddleware(limit(questions, request)), paid.reconcile(params.idempotencyKey)),
     )
   }),

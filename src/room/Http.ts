@@ -95,6 +95,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
           send(roomId, request),
     )
 
+    // Raw: a room's body is read as a stream of 4096 bytes at most, and a message only with a token.
     return handlers
       .handleRaw("createRoom", ({ request }) =>
         Effect.flatMap(roomBody(request), ({ name }) =>
@@ -103,8 +104,8 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
           ),
         ),
       )
-      .handleRaw("readRoom", reading)
-      .handleRaw("streamRoom", reading)
+      .handle("readRoom", reading)
+      .handle("streamRoom", reading)
       .handleRaw("sendMessage", sending)
       .handleRaw("sendMessageToRoom", sending)
       .handle("deleteRoom", ({ params, request }) =>

@@ -71,9 +71,7 @@ export const log = HttpApiBuilder.group(Api, "log", (handlers) =>
         toMiddleware,
       )
 
-    return handlers
-      .handle("readLog", () => status)
-      .handleRaw("readStoneProof", ({ params }) => proofOf(params.witnessId))
+    return handlers.handle("readLog", () => status).handle("readStoneProof", ({ params }) => proofOf(params.witnessId))
   }),
 )
 
@@ -127,7 +125,6 @@ export const receipts = HttpApiBuilder.group(Api, "receipts", (handlers) =>
       )
     }, toMiddleware)
 
-    // Raw: the record travels as the text of the first answer.
-    return handlers.handleRaw("readActReceipt", file).handleRaw("readStoneReceipt", file)
+    return handlers.handle("readActReceipt", file).handle("readStoneReceipt", file)
   }),
 )

@@ -17,8 +17,8 @@ const bodies: ReadonlyArray<readonly [string, string | Blob]> = [
   ["aws-chunked", json],
 ]
 
-layer(world(), realClock)("a request with a Content-Encoding", (it) => {
-  it.effect("is answered 415, by rooms 400, with the encoding that is accepted", () =>
+layer(world(), realClock)("a body", (it) => {
+  it.effect("with a Content-Encoding is answered 415, by rooms 400, with the encoding that is accepted", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
@@ -40,6 +40,22 @@ layer(world(), realClock)("a request with a Content-Encoding", (it) => {
         }
       const [stored] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM payment_attempts`
       assert.strictEqual(stored?.n, 0n)
+    }),
+  )
+
+  it.effect("of another type, or beyond 64 KiB, is refused by reveal and unseal with the altar's body", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { id } = yield* newRoom(url)
+      const large = JSON.stringify({ salt: "0123456789abcdef", text: "x".repeat(70_000) })
+      for (const path of [`/api/witness/${id}/reveal`, `/api/candles/${id}/unseal`]) {
+        const refused = (type: string, body: string) =>
+          ask(`${url}${path}`, { method: "POST", headers: { "content-type": type }, body })
+        const typed = yield* refused("text/plain", "{}")
+        assert.deepStrictEqual([typed.status, typed.json["code"]], [415, "unsupported_media_type"], typed.text)
+        const long = yield* refused("application/json", large)
+        assert.deepStrictEqual([long.status, long.json["code"]], [413, "too_large"], long.text)
+      }
     }),
   )
 
