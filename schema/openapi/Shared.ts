@@ -41,6 +41,9 @@ interface Document {
 const nameOf = (status: string, { content }: Response) =>
   content?.["application/json"]?.schema.$ref?.split("/").at(-1) ?? `Status${status}`
 
+/** Some generators do not see the body of an operation whose first success is a reference. */
+const isSuccess = (status: string) => status === "200"
+
 export const shareRepeated = (document: Document) => {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   const responses = operations.flatMap((operation) => Object.entries(operation.responses))
@@ -57,13 +60,17 @@ export const shareRepeated = (document: Document) => {
     response.headers === undefined ? response : { ...response, headers: Record.map(response.headers, headers.placed) }
   const answers = share(
     "responses",
-    responses.map(([status, response]): Named => [nameOf(status, response), withSharedHeaders(response)]),
+    responses
+      .filter(([status]) => !isSuccess(status))
+      .map(([status, response]): Named => [nameOf(status, response), withSharedHeaders(response)]),
   )
 
   const shared = (operation: Operation) => ({
     ...operation,
     ...(operation.parameters === undefined ? {} : { parameters: operation.parameters.map(parameters.placed) }),
-    responses: Record.map(operation.responses, (response) => answers.placed(withSharedHeaders(response))),
+    responses: Record.map(operation.responses, (response, status) =>
+      isSuccess(status) ? withSharedHeaders(response) : answers.placed(withSharedHeaders(response)),
+    ),
   })
   return {
     ...document,

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process"
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
+import { build } from "esbuild"
 import { integrators as folder, mustBeInstalled } from "../tools/Install.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -60,10 +61,19 @@ export const open = async () => {
 }
 
 const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess"]
-const modern = ["--target", "es2024", "--module", "nodenext", "--allowImportingTsExtensions", "--skipLibCheck"]
+const modern = ["--target", "es2024", "--allowImportingTsExtensions", "--skipLibCheck"]
+const modules = { node: ["--module", "nodenext"], bundled: ["--module", "esnext", "--moduleResolution", "bundler"] }
 
 /** TypeScript 5 over programs and all that they import, read once; empty when it has nothing to say. */
-export const complaints = async (cwd: string, programs: ReadonlyArray<string>) => {
-  const { stdout } = await tool("tsc", [...strict, ...modern, ...programs], cwd)
+export const complaints = async (cwd: string, programs: ReadonlyArray<string>, how: keyof typeof modules = "node") => {
+  const { stdout } = await tool("tsc", [...strict, ...modern, ...modules[how], ...programs], cwd)
   return stdout
+}
+
+/** Bundles a program with its generated client, which Node could not load as it is. */
+export const bundle = async (cwd: string, program: string) => {
+  const outfile = join(cwd, `${program}.mjs`)
+  const entryPoints = [join(cwd, program)]
+  await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", packages: "external" })
+  return outfile
 }

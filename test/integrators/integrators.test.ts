@@ -79,6 +79,25 @@ const generated = Effect.fnUntraced(function* (folder: string, input: string, pr
   return yield* Effect.promise(() => Workbench.complaints(folder, programs))
 })
 
+/** Generators of whole clients, their arguments for a document at an address, and the program that uses each. */
+const generators = [
+  {
+    tool: "openapi-ts",
+    program: "hey-api.ts",
+    args: (url: string) => ["-i", url, "-o", "hey-api", "-c", "@hey-api/client-fetch"],
+  },
+  {
+    tool: "orval",
+    program: "orval.ts",
+    args: (url: string) => ["--input", url, "--output", "orval/altar.ts", "--client", "fetch"],
+  },
+  {
+    tool: "swagger-typescript-api",
+    program: "swagger.ts",
+    args: (url: string) => ["generate", "-p", url, "-o", "swagger", "-n", "altar.ts"],
+  },
+]
+
 const decodeStone = Schema.decodeUnknownEffect(ListedStone)
 
 /** Generated from the served document and compiled once for all programs: that takes longer than running them. */
@@ -132,6 +151,22 @@ layer(world, realClock)("clients generated from the served document", (it) => {
       assert.strictEqual(words, "The heron will return by May.")
     }),
   )
+
+  for (const { args, program, tool } of generators)
+    it.effect(`buy and reveal: ${tool}`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const { key } = yield* funded
+        const made = yield* Effect.promise(() => Workbench.tool(tool, args(`${url}/openapi.json`), bench))
+        assert.strictEqual(made.code, 0, made.stdout + made.stderr)
+        const errors = yield* Effect.promise(() => Workbench.complaints(bench, [program], "bundled"))
+        assert.strictEqual(errors, "")
+        const bundled = yield* Effect.promise(() => Workbench.bundle(bench, program))
+        const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [bundled, url, key]))
+        assert.strictEqual(code, 0, stderr)
+        assert.match(stdout, /^Bought with /u)
+      }),
+    )
 
   it.effect("fail to compile once the document loses a name", () =>
     Effect.gen(function* () {
