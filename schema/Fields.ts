@@ -12,13 +12,16 @@ export const patterned = (pattern: RegExp, maximum: number, minimum = maximum) =
 /** Any text that UTF-8 can carry; a quoted request may contain control characters. */
 export const anyText = /^[^\p{Cs}]*$/u
 
-const oneLine = /^[^\p{Cc}\p{Cs}]*$/u
+/** Text without control characters, and its maximum in code points. */
+export const oneLine = /^[^\p{Cc}\p{Cs}]*$/u
+
+export const lineMaximum = 500
 
 /**
  * Text that the server writes: one line, at most `maximum` code points. Only the tests enforce the bound: no answer
  * about money is withheld because a sentence is long.
  */
-export const sentence = (example: string, maximum = 500, pattern: RegExp = oneLine) =>
+export const sentence = (example: string, maximum = lineMaximum, pattern: RegExp = oneLine) =>
   Schema.String.check(
     Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
   ).annotate({ examples: [example] })

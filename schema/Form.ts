@@ -61,13 +61,14 @@ export const formOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore" 
 export const remarkOf = ({ allOf, description }: Form): string | undefined =>
   allOf?.find((part) => part.description !== undefined)?.description ?? description
 
-/** Follows a reference and keeps the remark beside it. */
+/** Follows a reference and keeps what stands beside it. */
 export const resolved = (forms: Forms, form: Form): Form => {
   const named = form.$ref ?? form.allOf?.find(({ $ref }) => $ref !== undefined)?.$ref
   if (named === undefined) return form
   const remark = form.description ?? remarkOf(form)
+  const { $ref: _, allOf: __, ...beside } = form
   const found = resolved(forms, forms[named.split("/").at(-1) ?? ""] ?? {})
-  return remark === undefined ? found : { ...found, description: remark }
+  return { ...found, ...beside, ...(remark === undefined ? {} : { description: remark }) }
 }
 
 export interface Field {

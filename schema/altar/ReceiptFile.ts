@@ -11,6 +11,7 @@ import { Refund } from "../payments/Refund.ts"
 import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "./BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
+import { stoneExample } from "./Witness.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
 
 /** The first member of a receipt file; another text is another format. */
@@ -22,11 +23,12 @@ export const ReceiptFile = Schema.Struct({
   permalink: Url,
   receipt: SignedJws.annotateKey({ description: "The signed receipt, a compact JWS, as the first answer carried it." }),
   record: Schema.NullOr(Schema.Record(Schema.String, Schema.Json)).annotate({
+    examples: [stoneExample],
     description:
       "The record, whose canonical JSON (RFC 8785) hashes to `delivered.record` of the receipt. Null where the file was passed on without it.",
   }),
   reveal: Schema.NullOr(Reveal),
-  binding: Schema.NullOr(Binding),
+  binding: Schema.NullOr(Binding).annotate({ examples: [null] }),
   body: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)).annotateKey({
     description: "The body of the purchase, whose canonical JSON hashes to `binding.bodySha256`.",
   }),

@@ -62,29 +62,31 @@ export const stoneExample = {
   },
 } as const
 
+/** The place of a stone in the chain, with the example's values. */
+const sequence = Position.annotate({ description: "Position in the chain, from 1." })
+const chainHash = Hex64.annotateKey({ examples: [stoneExample.chainHash] })
+const previousHash = Hex64.annotateKey({ examples: [stoneExample.previousHash] })
+
 export const WitnessStone = Schema.Struct({
   id: Uuid,
   permalink: Url,
   commitment: Commitment,
   kind: StoneKind,
-  spirit: SpiritId,
+  spirit: SpiritId.annotateKey({ examples: [stoneExample.spirit] }),
   witnessedAt: Timestamp,
-  sequence: Position.annotate({
-    description: "Position in the chain, from 1.",
-  }),
-  chainHash: Hex64,
-  previousHash: Hex64,
+  sequence,
+  chainHash,
+  previousHash,
   payer: Address,
   transaction: TransactionHash,
   verify: Schema.Struct({
     recipe: sentence("chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)"),
-    revealUrl: Url,
+    revealUrl: Url.annotateKey({ examples: [stoneExample.verify.revealUrl] }),
   }),
 }).annotate({
   identifier: "WitnessStone",
   description:
     "A sealed commitment, timestamped by its payment and linked to the stone before it. Not legal notarization, and no proof of authorship or identity.",
-  examples: [stoneExample],
 })
 export type WitnessStone = typeof WitnessStone.Type
 
@@ -122,14 +124,14 @@ export const WitnessAnswer = Schema.Struct({
 }).annotate({ identifier: "WitnessAnswer", description: "One stone with its chain link and receipt." })
 
 export const ChainEntry = Schema.Struct({
-  sequence: Position,
+  sequence,
   id: Uuid,
   commitment: Commitment,
   witnessedAt: Timestamp,
   transaction: TransactionHash,
   payer: Address,
-  previousHash: Hex64,
-  chainHash: Hex64,
+  previousHash,
+  chainHash,
 }).annotate({ identifier: "ChainEntry", description: "One link of the chain: all that its hash is computed from." })
 
 export const ChainSegment = Schema.Struct({

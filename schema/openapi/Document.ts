@@ -1,5 +1,5 @@
 /** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
-import { completed, type JsonSchema, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
+import { completed, type JsonSchema, line, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 import { shareRepeated } from "./Shared.ts"
 
 interface Parameter {
@@ -119,7 +119,7 @@ const x402 = {
   in: "header",
   name: "PAYMENT-SIGNATURE",
   description:
-    "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. An x402 client does this; many refuse more than $1 until told otherwise (`spendControls: { maxAmountPerPayment }`).",
+    "x402 v2: a request without it is answered 402 with the offer in PAYMENT-REQUIRED; sign that offer, put the Base64 of the signed payment here, and send the request again. A retry with the same key, URL and body never pays twice; after 202 reconcile instead of paying again. An x402 client does all this; many refuse more than $1 until told otherwise (`spendControls: { maxAmountPerPayment }`).",
 }
 
 /** Renames the room token's scheme: discovery ignores bearer schemes and expects this name for such a key. */
@@ -247,6 +247,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   nameInvite(document)
   document.components.securitySchemes["x402"] = x402
   tidyAll(document)
+  document.components.schemas["Line"] = line
   complete(document)
   return { ...shareRepeated(document), info: { ...document.info, contact, "x-guidance": guidance }, servers }
 }

@@ -5,9 +5,8 @@
 
 import { stoneExample } from "../altar/Witness.ts"
 
-const { chainHash, permalink, previousHash, sequence, spirit } = stoneExample
+const { chainHash, previousHash, sequence } = stoneExample
 const genesis = { sequence: 0, chainHash: previousHash }
-const link = { sequence, previousHash, chainHash }
 const head = { sequence, chainHash }
 
 const manifestHash = "724590d2134797e753bedeb4fb63106c0c3d9cae686504d453e82e85d8c36321"
@@ -25,9 +24,6 @@ const published = {
 }
 
 export const examples: Readonly<Record<string, unknown>> = {
-  ReceiptFile: { permalink, record: stoneExample, binding: null },
-  ListedStone: { ...link, spirit, permalink },
-  ChainEntry: link,
   ChainSegment: { anchor: genesis, head, next: null },
   SpendAction: { days: undefined },
   Publication: published,

@@ -1,5 +1,6 @@
 /** Completes the document's JSON Schemas: descriptions, examples and number formats. */
 import { examples as corrections } from "./Examples.ts"
+import { lineMaximum, oneLine } from "../Fields.ts"
 import { portable } from "./Pattern.ts"
 
 export interface JsonSchema {
@@ -10,13 +11,14 @@ export interface JsonSchema {
   readonly enum?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<JsonSchema>
   allOf?: ReadonlyArray<JsonSchema>
-  readonly type?: string
+  type?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>
   additionalProperties?: unknown
   items?: unknown
   prefixItems?: ReadonlyArray<JsonSchema>
   readonly minimum?: number
   readonly maximum?: number
+  maxLength?: number
   pattern?: string
   format?: string
   description?: string
@@ -87,6 +89,18 @@ export const withRemark = (schema: JsonSchema): JsonSchema => {
   return { ...rest, ...others[0], ...remark }
 }
 
+/** The text that the server writes unless it says otherwise, stated once. */
+export const line: JsonSchema = {
+  type: "string",
+  pattern: portable(oneLine.source),
+  maxLength: lineMaximum,
+  description: "One line of text.",
+  examples: ["Moss Hare"],
+}
+
+const isLine = ({ maxLength, pattern, type }: JsonSchema) =>
+  type === line.type && pattern === line.pattern && maxLength === line.maxLength
+
 const tidy = (schema: JsonSchema) => {
   const remarked = withRemark(schema)
   if (remarked !== schema) {
@@ -94,6 +108,12 @@ const tidy = (schema: JsonSchema) => {
     Object.assign(schema, remarked)
   }
   if (typeof schema.pattern === "string") schema.pattern = portable(schema.pattern)
+  if (isLine(schema)) {
+    delete schema.type
+    delete schema.pattern
+    delete schema.maxLength
+    schema.$ref = "#/components/schemas/Line"
+  }
   if (schema.type === "integer") schema.format = (schema.maximum ?? Infinity) > largestInt32 ? "int64" : "int32"
   if (schema.prefixItems?.length === 1 && schema.items === undefined) {
     schema.items = schema.prefixItems[0]

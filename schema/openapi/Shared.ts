@@ -54,7 +54,9 @@ export const shareRepeated = (document: Document) => {
   )
   const headers = share(
     "headers",
-    responses.flatMap(([, response]) => Object.entries(response.headers ?? {})),
+    responses.flatMap(([, { headers = {} }]) =>
+      Object.entries(headers).map(([name, value]): Named => [name.replace("Access-Control-Allow-", "Any"), value]),
+    ),
   )
   const withSharedHeaders = (response: Response) =>
     response.headers === undefined ? response : { ...response, headers: Record.map(response.headers, headers.placed) }

@@ -88,9 +88,6 @@ const paymentInfo = ({ cards, priceAtomic }: Sale) => ({
 const cardRule =
   "On a server with cards (`rails` of /api/candles) the WWW-Authenticate of the 402 offers a card payment, too: answer it with `Authorization: Payment …` and the same key."
 
-const paidRule =
-  "Paid by x402 v2 (`exact`, USDC): the 402 is the offer, for exactly this URL. A retry with the same key, URL and body never pays twice; after 202 reconcile instead of paying again."
-
 const saleOf = (
   { identifier, method, path }: Pick<HttpApiEndpoint.Top, "identifier" | "method" | "path">,
   terms: Terms,
@@ -132,12 +129,11 @@ export const paid = <
   readonly sale: Sale
 } => {
   const sale = saleOf(endpoint, terms)
-  const rules = sale.cards ? [terms.summary, cardRule, paidRule] : [terms.summary, paidRule]
   const documented = endpoint
     .annotateMerge(
       OpenApi.annotations({
         summary: `${terms.title} (${dollars(sale.priceAtomic)} USD)`,
-        description: rules.join(" "),
+        description: sale.cards ? `${terms.summary} ${cardRule}` : terms.summary,
         override: {
           ...(terms.tag === undefined ? {} : { tags: [terms.tag] }),
           "x-payment-info": paymentInfo(sale),

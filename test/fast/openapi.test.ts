@@ -170,7 +170,7 @@ describe("every example of the document", () => {
   })
 
   it("of a receipt file is signed, and verifies completely", async () => {
-    const files = places.filter(({ where }) => where.startsWith("/components/schemas/ReceiptFile/"))
+    const files = places.filter(({ pointer }) => pointer === "/components/schemas/ReceiptFile")
     assert.isNotEmpty(files)
     const [vkey] = textsAt("vkey")
     const key = "receipts-2026-11+6e596319+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs"
