@@ -2,9 +2,8 @@
 import { deepStrictEqual } from "node:assert"
 import { randomBytes } from "node:crypto"
 import * as Ledger from "../lab/Ledger.ts"
-import type { Contest } from "./Contests.ts"
-import { askJson, type Shot, work } from "./Load.ts"
-import { type Figure, type Held, rates, type Side, type Sides, slice, takeTurns } from "./Measure.ts"
+import { type Shot, work } from "./Load.ts"
+import { type Figure, type Held, rateOf, rates, type Side, type Sides, takeTurns } from "./Measure.ts"
 import { newCommitment, nextOf, offerOf, signMany, unpaid } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import type { Servers } from "./Servers.ts"
@@ -12,12 +11,17 @@ import type { Servers } from "./Servers.ts"
 /** Stones waiting at once while chain appends are measured: two batches of the ledger. */
 const waiting = 256
 
+/** Stones in the databases before anything is measured. */
+const stones = 1_000
+
 const get = (path: string): Shot => ({ method: "GET", path })
 const list = "/api/witness?limit=20"
 const bare: Shot = { method: "POST", path: "/api/witness" }
 
+const jsonAt = async (url: string) => (await fetch(url)).json()
+
 /** The request of each plain contest, and the expected answer. */
-const reads = (stones: number): Readonly<Record<string, { readonly status: number; readonly shot: () => Shot }>> => {
+const reads = (): Readonly<Record<string, { readonly status: number; readonly shot: () => Shot }>> => {
   const always = (shot: Shot, status = 200) => ({ status, shot: () => shot })
   const segment = `/api/witness/chain?from=${Math.floor(stones / 2) + 1}&limit=100`
   return {
@@ -31,7 +35,7 @@ const reads = (stones: number): Readonly<Record<string, { readonly status: numbe
 
 /** Fails when the two answer a read differently: then they would not be doing the same work. */
 const compare = async ({ ours, peer }: Sides, path: string) => {
-  const [mine, theirs] = await Promise.all([askJson(ours.url, path), askJson(peer.url, path)])
+  const [mine, theirs] = await Promise.all([jsonAt(ours + path), jsonAt(peer + path)])
   deepStrictEqual(mine, theirs, `${path} differs`)
 }
 
@@ -52,55 +56,55 @@ const soldBy = (url: string) => ({
 })
 
 export const run = async (
-  chosen: ReadonlyArray<Contest>,
+  chosen: ReadonlyArray<string>,
   held: Held,
   { databases, serve }: Servers,
 ): Promise<ReadonlyArray<Figure>> => {
   const ledger = Ledger.open(databases.ours)
   const peerSql = Store.connect(databases.peer)
   try {
-    held.say(`Preparing two databases with ${held.stones} stones each`)
-    await ledger.seed(held.stones, waiting)
+    held.say(`Preparing two databases with ${stones} stones each`)
+    await ledger.seed(stones, waiting)
     await Store.createTables(peerSql)
     await Store.seed(peerSql, await ledger.stones())
 
-    const { url } = await serve("peer/Doubles.ts", {})
-    const ours = await serve("ours", { ...soldBy(url), DATABASE_URL: databases.ours })
-    const peer = await serve("peer/Server.ts", { ...soldBy(url), DATABASE_URL: databases.peer })
+    const doubles = await serve("peer/Doubles.ts", {})
+    const ours = await serve("ours", { ...soldBy(doubles), DATABASE_URL: databases.ours })
+    const peer = await serve("peer/Server.ts", { ...soldBy(doubles), DATABASE_URL: databases.peer })
     const sides: Sides = { ours, peer }
-    const asked = reads(held.stones)
+    const asked = reads()
     for (const { shot, status } of Object.values(asked)) if (status === 200) await compare(sides, shot().path)
 
-    const paid = async (contest: Contest) => {
+    const paid = async () => {
       const count = 600
       const total = count * (held.rounds + 1)
-      const sign = async (side: Side) => nextOf(await signMany(await offerOf(sides[side].url), total))
+      const sign = async (side: Side) => nextOf(await signMany(await offerOf(sides[side]), total))
       const signed = { ours: await sign("ours"), peer: await sign("peer") }
-      const figure = await rates(contest, held, sides, 201, (side) => signed[side], { count })
+      const figure = await rates("paid", held, sides, 201, (side) => signed[side], { count })
       // Every payment must have become a stone on both sides, or they did not do the same work.
       for (const side of [ours, peer]) {
-        const { head } = await askJson(side.url, list)
-        if (head.sequence !== held.stones + total) throw new Error(`${head.sequence} stones`)
+        const { head } = await jsonAt(side + list)
+        if (head.sequence !== stones + total) throw new Error(`${head.sequence} stones`)
       }
       return figure
     }
 
-    const appends = async ({ name, what }: Contest): Promise<Figure> => {
-      const count = held.isQuick ? 500 : 1_000
+    const appends = async (): Promise<Figure> => {
+      const count = 1_000
       const one = async (side: Side) => {
-        if (side === "peer") return slice(process.pid, () => work(count, waiting, () => peerAppend(peerSql)))
+        if (side === "peer") return rateOf(() => work(count, waiting, () => peerAppend(peerSql)))
         const ids = await ledger.claim(count)
-        return slice(process.pid, () => ledger.settle(ids, waiting))
+        return rateOf(() => ledger.settle(ids, waiting))
       }
-      return { name, what, rounds: await takeTurns(held.rounds, one) }
+      return { name: "appends", rounds: await takeTurns(held.rounds, one) }
     }
 
     const figures: Array<Figure> = []
-    for (const contest of chosen) {
-      held.say(`  ${contest.name}`)
-      const read = asked[contest.name]
-      if (read !== undefined) figures.push(await rates(contest, held, sides, read.status, () => read.shot))
-      else figures.push(await (contest.name === "paid" ? paid : appends)(contest))
+    for (const name of chosen) {
+      held.say(`  ${name}`)
+      const read = asked[name]
+      if (read !== undefined) figures.push(await rates(name, held, sides, read.status, () => read.shot))
+      else figures.push(await (name === "paid" ? paid : appends)())
     }
     return figures
   } finally {

@@ -9,11 +9,10 @@ export interface Shot {
   readonly body?: string
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number
-  /** Status line and headers as they came. */
-  readonly head: string
-  readonly body: Buffer
+  /** Empty for a success. */
+  readonly text: string
 }
 
 /** Requests in flight while a rate is measured, each over a connection of its own. */
@@ -43,7 +42,7 @@ const lengthIn = (head: string): number => {
   return /\r\ntransfer-encoding: *chunked/iu.test(head) ? -1 : 0
 }
 
-/** One socket, one request at a time. The end of a body is found, its bytes are kept on request only. */
+/** One socket, one request at a time. The end of a body is found; its bytes are kept for a failure only. */
 class Connection {
   readonly #socket: Socket
   #waiting: { readonly resolve: (reply: Reply) => void; readonly reject: (cause: Error) => void } | undefined
@@ -52,7 +51,6 @@ class Connection {
   #seen = 0
   #tail: Buffer = nothing
   #parts: Array<Buffer> = []
-  #keeps = false
 
   constructor(url: string) {
     const { hostname, port } = new URL(url)
@@ -65,14 +63,13 @@ class Connection {
     this.#socket.on("close", () => this.#waiting?.reject(new Error(`${url} closed a connection before it answered`)))
   }
 
-  send(shot: Shot, keeps = false): Promise<Reply> {
+  send(shot: Shot): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
       this.#head = ""
       this.#seen = 0
       this.#tail = nothing
       this.#parts = []
-      this.#keeps = keeps
       this.#socket.write(wireOf(shot))
     })
   }
@@ -97,7 +94,7 @@ class Connection {
       bytes = bytes.subarray(end + 4 - before)
     }
     this.#seen += bytes.length
-    if (this.#keeps || !this.#head.startsWith("2", 9)) this.#parts.push(Buffer.from(bytes))
+    if (!this.#head.startsWith("2", 9)) this.#parts.push(Buffer.from(bytes))
     if (this.#length === -1) {
       const tail = Buffer.concat([this.#tail, bytes.subarray(-lastChunk.length)]).subarray(-lastChunk.length)
       this.#tail = tail
@@ -105,32 +102,13 @@ class Connection {
     } else if (this.#seen < this.#length) return
     const waiting = this.#waiting
     this.#waiting = undefined
-    waiting?.resolve({
-      status: Number(this.#head.slice(9, 12)),
-      head: this.#head,
-      body: Buffer.concat(this.#parts),
-    })
+    waiting?.resolve({ status: Number(this.#head.slice(9, 12)), text: Buffer.concat(this.#parts).toString() })
   }
 }
-
-/** One request over a connection of its own, with all of its answer. */
-export const ask = async (to: string, shot: Shot): Promise<Reply> => {
-  const connection = new Connection(to)
-  try {
-    return await connection.send(shot, true)
-  } finally {
-    connection.close()
-  }
-}
-
-export const askJson = async (to: string, path: string, headers: Shot["headers"] = {}) =>
-  JSON.parse((await ask(to, { method: "GET", path, headers })).body.toString())
 
 const mustBe = (expected: number, reply: Reply, shot: Shot) => {
   if (reply.status !== expected)
-    throw new Error(
-      `${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.head}${reply.body.toString()}`,
-    )
+    throw new Error(`${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.text}`)
 }
 
 const withConnections = async <A>(to: string, count: number, use: (all: ReadonlyArray<Connection>) => Promise<A>) => {

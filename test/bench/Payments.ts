@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { Challenge } from "../../src/buyer/core/Challenge.ts"
-import { challengeIn, encode, signTransfer } from "../lab/buyer/Payment.ts"
-import { ask, type Shot } from "./Load.ts"
+import { challengeOf, encode, signTransfer } from "../lab/buyer/Payment.ts"
+import type { Shot } from "./Load.ts"
 
 type Payer = ReturnType<typeof privateKeyToAccount>
 
@@ -25,11 +25,8 @@ export const unpaid = () => {
   } satisfies Shot
 }
 
-export const offerOf = async (url: string): Promise<Challenge> => {
-  const { head } = await ask(url, { method: "POST", path: "/api/witness" })
-  const header = /\r\npayment-required: *(\S+)/iu.exec(head)?.[1] ?? ""
-  return challengeIn(header)
-}
+export const offerOf = async (url: string): Promise<Challenge> =>
+  challengeOf(await fetch(`${url}/api/witness`, { method: "POST" }))
 
 const sign = async ({ accepts: [offer], resource }: Challenge, payer: Payer): Promise<Shot> => {
   const validBefore = String(Math.floor(Date.now() / 1000) + 540)

@@ -2,9 +2,8 @@
 import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Ledger from "../lab/Ledger.ts"
-import type { Contest } from "./Contests.ts"
-import { ask, askJson, fire } from "./Load.ts"
-import { type Figure, type Held, type Side, slice, takeTurns } from "./Measure.ts"
+import { fire } from "./Load.ts"
+import { type Figure, type Held, rateOf, type Side, takeTurns } from "./Measure.ts"
 import { newPayer, nextOf, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import type { Servers } from "./Servers.ts"
@@ -19,12 +18,14 @@ const wallets = 20
 /** How many stones a day the pool of a bench database has room for beyond the usual. */
 const room = 1_000_000
 
+/** Fresh payments of each slice. */
+const count = 500
+
 export const run = async (
-  chosen: ReadonlyArray<Contest>,
+  [name = ""]: ReadonlyArray<string>,
   held: Held,
   { databases, serve }: Servers,
 ): Promise<ReadonlyArray<Figure>> => {
-  const count = held.isQuick ? 100 : 500
   held.say("Preparing a chain")
   const layer = LocalChain.layer({ network: Ledger.network, heartbeatMs: 1000, keptBlocks: 600 })
   const { close, service: chain } = await started(LocalChain, layer)
@@ -47,24 +48,20 @@ export const run = async (
   }
   await pools.end()
 
-  /** Fresh payments, signed before they are measured. */
+  /** Payments are signed before they are measured. */
   const one = async (side: Side) => {
-    const signed = await signMany(await offerOf(ours.url), count, payers)
-    if (side === "ours") return slice(ours.pid, () => fire(ours.url, { count }, 201, nextOf(signed)))
+    const signed = await signMany(await offerOf(ours), count, payers)
+    if (side === "ours") return rateOf(() => fire(ours, { count }, 201, nextOf(signed)))
     const body = JSON.stringify(signed.map(paymentIn))
-    return slice(facilitator.pid, async () => {
-      const reply = await ask(facilitator.url, { method: "POST", path: "/work", body })
-      if (reply.status !== 200) throw new Error(reply.body.toString())
+    return rateOf(async () => {
+      const answer = await fetch(facilitator, { method: "POST", body })
+      if (!answer.ok) throw new Error(await answer.text())
       return count
     })
   }
-  const figures: Array<Figure> = []
-  for (const { name, what } of chosen) {
-    held.say(`  ${name}`)
-    figures.push({ name, what, rounds: await takeTurns(held.rounds, one) })
-  }
-  const stones: number = (await askJson(ours.url, "/api/witness?limit=1")).head.sequence
+  const rounds = await takeTurns(held.rounds, one)
+  const { head } = await (await fetch(`${ours}/api/witness?limit=1`)).json()
   await close()
-  if (stones === count * (held.rounds + 1) * chosen.length) return figures
-  throw new Error(`${stones} stones were sold`)
+  if (head.sequence !== count * (held.rounds + 1)) throw new Error(`${head.sequence} stones were sold`)
+  return [{ name, rounds }]
 }

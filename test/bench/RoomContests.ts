@@ -1,9 +1,8 @@
 /** Polls and sends of the signal room beside a plain Hono and postgres.js server that asks the database for each thing. */
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import postgres from "postgres"
-import type { Contest } from "./Contests.ts"
-import { askJson, fire, type Shot, type Span } from "./Load.ts"
-import { type Figure, type Held, rates, type Side, type Sides, slice, takeTurns } from "./Measure.ts"
+import { fire, type Shot } from "./Load.ts"
+import { type Figure, type Held, rateOf, rates, type Side, type Sides, takeTurns } from "./Measure.ts"
 import type { Servers } from "./Servers.ts"
 
 const token = randomBytes(32).toString("base64url")
@@ -72,7 +71,7 @@ const sendOf = (ids: ReadonlyArray<string>): (() => Shot) => {
 }
 
 export const run = async (
-  chosen: ReadonlyArray<Contest>,
+  chosen: ReadonlyArray<string>,
   held: Held,
   { databases, serve }: Servers,
 ): Promise<ReadonlyArray<Figure>> => {
@@ -98,29 +97,28 @@ export const run = async (
     const polled = await newRooms(100)
     for (const side of ["ours", "peer"] as const) {
       const shot = pollOf(polled, kept - 10)()
-      const { messages } = await askJson(sides[side].url, shot.path, shot.headers)
+      const { messages } = await (await fetch(sides[side] + shot.path, { headers: shot.headers ?? {} })).json()
       if (messages?.length !== 10) throw new Error(`${side} does not answer ten messages`)
     }
 
     /** Into rooms of their own for each slice, made before it is measured; 10,000 are used by many slices. */
-    const send = async ({ name, what }: Contest, count: number): Promise<Figure> => {
+    const send = async (name: string, count: number): Promise<Figure> => {
       const many = count > 100 ? await newRooms(count) : undefined
-      const span: Span = { count: Math.min(held.isQuick ? 1_000 : 2_000 * (count > 100 ? 2 : 1), count * perRoom) }
+      const span = { count: many === undefined ? count * perRoom : 4_000 }
       const next = { ours: many && sendOf(many), peer: many && sendOf(many) }
       const one = async (side: Side) => {
-        const { pid, url } = sides[side]
         const shot = next[side] ?? sendOf(await newRooms(count, [side]))
-        return slice(pid, () => fire(url, span, 201, shot))
+        return rateOf(() => fire(sides[side], span, 201, shot))
       }
-      return { name, what, rounds: await takeTurns(held.rounds, one) }
+      return { name, rounds: await takeTurns(held.rounds, one) }
     }
 
     const figures: Array<Figure> = []
-    for (const contest of chosen) {
-      held.say(`  ${contest.name}`)
-      const into = /^send(\d+)$/u.exec(contest.name)?.[1]
-      const shots = () => pollOf(polled, contest.name === "poll10" ? kept - 10 : kept)
-      figures.push(await (into === undefined ? rates(contest, held, sides, 200, shots) : send(contest, Number(into))))
+    for (const name of chosen) {
+      held.say(`  ${name}`)
+      const into = /^send(\d+)$/u.exec(name)?.[1]
+      const shots = () => pollOf(polled, name === "poll10" ? kept - 10 : kept)
+      figures.push(await (into === undefined ? rates(name, held, sides, 200, shots) : send(name, Number(into))))
     }
     return figures
   } finally {

@@ -8,34 +8,28 @@ import { main, run, type Running } from "../lab/Process.ts"
 import { isReady } from "../lab/server/ServerProcess.ts"
 import { jsonOf } from "../lab/Sources.ts"
 
-export interface Served {
-  readonly pid: number
-  readonly url: string
-}
+type Environment = Readonly<Record<string, string>>
 
-const start = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
-  const env = { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", ...environment }
-  const program = run(args, { env })
-  const failed = program.ended.then(({ code }) =>
-    Promise.reject(new Error(`${args.join(" ")} ended with ${code}:\n${program.output()}`)),
-  )
-  failed.catch(() => {})
-  return { program, failed }
-}
+const start = (args: ReadonlyArray<string>, environment: Environment) =>
+  run(args, { env: { PATH: process.env["PATH"] ?? "", NODE_ENV: "production", ...environment } })
 
 /** The measured program is the production one. */
-const ours = async (environment: Readonly<Record<string, string>>) => {
+const ours = async (environment: Environment) => {
   const port = String(await takePort())
   const url = `http://127.0.0.1:${port}`
   const args = [...jsonOf("package.json").scripts.serve.match(/--\S+/gu), main, "serve"]
-  const { failed, program } = start(args, { PORT: port, LOG_LEVEL: "None", ...environment })
-  await Promise.race([isReady(url, Infinity), failed])
+  const program = start(args, { PORT: port, LOG_LEVEL: "None", ...environment })
+  const ended = program.ended.then(({ code }) => {
+    throw new Error(`it ended with ${code}:\n${program.output()}`)
+  })
+  ended.catch(() => {})
+  await Promise.race([isReady(url, Infinity), ended])
   return { program, url }
 }
 
 /** A program of the tests, which prints where it listens. */
-const other = async (file: string, environment: Readonly<Record<string, string>>) => {
-  const { program } = start([fileURLToPath(new URL(file, import.meta.url))], environment)
+const other = async (file: string, environment: Environment) => {
+  const program = start([fileURLToPath(new URL(file, import.meta.url))], environment)
   const said = await program.says("Listening on ")
   return { program, url: /Listening on (http\S+?)\.?\s/u.exec(`${said} `)?.[1] ?? "" }
 }
@@ -43,10 +37,8 @@ const other = async (file: string, environment: Readonly<Record<string, string>>
 export interface Servers {
   /** URLs of the databases, one for each side. */
   readonly databases: { readonly ours: string; readonly peer: string }
-  /** PostgreSQL's own identity: version, and whether a commit waits for the disk. */
-  readonly about: string
-  /** Starts our server, or the program in this file beside the bench. */
-  readonly serve: (program: "ours" | `${string}.ts`, environment: Readonly<Record<string, string>>) => Promise<Served>
+  /** Starts our server, or the program in this file beside the bench; answers its URL. */
+  readonly serve: (program: "ours" | `${string}.ts`, environment: Environment) => Promise<string>
 }
 
 /** On the given PostgreSQL, else on one of its own, whose commits wait for the disk. */
@@ -59,16 +51,12 @@ export const withServers = async <A>(use: (servers: Servers) => Promise<A>, give
   const programs: Array<Running> = []
   try {
     for (const name of names) await sql`CREATE DATABASE ${sql(name)}`
-    const [row] = await sql<Array<{ readonly about: string }>>`
-      SELECT 'PostgreSQL ' || current_setting('server_version') || ', fsync ' || current_setting('fsync')
-        || ', synchronous_commit ' || current_setting('synchronous_commit') AS about`
     return await use({
       databases: { ours: withDatabase(url, names[0]), peer: withDatabase(url, names[1]) },
-      about: row?.about ?? "",
       serve: async (file, environment) => {
         const started = await (file === "ours" ? ours(environment) : other(file, environment))
         programs.push(started.program)
-        return { pid: started.program.pid, url: started.url }
+        return started.url
       },
     })
   } finally {

@@ -6,18 +6,10 @@ import { Redacted } from "effect"
 import postgres from "postgres"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { takePort } from "./Ports.ts"
+import { isAlive } from "./Processes.ts"
 import { withDatabase, started } from "./Databases.ts"
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Its folder, and its port: reserved also while it is dead. */
 interface Place {
