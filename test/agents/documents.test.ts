@@ -8,7 +8,7 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { unescaped } from "../lab/Sources.ts"
@@ -104,18 +104,6 @@ layer(sandbox({}, slow), realClock)("an agent whose payment takes long", (it) =>
       assert.include(stderr, "[ 202 = 202 ]")
       assert.deepEqual(yield* acts, everything)
       assert.strictEqual(yield* agent.balance, 10_000_000n - cost, "charged once for each")
-    }),
-  )
-})
-
-layer(world(), realClock)("an agent that pays with real money", (it) => {
-  it.effect("pays from its own wallet", () =>
-    Effect.gen(function* () {
-      const agent = newAgent()
-      yield* Effect.orDie((yield* LocalChain).fund(agent.address, cost))
-      yield* agent.does(yield* document)
-      assert.deepEqual(yield* acts, everything)
-      assert.strictEqual(yield* agent.balance, 0n)
     }),
   )
 })

@@ -27,14 +27,12 @@ export interface HarnessOptions {
   /** The number of servers, none of which runs yet. */
   readonly count: number
   readonly settledBy: "relayer" | "facilitator"
-  /** Seconds by which the clock of the first server is ahead. */
-  readonly skewSeconds?: number
   readonly random: Random
   readonly log: (line: string) => void
 }
 
 export const harness = async (options: HarnessOptions) => {
-  const { cluster, count, database, folder, log, random, settledBy, skewSeconds = 0 } = options
+  const { cluster, count, database, folder, log, random, settledBy } = options
   await mkdir(folder, { recursive: true })
   const wallets = walletsOf(random.fork("wallets"), 32)
   const chain = await ownChain(wallets, 500_000_000n)
@@ -62,7 +60,6 @@ export const harness = async (options: HarnessOptions) => {
       server({
         name: `server-${index}`,
         hear: (text) => appendFileSync(join(folder, `server-${index}.log`), text),
-        skewSeconds: index === 0 ? skewSeconds : 0,
         environment: {
           ...environment,
           CARD_PROFILE_ID: CardProcessor.profile,

@@ -239,6 +239,9 @@ const refuses = (what: string, operation: Operation, answer: Refusal) => {
     assert.isDefined(operation.responses[String(answer.status)], `${what}: ${answer.status} is not in the document`)
 }
 
+/** Of whole numbers, which are decimal digits and nothing else. */
+const spellings = words("1e1 1E1 10.0 1. +1 -0 0x1 0b1 1_0 1n ١ １ Infinity").concat(" 1", "1 ")
+
 const badIds = ["nobody", "%00", "%ff%fe", "..%2f..%2fetc", "x".repeat(400), "x".repeat(5000), id.toUpperCase()].concat(
   ["%F0%9F%98%80", "'--"],
 )
@@ -255,8 +258,9 @@ layer(world(), realClock)("on hostile input,", (it) => {
         const ask = (at: string) => raw(url, method, at, headers, method === "POST" ? Buffer.from("{}") : none)
         const queries = parameters
           .filter((one) => one.in === "query")
-          .flatMap(({ name }) => [
+          .flatMap(({ name, schema: { type } }) => [
             ...["", "%00", "9".repeat(400), "-1", "NaN", `a&${name}=b`].map((value) => `${name}=${value}`),
+            ...(type === "integer" ? spellings : []).map((value) => `${name}=${encodeURIComponent(value)}`),
             `${name}[]=1`,
           ])
         for (const query of ["unknown=1", "%ff=1", ...queries])

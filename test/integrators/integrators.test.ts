@@ -49,26 +49,6 @@ describe("linters", () => {
     const used = new Set(findings.flatMap(({ rule, where }) => meant(rule, where)))
     assertNone(exceptions, (exception) => !used.has(exception), "an exception that nothing needs")
   })
-
-  it("find the faults of a worse document", async () => {
-    const worse = JSON.parse(readFileSync(document, "utf8"))
-    worse.paths = { "/api/field": worse.paths["/api/field"] }
-    delete worse.info.contact
-    delete worse.paths["/api/field"].get.responses["500"]
-    worse.servers = []
-    worse.components.schemas.Stray = { type: "string" }
-    await writeFile(join(bench, "worse.json"), JSON.stringify(worse))
-    const rules = new Set((await lint(bench, join(bench, "worse.json"))).map(({ rule }) => rule))
-    for (const rule of [
-      "no-empty-servers",
-      "info-contact",
-      "oas3-unused-component",
-      "owasp:api4:2023-string-limit",
-      "owasp:api8:2023-define-error-responses-500",
-    ]) {
-      assert.isTrue(rules.has(rule), rule)
-    }
-  })
 })
 
 /** Generates the types of the document at an address or path; TypeScript's errors in programs outside of their imports. */
@@ -167,17 +147,4 @@ layer(world, realClock)("clients generated from the served document", (it) => {
         assert.match(stdout, /^Bought with /u)
       }),
     )
-
-  it.effect("fail to compile once the document loses a name", () =>
-    Effect.gen(function* () {
-      const acquire = Effect.promise(Workbench.open)
-      const folder = yield* acquire
-      const worse = JSON.parse(readFileSync(document, "utf8"))
-      worse.components.schemas.SpiritId.enum.pop()
-      const input = join(folder, "worse.json")
-      yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
-      const errors = yield* generated(folder, input, ["openapi-fetch.ts"])
-      assert.match(errors, /^openapi-fetch\.ts\(\d+,\d+\): error TS2345/u)
-    }),
-  )
 })

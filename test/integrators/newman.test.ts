@@ -53,17 +53,4 @@ layer(world(), realClock)("newman through Prism", (it) => {
       for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
     }),
   )
-
-  it.effect("reports the faults of a document that differs", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const served = (yield* ask(`${url}/openapi.json`)).text
-      const worse = JSON.parse(served)
-      worse.paths = { "/api/field": worse.paths["/api/field"] }
-      worse.components.schemas.Field.properties.acts = { type: "string" }
-      const heard = yield* run(JSON.stringify(worse), "none")
-      const faulty = heard.filter(({ faults }) => faults.length > 0).map(({ request }) => request)
-      assert.includeMembers(faulty, ["GET /api/field"])
-    }),
-  )
 })

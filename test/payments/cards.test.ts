@@ -1,7 +1,5 @@
 /** The card rail: off unless configured; a credential pays for the very request it was made for, once, as x402 does beside it. */
 import { assert, layer } from "@effect/vitest"
-import { ExactEvmScheme } from "@x402/evm"
-import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect } from "effect"
 import { Challenge, Credential, Receipt } from "mppx"
 import { SqlClient } from "effect/sql"
@@ -172,24 +170,6 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
         assert.isBelow(page.status, 400, path)
         assert.notInclude(page.text, "null", path)
       }
-    }),
-  )
-
-  it.effect("is paid by the unchanged x402 client from the same 402", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const before = (yield* Processor).taken().length
-      const pay = wrapFetchWithPaymentFromConfig(fetch, {
-        schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
-        spendControls: { maxAmountPerPayment: "$3" },
-      })
-      const request = post(dedication, { "idempotency-key": newKey() })
-      const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
-      const { receipt } = yield* Effect.promise(() => response.json())
-      assert.strictEqual(response.status, 201)
-      assert.isNotNull(receipt.transaction)
-      assert.isNotNull(response.headers.get("payment-response"))
-      assert.strictEqual((yield* Processor).taken().length, before)
     }),
   )
 

@@ -22,7 +22,6 @@ interface Change {
 
 type Members = Readonly<Record<string, unknown>>
 
-const other = "0x00000000000000000000000000000000000000aa"
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const seconds = () => Math.floor(Date.now() / 1000)
 
@@ -104,30 +103,22 @@ const unsigned = exactly("signature")
 /** The reason of each refusal, and its message, which begins with the member. */
 const wrong: ReadonlyArray<readonly [name: string, reason: string, change: Change, says?: RegExp]> = [
   ["another URL", mismatch, at((url) => url.replace("witness", "acquire/moss-hare")), /^resource\.url must be http/u],
-  ["another query", mismatch, at((url) => `${url}?spirit=moss-hare`), /^resource\.url must be http/u],
-  ["another host", mismatch, at((url) => url.replace("127.0.0.1", "altar.example")), /^resource\.url must be http/u],
   ["no resource", payload, resource(undefined), /^resource\.url must be present/u],
   ["a resource that is null", payload, resource(null), /^resource\.url must be a JSON object/u],
   ["a resource that is a string", payload, resource("http://127.0.0.1"), /^resource\.url must be a JSON object/u],
   ["a resource without URL", payload, resource({ description: "a stone" }), /^resource\.url must be present/u],
   ["another amount offered", requirements, { offer: { amount: "9999" } }, /^accepted\.amount must be 10000/u],
-  ["another amount signed", exactly("payload_authorization_value_mismatch"), named({ value: "10001" })],
   [
     "a value with a fraction",
     payload,
     authorized(() => ({ value: 1.5 })),
     /^payload\.authorization\.value must be a string/u,
   ],
-  ["another recipient offered", requirements, { offer: { payTo: other } }],
-  ["another recipient signed", exactly("recipient_mismatch"), named({ to: other })],
-  ["another network", "invalid_network", { offer: { network: "eip155:8453" } }],
   [
     "another chain id in the signature alone",
     unsigned,
     { offer: { network: "eip155:1" }, ...accepted(() => ({ network: "eip155:84532" })) },
   ],
-  ["another asset", requirements, { offer: { asset: other } }],
-  ["another scheme", "unsupported_scheme", { offer: { scheme: "upto" } }],
   ["version 1", "invalid_x402_version", version(1)],
   ["version 3", "invalid_x402_version", version(3)],
   ["x402Version as a string", "invalid_x402_version", version("2"), /^x402Version must be 2/u],
@@ -145,7 +136,6 @@ const wrong: ReadonlyArray<readonly [name: string, reason: string, change: Chang
   ],
   ["an expired authorization", lifetime, lives(0, -1)],
   ["an authorization above the maximum lifetime with clock tolerance", lifetime, lives(0, 300 + 300 + 60)],
-  ["an authorization without an end", lifetime, named({ validBefore: (2n ** 256n - 1n).toString() })],
   ["an authorization that begins later", begin, lives(100, 200)],
   ["a negative time", payload, authorized(() => ({ validAfter: -1 })), /^payload\.authorization\.validAfter must be/u],
   [

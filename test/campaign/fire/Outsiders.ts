@@ -6,7 +6,6 @@ import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import type { Signed } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
-import { add } from "./Sums.ts"
 import type { Harness } from "../Harness.ts"
 
 export interface Outsiders {
@@ -23,8 +22,8 @@ const copies = 256
 /** The attack on each purchase: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
-/** `struck` counts what they do. */
-export const outsiders = (world: Harness, struck: Map<string, number>): Outsiders => {
+/** `strikes` is told of each thing that they do. */
+export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -78,25 +77,23 @@ export const outsiders = (world: Harness, struck: Map<string, number>): Outsider
     const random = purchase.random.fork("outsiders")
     if (replays > 0) {
       replays -= 1
-      add(struck, "outsider: 256 copies")
+      strikes()
       later(() => Promise.all(Array.from({ length: copies }, () => send(shop, purchase, 60_000))))
       return
     }
     let lot = random.below(1000)
     const falls = (share: number) => {
       lot -= share
+      if (lot < 0) strikes()
       return lot < 0
     }
     if (falls(shares.frontRun)) {
-      add(struck, "outsider: settles it first")
       if (random.chance(0.5)) await bring(signed).catch(() => {})
       else later(() => setTimeout(random.below(2_500)).then(() => bring(signed)))
     } else if (falls(shares.steal)) {
-      add(struck, "outsider: copies the header")
       const copy = { ...purchase, key: `thief-${purchase.key}` }
       later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
     } else if (falls(shares.move)) {
-      add(struck, "outsider: moves it to another act")
       const order = {
         kind: "stone",
         path: "/api/witness",
@@ -112,10 +109,8 @@ export const outsiders = (world: Harness, struck: Map<string, number>): Outsider
       const sent = setTimeout(random.below(800)).then(() => send(shop, copy))
       later(() => sent)
     } else if (falls(shares.drain)) {
-      add(struck, "outsider: drains the wallet")
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {
-      add(struck, "payer: cancels it")
       later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))
     }
   }

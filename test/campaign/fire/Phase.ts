@@ -9,9 +9,7 @@ import { catalogAt } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { type Random, random as randomOf } from "../../lab/Random.ts"
 import { CampaignFault } from "../../lab/OwnChain.ts"
-import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { harness } from "../Harness.ts"
-import { add } from "./Sums.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
@@ -65,10 +63,9 @@ export const runPhase = async (options: PhaseOptions) => {
   const database = `fire_${seed}_${number}`
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   await cluster.run(`CREATE DATABASE ${database}`)
-  const skewSeconds = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
-  const world = await harness({ ...options, database, count: options.servers, skewSeconds, random, log })
-  const struck = new Map<string, number>()
-  const others = outsiders(world, struck)
+  const world = await harness({ ...options, database, count: options.servers, random, log })
+  let strikes = 0
+  const others = outsiders(world, () => (strikes += 1))
   const target: Struck = { ...world, outsiders: others }
   const violations: Array<string> = []
   let purchases: ReadonlyArray<Purchase> = []
@@ -76,8 +73,7 @@ export const runPhase = async (options: PhaseOptions) => {
   let kills = 0
   try {
     await world.start()
-    if (skewSeconds !== 0) log(`the clock of server-0 is ${skewSeconds} s off`)
-    else if (random.chance(0.2)) {
+    if (random.chance(0.2)) {
       await world.chain.shift(280)
       log("the chain's clock is 280 s ahead")
     }
@@ -92,7 +88,7 @@ export const runPhase = async (options: PhaseOptions) => {
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
     const strike = ({ random: chance, strike: one }: Planned) => {
-      add(struck, one.name)
+      strikes += 1
       appendFileSync(join(folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
       const run = one
         .run(target, chance)
@@ -106,12 +102,11 @@ export const runPhase = async (options: PhaseOptions) => {
     }
 
     const shopping = random.fork("orders")
-    const least = skewSeconds > 0 ? 310 : 40
     const wanted = Array.from({ length: options.purchases }, (_, index) =>
       newPurchase(shopping.fork(String(index)), catalog, world.wallets, {
         number: index,
         key: `fire-${seed}-${number}`,
-        lives: [least, least + 250],
+        lives: [40, 290],
       }),
     )
     purchases = wanted
@@ -148,5 +143,5 @@ export const runPhase = async (options: PhaseOptions) => {
     await world.close()
     await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   }
-  return { purchases, struck, kills, checks, violations }
+  return { purchases, strikes, kills, checks, violations }
 }

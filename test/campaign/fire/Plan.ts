@@ -5,8 +5,6 @@ import { type Fit, type Strike, strikes } from "./Strikes.ts"
 export interface PlanOptions {
   readonly purchases: number
   readonly kills: number
-  /** Only strikes whose name has this in it. */
-  readonly only: string | undefined
 }
 
 const strikesForKill = 4
@@ -19,19 +17,15 @@ export interface Planned {
 }
 
 /** In the order in which they begin. */
-export const planOf = ({ kills, only, purchases }: PlanOptions, world: Fit, random: Random): ReadonlyArray<Planned> => {
-  const fitting = strikes.filter(
-    ({ fits, name }) => fits?.(world) !== false && (only === undefined || name.includes(only)),
-  )
+export const planOf = ({ kills, purchases }: PlanOptions, world: Fit, random: Random): ReadonlyArray<Planned> => {
+  const fitting = strikes.filter(({ fits }) => fits?.(world) !== false)
   const deadly = fitting.filter(({ isKill }) => isKill === true)
   const others = fitting.filter(({ isKill }) => isKill !== true)
   const draw = (from: ReadonlyArray<Strike>, count: number) =>
-    from.length === 0
-      ? []
-      : Array.from({ length: count }, (_, index): Planned => {
-          const at = Math.floor(((index + random.next()) / count) * purchases)
-          return { strike: random.pick(from), at, random: random.fork(`strike ${index}`) }
-        })
+    Array.from({ length: count }, (_, index): Planned => {
+      const at = Math.floor(((index + random.next()) / count) * purchases)
+      return { strike: random.pick(from), at, random: random.fork(`strike ${index}`) }
+    })
   const planned = [...draw(deadly, kills), ...draw(others, Math.max(strikesForKill * kills, 4))]
   return planned.sort((one, other) => one.at - other.at)
 }

@@ -17,7 +17,7 @@ describe("a campaign", () => {
     const lines: Array<string> = []
     const log = (line: string) => void lines.push(line)
     const folder = homeOf(undefined, "fire")
-    const { counts, examined, violations } = await fire({ seed: 488, size: 24, kills: 2, servers: 2, folder, log })
+    const { counts, examined, violations } = await fire({ seed: 488, size: 24, kills: 2, folder, log })
     assert.deepStrictEqual(violations, [], lines.join("\n"))
     assert.deepInclude(counts, { phases: 1, purchases: 24, kills: 2 })
     const { settled } = counts
@@ -38,7 +38,7 @@ describe("a campaign", () => {
 
 it("the plan of a campaign is its seed's, with a facilitator's lies only where one settles", () => {
   const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
-    planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
+    planOf({ purchases: 200, kills: 4 }, { settledBy }, random(seed)).map(
       ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
     )
   assert.deepStrictEqual(planned("7/4"), planned("7/4"))

@@ -17,7 +17,7 @@ const broken = ({ breaks, by, file }: Mutant) => ({
     )
     if (before === undefined || after === undefined || others.length > 0) throw new Error(`${file} has no ${breaks}`)
     const [, isExported = ""] = /^(export )?/u.exec(after) ?? []
-    return `${before}${isExported}const ${breaks}: any = (...of: any) => (${by} as any)(whole)(...of)\nconst whole = ${after.slice(after.indexOf("=") + 1)}`
+    return `${before}${isExported}const ${breaks} = (...of) => (${by})(whole)(...of)\nconst whole = ${after.slice(after.indexOf("=") + 1)}`
   },
 })
 

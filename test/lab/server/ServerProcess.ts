@@ -1,5 +1,4 @@
 /** Our server as a process of its own: told to stop, killed without warning, and started again at the port it had first. */
-import { existsSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { Effect, Exit, Redacted } from "effect"
 import { takePort } from "../Ports.ts"
@@ -8,23 +7,6 @@ import { keepText } from "../run/FailureArtifacts.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { Proxies } from "../TestServices.ts"
-
-/** Where Debian's `libfaketime` is. */
-const fakeTime = ["x86_64", "aarch64"]
-  .map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketimeMT.so.1`)
-  .find((file) => existsSync(file))
-
-export const canSkewClocks = fakeTime !== undefined
-
-const skewed = (seconds: number): Readonly<Record<string, string>> =>
-  seconds === 0 || fakeTime === undefined
-    ? {}
-    : {
-        LD_PRELOAD: fakeTime,
-        FAKETIME: `${seconds > 0 ? "+" : ""}${seconds}`,
-        FAKETIME_DONT_FAKE_MONOTONIC: "1",
-        FAKETIME_NO_CACHE: "1",
-      }
 
 /** Waits until a server says that it is ready. */
 export const isReady = async (url: string, patienceMs: number): Promise<boolean> => {
@@ -40,15 +22,13 @@ interface ServerOptions {
   /** Everything it is configured by but where it listens. */
   readonly environment: Readonly<Record<string, string>>
   readonly name?: string
-  /** By how many seconds its clock is ahead; needs libfaketime where it is not 0. */
-  readonly skewSeconds?: number
   readonly hear?: (text: string) => void
 }
 
 export type Server = Awaited<ReturnType<typeof server>>
 
 /** Prepared, and not started; port and public URL stay for all its lives. */
-export const server = async ({ environment, hear = () => {}, name = "server", skewSeconds = 0 }: ServerOptions) => {
+export const server = async ({ environment, hear = () => {}, name = "server" }: ServerOptions) => {
   const port = await takePort()
   const url = `http://127.0.0.1:${port}`
   const env = {
@@ -58,7 +38,6 @@ export const server = async ({ environment, hear = () => {}, name = "server", sk
     PORT: String(port),
     PUBLIC_URL: url,
     ...environment,
-    ...skewed(skewSeconds),
   }
   let life: Running | undefined
   let isMeant = false
