@@ -97,6 +97,9 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         }
         for (const [name, paths] of Object.entries(placesOf(set)))
           for (const path of paths) assert.include(yield* read(path), salt, `${name} at ${path}`)
+        const page = yield* read(`/witness/${set.stone}`)
+        for (const shown of [/<title>([^<]*)/u, /"og:title" content="([^"]*)/u])
+          assert.include(shown.exec(page)?.[1], words.stone, "titled and shared by its words")
         const tools = yield* connect(`${url}/mcp`)
         assert.include((yield* call(tools, "altar", { spirit: "moss-hare" })).text, `"salt":"${salt}"`)
         const verified = JSON.parse((yield* call(tools, "verify_witness", { witnessId: set.stone })).text)

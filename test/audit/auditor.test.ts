@@ -5,11 +5,11 @@ import { Effect } from "effect"
 import { newKey, newPayer, realClock } from "../lab/Fixture.ts"
 import { onChain, prepare, token } from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
+import { forward, serve } from "../lab/proxy/HttpServer.ts"
 import type { AuditReport } from "./Audit.ts"
 import { Altar, altar, audited, putBack, statement } from "./fixture/AuditedAltar.ts"
 import { faults } from "./fixture/StoredFaults.ts"
-import { type Books, entries, type Entry, lies, type Lie } from "./fixture/Lies.ts"
+import { lies, type Lie } from "./fixture/Lies.ts"
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
 
 const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
@@ -28,19 +28,6 @@ const withLie = Effect.fnUntraced(function* ([fits, told]: Lie) {
   return file
 })
 
-/** The findings when the processor's books differ from a charge. */
-const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
-  const { cards } = yield* Altar
-  const url = yield* serve(async (path, _, { headers }) => {
-    const { authorization = "", "stripe-version": version } = headers
-    const answer = await fetch(cards.url + path, { headers: { authorization, "stripe-version": String(version) } })
-    const { data } = (await answer.json()) as Books
-    const taken = data.find(({ status }) => status === "succeeded")
-    return json({ object: "list", data: taken === undefined ? [] : entry(taken), has_more: false })
-  })
-  return broken(yield* audited({ cards: { ...cards, url } }))
-})
-
 /** Each entry of a table, with the check it stands under. */
 const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
   Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
@@ -50,7 +37,7 @@ layer(altar, realClock)("the auditor", (it) => {
     Effect.gen(function* () {
       const report = yield* audited()
       assert.deepStrictEqual(report.violations, [])
-      for (const { check } of [faults, lies, entries].flatMap((table) => rowsOf<unknown>(table))) {
+      for (const { check } of [faults, lies].flatMap((table) => rowsOf<unknown>(table))) {
         // Nothing was lost or pending here that could be looked at.
         if (/lost act|said to be pending/u.test(check)) continue
         assert.isAbove(examined(report).get(check) ?? 0, 0, check)
@@ -73,9 +60,17 @@ layer(altar, realClock)("the auditor", (it) => {
     }),
   )
 
-  it.effect("finds nothing while the processor answers truthfully", () =>
+  it.effect("finds a second charge of an act in the processor's books", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* auditBooks((one) => [one]), [])
+      const { cards } = yield* Altar
+      const url = yield* serve(async (path, body, request) => {
+        const { bytes, ...answer } = await forward(cards.url, path, body, request)
+        const list = JSON.parse(bytes.toString())
+        const again = list.data.map((one: object) => ({ ...one, id: "pi_777" }))
+        return { ...answer, body: JSON.stringify({ ...list, data: [...list.data, ...again] }) }
+      })
+      const found = broken(yield* audited({ cards: { ...cards, url } }))
+      assert.includeMembers(found, ["a card charge buys one act", "a settled card act was charged once"])
     }),
   )
 
@@ -89,12 +84,6 @@ layer(altar, realClock)("the auditor", (it) => {
         return { ...answer, body: "", bytes }
       })
       assert.deepStrictEqual(broken(yield* audited({ server: url })), ["the log's files are those of its stones"])
-    }),
-  )
-
-  it.effect.each(rowsOf(entries))("finds $name in the processor's books", ({ check, row }) =>
-    Effect.gen(function* () {
-      assert.include(yield* auditBooks(row), check)
     }),
   )
 

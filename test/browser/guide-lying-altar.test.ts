@@ -1,11 +1,8 @@
 /** An altar that is paid and answers with something else: the page shows no receipt, and keeps what proves it. */
 import { assert } from "@effect/vitest"
-import { Layer } from "effect"
 import type { Page } from "playwright-core"
-import { Browser, journeys } from "../lab/browser/Browser.ts"
-import { settled, signed } from "../lab/browser/Guide.ts"
+import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
-import { forgedFields, forgeFields, lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
@@ -19,6 +16,32 @@ const buy = async (page: Page) => {
   await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
 }
 
+/** One field of each part of a settled answer is false until the lie is over. */
+const forgedFields = ["kind", "priceUsd", "PAYMENT-RESPONSE transaction", "permalink"]
+
+const lie = async (page: Page) => {
+  const told = { isOver: false }
+  await page.route(/\/api\/(?:witness$|reconcile\/)/u, async (route) => {
+    const response = await route.fetch()
+    const { "payment-response": settlement, ...headers } = response.headers()
+    if (told.isOver || settlement === undefined) return route.fulfill({ response })
+    const { receipt, record, ...body } = await response.json()
+    const permalink = body.permalink.replace(/^http:..[^/]+/u, "https://evil.example")
+    const header = { ...JSON.parse(atob(settlement)), transaction: `0x${"7".repeat(64)}` }
+    return route.fulfill({
+      response,
+      headers: { ...headers, "payment-response": btoa(JSON.stringify(header)) },
+      json: {
+        ...body,
+        record: { ...record, kind: "promise", permalink },
+        receipt: { ...receipt, priceUsd: "$9.00" },
+        permalink,
+      },
+    })
+  })
+  return told
+}
+
 const verdict = (page: Page) => page.locator(".verdict", { hasText: "Not what you bought." })
 
 const kept = (page: Page) =>
@@ -27,14 +50,10 @@ const kept = (page: Page) =>
     return JSON.parse(localStorage.getItem(slot) ?? "null")
   })
 
-journeys(
-  "an altar that recorded",
-  Layer.merge(lyingAltar, Browser.layer),
-)((it) => {
-  it("another act is reconciled after a reload, and settles once its record is right", async ({ visit, run }) => {
-    const { tells } = await run(LyingAltar)
-    tells(forgeFields)
+guide("an altar that recorded", (it) => {
+  it("another act is reconciled after a reload, and settles once its record is right", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
+    const told = await lie(page)
     const requests = watch(page)
     await buy(page)
     await verdict(page).waitFor()
@@ -43,7 +62,7 @@ journeys(
     const { body, misrecorded, payment } = await kept(page)
     assert.strictEqual(misrecorded.body.receipt.priceUsd, "$9.00")
     const fields = misrecorded.differences.map((one: { readonly field: string }) => one.field)
-    assert.includeMembers(fields, [...forgedFields])
+    assert.includeMembers(fields, forgedFields)
     assertEach(signed(requests), (one) => one.payment, [payment])
     assert.strictEqual(misrecorded.body.record.commitment, JSON.parse(body).commitment)
     const reconciled = page.waitForRequest("**/api/reconcile/**")
@@ -51,7 +70,7 @@ journeys(
     await reconciled
     await verdict(page).waitFor()
     assert.notInclude(await page.locator("body").innerText(), "was charged, once")
-    tells(undefined)
+    told.isOver = true
     await page.getByRole("button", { name: "Ask again" }).click()
     await settled(page).waitFor()
     assert.isNull(await kept(page))

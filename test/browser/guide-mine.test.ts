@@ -1,9 +1,8 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
 import type { Page } from "playwright-core"
 import { assert } from "@effect/vitest"
-import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { fill, guide, settled } from "../lab/browser/Guide.ts"
+import { guide, settled } from "../lab/browser/Guide.ts"
 import { cutOff, fundAndLay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 
@@ -100,15 +99,5 @@ guide("the page of my acts", (it) => {
     await other.getByText("You signed a payment that is not over").or(settled(other)).first().waitFor()
     await settled(other).waitFor()
     assert.deepStrictEqual(await run(statesAt("slate-lynx")), ["settled"])
-  })
-
-  it("warns about restored words that could not be stored", async ({ visit }) => {
-    const { page } = await visit("/v2/mine")
-    const [salt, words] = ["0123456789abcdef", "No room at all."]
-    await page.getByText("No sealed words are in this browser.").waitFor()
-    await fill(page, 100)
-    await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
-    await page.getByText("1 entry. This browser saves nothing: restored words are lost when you leave.").waitFor()
-    assert.deepStrictEqual(await held(page), [])
   })
 })

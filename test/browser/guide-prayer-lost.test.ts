@@ -8,21 +8,7 @@ import { isAccessible } from "../lab/browser/Browser.ts"
 import { fill, guide, settled, signed } from "../lab/browser/Guide.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { forbidStorage } from "../lab/browser/GuidePage.ts"
-import {
-  attempts,
-  attemptsAt,
-  cutOff,
-  fund,
-  fundAndLay,
-  kept,
-  lay,
-  paidPath,
-  refusePaid,
-  restore,
-  unsigned,
-  stepsOf,
-  watch,
-} from "../lab/browser/PrayerPage.ts"
+import { attempts, attemptsAt, cutOff, fund, kept, lay, restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
@@ -116,44 +102,6 @@ guide("a prayer that", (it) => {
       const made = await run(attemptsAt(spirit))
       assert.deepStrictEqual(valuesOf(made, "state"), ["settled"])
     })
-
-  it("gets no price or no terms that can be read is stopped there", async ({ visit }) => {
-    const { page, url } = await visit("/v2/")
-    // These answers are not the altar's, so the document does not judge their page.
-    const next = await page.context().newPage()
-    const requests = watch(next)
-    await next.goto(`${url}/v2/spirits/quartz-elephant`)
-    await fund(next)
-    for (const [answer, says] of [
-      [{ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }, "The altar answered 502."],
-      [
-        { status: 402, json: { ok: false, code: "payment_required", message: "Pay." } },
-        "The altar sent terms this page cannot read.",
-      ],
-    ] as const) {
-      await next.route(paidPath, (route) => route.fulfill(answer), { times: 1 })
-      await lay(next).click()
-      await next.getByText(`${says} Nothing was signed.`).waitFor()
-    }
-    assert.deepStrictEqual(signed(requests), [])
-  })
-
-  it("cannot be settled now is stored, and no other is signed", async ({ run, visit }) => {
-    const { page } = await visit("/v2/spirits/glass-tortoise")
-    const requests = watch(page)
-    await refusePaid(page, 503, "facilitator_unavailable", "Not now.")
-    await fundAndLay(page)
-    await page.getByText("Your signed payment is kept in this browser.").waitFor()
-    assert.match(
-      await stepsOf(page),
-      /^Done: .* Done: Signed by .* Open: Not known yet\. Nothing more is sent until you ask\.$/u,
-    )
-    await page.unrouteAll()
-    await lay(page).click()
-    await settled(page).waitFor()
-    assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
-    assert.strictEqual((await run(attemptsAt("glass-tortoise"))).length, 1)
-  })
 })
 
 guide(

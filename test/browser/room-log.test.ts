@@ -108,23 +108,4 @@ browser("the signal room", (it) => {
     await write(page, "Wren", "Only once.")
     await page.getByRole("listitem").nth(1).waitFor()
   })
-
-  it("waits for a server that answers with something else, and is not left", async ({ visit, url, run }) => {
-    const guest = await run(newRoom(url))
-    const joined = await visit("/v2/")
-    // These answers are not the room's, and no page of ours is checked by them.
-    const page = await joined.page.context().newPage()
-    const away = { error: { code: "UNAVAILABLE", message: "The server is starting." } }
-    await page.clock.install()
-    await page.goto(`${url}${inviteOf(guest)}`)
-    await page.getByText("No signals yet.").waitFor()
-    for (const answer of [{ json: away }, { contentType: "text/html", body: "<h1>Bad gateway</h1>" }]) {
-      await page.route("**/api/rooms/**", (route) => route.fulfill({ status: 503, ...answer }), { times: 1 })
-      await page.clock.runFor(3000)
-      await page.locator("#state", { hasText: "The room cannot answer now. Trying again in 3 seconds." }).waitFor()
-      await page.clock.runFor(3000)
-      await page.locator("#state", { hasText: "Checking every 3 seconds" }).waitFor()
-    }
-    assert.include(page.url(), guest.token)
-  })
 })

@@ -149,6 +149,26 @@ describe("an altar that lies to the library", () => {
   })
 })
 
+describe("an altar that recorded another act", () => {
+  it("is told from one that did not sell, and settles once it answers with the act that was bought", async () => {
+    let sealed = "ab".repeat(32)
+    const { altar, payments } = facing((step, payment) =>
+      step === "price" ? priced() : Response.json(settled(sealed, payment), { status: 200 }),
+    )
+    const key = "a-key-of-one-purchase"
+    for (const _ of ["first", "again"]) {
+      const error = await rejected<{ readonly _tag: string; readonly differences: ReadonlyArray<{ field: string }> }>(
+        altar.witness({ commitment, key }),
+      )
+      assert.strictEqual(error._tag, "Misrecorded")
+      assert.include(valuesOf(error.differences, "field"), "commitment")
+    }
+    sealed = commitment
+    assert.strictEqual((await altar.witness({ commitment, key })).record.commitment, commitment)
+    assert.strictEqual(new Set(payments).size, 1)
+  })
+})
+
 describe("an order of a candle without a duration", () => {
   it("is rejected, and nothing is requested or charged", async () => {
     const { altar, asked } = facing(() => priced())
