@@ -2,120 +2,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { type Hex, numberToHex, pad } from "viem"
-import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
-import type { Conclusion } from "../../src/payments/chain/Evidence.ts"
+import type { Hex } from "viem"
+import { alreadyUsed } from "../../src/payments/chain/Eip3009.ts"
+import type { Conclusion, Search } from "../../src/payments/chain/Evidence.ts"
 import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Rpc.ts"
 import { address, authorization, logsOf, word } from "../lab/TransferLogs.ts"
-import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
+import {
+  type Answers,
+  blockAt,
+  cancelAt,
+  elsewhere,
+  evidenceOf,
+  found,
+  moveAt,
+  named,
+  receipt,
+  rowIn,
+  transfer,
+  useAt,
+} from "../lab/ScriptedEvidence.ts"
 
-const { canceled: canceling, moved, used } = logsOf()
-/** Logs that pay the authorization, and logs that use it for another recipient. */
-const transfer = [used, moved]
-const elsewhere = [used, logsOf({ to: address("9") }).moved]
-
-const named = word("1")
-const found = word("2")
-/** Block 7 is final, 9 is not. */
-const blockAt = (number: bigint, timestamp = 1_000n): Block => ({
-  number,
-  hash: pad(numberToHex(number)),
-  timestamp,
-})
-const receipt = (logs: ReadonlyArray<Log>, change: Partial<Receipt> = {}): Receipt => ({
-  block: { number: 7n, hash: blockAt(7n).hash },
-  succeeded: true,
-  logs,
-  ...change,
-})
-
-/** A log of the transaction that was found, in block 7 unless another is given. */
-const logAt = (log: Log, index: number, block = blockAt(7n)): TokenLog => ({
-  ...log,
-  transaction: found,
-  block: block.number,
-  blockHash: block.hash,
-  index,
-})
-const useAt = (block = blockAt(7n)) => logAt(used, 4, block)
-const cancelAt = (block = blockAt(7n)) => logAt(canceling, 4, block)
-const moveAt = (index = 5, value?: bigint) => logAt(value === undefined ? moved : logsOf({ value }).moved, index)
-
-/** A row of the scan, provisional in block 9 or final in block 7. */
-const rowIn = (isFinal: boolean, change: Partial<ScannedTransfer> = {}): ScannedTransfer => ({
-  recipient: authorization.to,
-  amount: authorization.value,
-  transaction: found,
-  block: isFinal ? blockAt(7n) : blockAt(9n),
-  isFinal,
-  ...change,
-})
-
-/** The answers of a node and of the scan; an omitted one has its initial value. */
-interface Answers {
-  readonly newest?: Block
-  readonly final?: Block
-  readonly receipts?: Readonly<Record<Hex, Receipt>>
-  readonly used?: boolean
-  readonly revert?: string
-  /** Logs that end it, and transfers of its payer to its recipient in the same block. */
-  readonly ends?: ReadonlyArray<TokenLog>
-  readonly transfers?: ReadonlyArray<TokenLog>
-  /** The hash of the block that has the number of a receipt or row now. */
-  readonly there?: Hex
-  /** The hash that the node which says so has at the number of the final block. */
-  readonly again?: Hex
-  readonly row?: ScannedTransfer
-  /** The row once the scan has read past the expiry. */
-  readonly rowThen?: ScannedTransfer
-  readonly hasReadPast?: boolean
-}
-
-const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
-  const { final = blockAt(8n), newest = blockAt(10n) } = answers
-  return {
-    heads: Effect.succeed({ newest, final }),
-    finalAnd: (number) =>
-      Effect.succeed({
-        final,
-        there: { ...blockAt(number), hash: answers.there ?? blockAt(number).hash },
-        again: { ...final, hash: answers.again ?? final.hash },
-      }),
-    receiptOf: (transaction) => Effect.succeed(Option.fromNullishOr(answers.receipts?.[transaction])),
-    stateAt: () => Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(answers.revert) }),
-    endsOf: () => Effect.succeed(answers.ends ?? []),
-    transfersOf: () => Effect.succeed(answers.transfers ?? []),
-  }
-}
-
-/** The evidence of a node with these answers, beside a scan with these rows. */
-const evidenceOf = (answers: Answers, change: Partial<EvidenceNode<"no answer">> = {}) => {
-  let row = answers.row
-  const { hasReadPast = true, rowThen = row } = answers
-  return Evidence.make(
-    { ...scripted(answers), ...change },
-    {
-      find: () => Effect.sync(() => Option.fromUndefinedOr(row)),
-      hasReadPast: () =>
-        Effect.sync(() => {
-          row = rowThen
-          return hasReadPast
-        }),
-    },
-  )
-}
-
-const look: Evidence.Search = {
+const look: Search = {
   authorization,
   fromBlock: 3n,
   transaction: Option.some(named),
   patience: Duration.zero,
 }
 
-const open = (unused: boolean, reverts = false): Evidence.Conclusion => ({ _tag: "Open", unused, reverts })
+const open = (unused: boolean, reverts = false): Conclusion => ({ _tag: "Open", unused, reverts })
 const nothing = open(false)
-const paid = (transaction: Hex, block = blockAt(7n)): Evidence.Conclusion => ({
+const paid = (transaction: Hex, block = blockAt(7n)): Conclusion => ({
   _tag: "Paid",
   transaction,
   block: { number: block.number, hash: block.hash },

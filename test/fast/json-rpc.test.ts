@@ -3,15 +3,13 @@ import { inspect } from "node:util"
 import type { ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schema } from "effect"
-import { numberToHex } from "viem"
+import { Cause, Duration, Effect, Fiber, Logger, Option, Redacted, Schema } from "effect"
 import * as JsonRpc from "../../src/payments/chain/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/settle/RelayerNode.ts"
 import { log } from "../../src/platform/LogMessages.ts"
-import { Chain } from "../../src/payments/chain/Chain.ts"
 import { type Ask, both, question, revertOf } from "../../src/payments/chain/Rpc.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
-import { assertEach, assertNone } from "../lab/Assertions.ts"
+import { assertEach } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
 
 interface Call {
@@ -276,59 +274,6 @@ layer(undici, realClock)("an unreachable node", (it) => {
     }),
   )
 })
-
-/** A block of one of two branches, as the head of it says. */
-const blockOn = (branch: "a" | "b", number: number) => ({
-  number: numberToHex(number),
-  hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),
-  timestamp: "0x1",
-})
-
-const newest = 1_000
-
-/** Odd and even numbers of requests, so that they are full in the middle of a pair and between two. */
-const behind = [1, 25, 49, 50, 99].flatMap((acts): ReadonlyArray<readonly [number, string, object]> => [
-  [acts, "has nothing there", { result: null }],
-  [acts, "fails there", { error: { code: -32_603, message: "no such block" } }],
-])
-
-layer(undici, realClock)(
-  "two nodes behind one address, one on a dead branch up to the block before the final one,",
-  (it) => {
-    it.effect.each(behind)(
-      "never make a block of the dead branch final: %s concurrent requests, and the second node %s",
-      ([acts, , there]) =>
-        Effect.gen(function* () {
-          let requests = 0
-          const { heard, url } = yield* served((calls, response) => {
-            requests += 1
-            const isBehind = requests === 2
-            const one = ({ id, params: [block] }: Call) => {
-              const number = block === "finalized" ? newest : Number(block)
-              return isBehind && number >= newest
-                ? { id, ...there }
-                : { id, result: blockOn(isBehind ? "b" : "a", number) }
-            }
-            response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-          })
-          const chain = yield* Layer.build(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient }))
-          const lookAt = (branch: "a" | "b") =>
-            Effect.forEach(
-              Array.from({ length: acts }, (_, index) => 800 + index),
-              (number) =>
-                Effect.option(
-                  Context.get(chain, Chain).isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash }),
-                ),
-              { concurrency: "unbounded" },
-            )
-          assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
-          assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
-          assert.isAbove(requests, 2)
-          assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
-        }),
-    )
-  },
-)
 
 layer(undici, realClock)("calls that are asked together", (it) => {
   it.effect("reports each refusal, and repeats together when one answer takes all the bytes", () =>

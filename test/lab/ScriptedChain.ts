@@ -1,8 +1,11 @@
 /** A chain whose blocks a test writes, and a node that answers the questions of a scan about it, truly or not. */
 import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
 import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
 import type { Ask, ChainUnavailable, Header, RangeLogs, ScanNode } from "../../src/payments/chain/Rpc.ts"
+import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
+import * as Transfers from "../../src/payments/chain/Transfers.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
@@ -147,3 +150,28 @@ export const answering =
   (answer: Effect.Effect<unknown, ChainUnavailable>): Ask =>
   ({ calls, read }) =>
     Effect.flatMap(Effect.result(answer), (one) => Effect.fromResult(read(calls.map(() => one))))
+
+/** Blocks, and seconds. */
+export const longestLife = 20
+
+let networks = 0
+
+/** A chain of blocks before any payment, and a scanner of it with rows of its own. */
+export const scene = Effect.fnUntraced(function* (before = 30) {
+  const token = { network: `eip155:${(networks += 1)}`, asset: wallet(0xcc) }
+  const chain = make()
+  chain.empty(before)
+  const rows = yield* TransferRows.make(token)
+  const client = yield* SqlClient.SqlClient
+  const scannerOf = (payTo = us) => Transfers.make(chain.node, rows, { payTo, longestLife, everyMillis: 0 })
+  const found = client<{ readonly row: string }>`
+    SELECT CASE WHEN is_final THEN 'final ' ELSE 'above ' END || amount_atomic || ' in ' || block AS row
+    FROM chain_transfers WHERE network = ${token.network} ORDER BY block, log_index`.pipe(
+    Effect.map((all) => all.map(({ row }) => row)),
+    Effect.orDie,
+  )
+  const cursor = Effect.map(rows.cursor(0), (one) =>
+    one._tag === "Some" ? [Number(one.value.final.number), Number(one.value.head.number)] : [],
+  )
+  return { chain, client, cursor, found, rows, scan: scannerOf().scan, scannerOf, token }
+})

@@ -3,7 +3,6 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { database, sql as databaseSql } from "../lab/Database.ts"
 import { signUnasked } from "../lab/buyer/Payment.ts"
@@ -11,9 +10,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { onChain } from "../lab/Chain.ts"
-import { payment, us, wallet } from "../lab/ScriptedChain.ts"
-import * as ScriptedChain from "../lab/ScriptedChain.ts"
-import * as Transfers from "../../src/payments/chain/Transfers.ts"
+import { payment, scene } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { TestServer, realClock } from "../lab/TestServices.ts"
@@ -94,12 +91,8 @@ layer(rows, realClock)("the ceiling of unmatched payments", (it) => {
       yield* sql`
       INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
       SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
-      const chain = ScriptedChain.make()
-      chain.empty(30)
+      const { chain, scan } = yield* scene()
       const { judge } = yield* UnmatchedPayments
-      const token = { network: "eip155:1", asset: wallet(0xcc) }
-      const table = yield* TransferRows.make(token)
-      const { scan } = Transfers.make(chain.node, table, { payTo: us, longestLife: 20, everyMillis: 0 })
       yield* scan
       yield* sql`UPDATE payment_strays SET amount_atomic = 10000 WHERE name = 'dust 1'`
       for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
