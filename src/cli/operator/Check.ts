@@ -11,7 +11,7 @@ import { givenEnvironment } from "../Environment.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 import { checkChain } from "./CheckChain.ts"
-import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine } from "./CheckResult.ts"
+import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine, warning } from "./CheckResult.ts"
 
 const databaseLines = (url: Redacted.Redacted<string>) => {
   const secrets = [Redacted.value(url), URL.parse(Redacted.value(url))?.password ?? ""].filter((one) => one !== "")
@@ -51,7 +51,7 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   )
 }
 
-const advised = (message: string): CheckResult => ({ check: "configuration", state: "warning", message })
+const advised = (message: string) => warning("configuration", message)
 
 const configured = Effect.gen(function* () {
   const config = yield* production

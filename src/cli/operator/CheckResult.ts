@@ -1,6 +1,7 @@
 /** A line of `serve --check`: the check and its result. */
 import { Duration, Effect, Schema } from "effect"
 import { clockTolerance } from "../../platform/DatabaseClock.ts"
+import { ChainUnavailable } from "../../payments/chain/Rpc.ts"
 import { plain } from "../Output.ts"
 import { codeOf } from "../CommandFailure.ts"
 
@@ -12,6 +13,7 @@ export interface CheckResult {
 
 export const ok = (check: string, message: string): CheckResult => ({ check, state: "ok", message })
 export const failed = (check: string, message: string): CheckResult => ({ check, state: "failed", message })
+export const warning = (check: string, message: string): CheckResult => ({ check, state: "warning", message })
 
 export const checkTimeout = Duration.seconds(10)
 
@@ -34,12 +36,8 @@ export const runCheck = <E>(
     }),
   )
 
-const Said = Schema.Struct({ details: Schema.NonEmptyString })
 const Named = Schema.Struct({ _tag: Schema.String })
 const Messaged = Schema.Struct({ message: Schema.NonEmptyString })
-
-/** The node gave no answer, or an unusable one. */
-export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", { cause: Schema.Unknown }) {}
 
 /** The reason in the words of the failing service, and the system's code. */
 const reasonOf = (error: unknown): string => {
@@ -47,9 +45,11 @@ const reasonOf = (error: unknown): string => {
   return `${sentenceOf(error)}${code === undefined ? "" : ` (${code})`}`
 }
 
-const sentenceOf = (given: unknown): string => {
-  const error = given instanceof Unanswered ? given.cause : given
-  if (Schema.is(Said)(error)) return error.details
+const sentenceOf = (error: unknown): string => {
+  if (Schema.is(ChainUnavailable)(error)) {
+    const { detail, method, reason, status } = error
+    return `RPC_URL did not answer ${method}: ${detail ?? reason}${status === undefined ? "" : `, status ${status}`}`
+  }
   if (Schema.is(Named)(error) && error._tag === "TimeoutError") return "no answer within 10 seconds"
   return Schema.is(Messaged)(error)
     ? (error.message.split("\n")[0] ?? "").replace(/^PgConnection: /u, "")
