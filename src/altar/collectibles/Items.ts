@@ -5,11 +5,18 @@ import { Context, Effect, Layer } from "effect"
 import { type CatalogTerms, manifestSchema, type PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import * as Artwork from "../Artwork.ts"
-import { companions } from "./Companions.ts"
-import { elements } from "./Elements.ts"
-import type { ItemEntry } from "./ItemEntry.ts"
-import { pixels } from "./Pixels.ts"
 import { sha256 } from "../Hashes.ts"
+import texts from "./items.json" with { type: "json" }
+
+/** A collectible as the field guide describes it; counts of issued editions are elsewhere. */
+interface ItemEntry {
+  /** Matches `^[a-z0-9-]+$`; unique across all three catalogs, because they share one collect route. */
+  readonly id: string
+  readonly name: string
+  readonly color: string
+  readonly description: string
+  readonly altarLine: string
+}
 
 export type CatalogName = "elements" | "companions" | "pixels"
 
@@ -33,9 +40,9 @@ export interface Item extends ItemEntry, Pick<Collection, "kind" | "editionSize"
 }
 
 export const catalogs: Readonly<Record<CatalogName, Collection>> = {
-  elements: { title: "Materials", kind: "material", editionSize: 256, entries: elements, ending: "svg" },
-  companions: { title: "Crabs", kind: "crab", editionSize: 64, entries: companions, ending: "svg" },
-  pixels: { title: "Pixels", kind: "pixel", editionSize: 128, entries: pixels, ending: "png" },
+  elements: { title: "Materials", kind: "material", editionSize: 256, entries: texts.elements, ending: "svg" },
+  companions: { title: "Crabs", kind: "crab", editionSize: 64, entries: texts.companions, ending: "svg" },
+  pixels: { title: "Pixels", kind: "pixel", editionSize: 128, entries: texts.pixels, ending: "png" },
 }
 
 export const publisher = "Spirit Altar"

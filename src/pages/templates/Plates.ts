@@ -1,9 +1,6 @@
 /** The 24 plates of the guide: their numbers, their chapters, and their layout on a page. */
 import { type SpiritId, spiritIds } from "../../../schema/altar/Spirit.ts"
-import { type SpiritEntry, spirits } from "../../altar/Spirits.ts"
-import { hedges } from "../../altar/spirits/Hedges.ts"
-import { hills } from "../../altar/spirits/Hills.ts"
-import { waters } from "../../altar/spirits/Waters.ts"
+import { hedges, hills, type SpiritEntry, spirits, waters } from "../../altar/Spirits.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { roman } from "./Words.ts"
 
