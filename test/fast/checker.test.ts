@@ -1,17 +1,20 @@
-/** The checker of the pages: it recognises a file by its form, and checks a proof of any log line by line. */
+/** The checker of the pages: it recognises a file by its form, and checks a proof line by line. */
 import { assert, describe, it } from "@effect/vitest"
-import { utf8 } from "../../schema/log/Bytes.ts"
+import { sha256 } from "../../src/altar/Hashes.ts"
+import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
 import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
-import { leafOf } from "../../src/log/Tree.ts"
 import { recognise } from "../../src/web/v2/proof/recognise.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
-import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
+import { linkOf, madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 import { foreignLog } from "../lab/log/MemoryLog.ts"
 
 const [first, second] = [cosignerOf("w1.example"), cosignerOf("w2.example")]
-const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [first])
+const stoneOf = (word: string, at: number) => linkOf("0".repeat(64), at + 1, sha256(word), "2026-11-28T12:00:00.000Z")
+const stones = ["tea", "milk", "salt"].map(stoneOf)
+const [, milkStone = assert.fail()] = stones
+const log = foreignLog("logs.example/2026", stones.map(chainLinkText), [first])
 const proof = log.proof(1)
 
 const statesOf = async (
@@ -55,11 +58,11 @@ describe("a dropped file", () => {
   })
 })
 
-describe("the proof of a foreign log", () => {
-  const milk = { entry: utf8("milk") }
+describe("the proof of a stone", () => {
+  const milk = { stone: milkStone }
   const trust = { vkey: log.vkey }
   const holds = { ok: true, checkpoint: "holds", entry: "holds", meaning: "open" }
-  const other = foreignLog("key.example", ["tea", "milk"], [], "elsewhere.example/log")
+  const other = foreignLog("key.example", stones.map(chainLinkText), [], "elsewhere.example/log")
   const under = (count: string) => ({
     ...trust,
     witnesses: policyFrom(
@@ -73,10 +76,9 @@ describe("the proof of a foreign log", () => {
 
   it.each<readonly [what: string, text: string, logged: Logged, trust: Trust, expected: object]>([
     ["holds, and says that no witness was checked", proof, milk, trust, { ...holds, cosignatures: "open" }],
-    ["holds for a leaf hash", proof, { leaf: Uint8Array.from(leafOf(milk.entry)) }, trust, holds],
     ["needs its origin", other.proof(1), milk, { vkey: other.vkey }, { ok: false, checkpoint: "open" }],
     ["holds by origin and key", other.proof(1), milk, { vkey: other.vkey, origin: "elsewhere.example/log" }, holds],
-    ["fails for another entry", proof, { entry: utf8("beer") }, trust, { checkpoint: "holds", entry: "broken" }],
+    ["fails for another stone", proof, { stone: stoneOf("beer", 1) }, trust, { checkpoint: "holds", entry: "broken" }],
     ["fails for another place", proof.replace("index 1", "index 0"), milk, trust, { ok: false, entry: "broken" }],
     ["fails for another size", proof.replace("\n3\n", "\n4\n"), milk, trust, { checkpoint: "broken", entry: "open" }],
     ["fails where it is none", "", milk, trust, { ok: false, file: "broken" }],

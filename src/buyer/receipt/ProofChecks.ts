@@ -1,21 +1,20 @@
-/** Checks a `.tlog-proof` of any log, one line each: its checkpoint, its cosignatures, and the entry. */
-import { type Bytes, Malformed } from "../../../schema/log/Bytes.ts"
+/** Checks the `.tlog-proof` of a stone, one line each: its checkpoint, its cosignatures, and the entry. */
+import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parseProofFile } from "../../../schema/log/ProofFile.ts"
 import { openCheckpoint, type Opened, type Trust } from "../log/SignedCheckpoint.ts"
-import { verifyEntry, verifyProof } from "../log/EntryProof.ts"
+import { verifyProof } from "../log/EntryProof.ts"
 import { type NotProven, Unproven } from "../log/Verdict.ts"
 import type { Link } from "../Verify.ts"
 import { checked, holds, open, type ReceiptCheck } from "./Checks.ts"
 
-/** The claimed content of the log: a stone of an altar, the bytes of an entry, or its leaf hash. */
-export type Logged =
-  /** `others` are members of the stone that the log does not certify. */
-  | { readonly stone: Link; readonly others?: ReadonlyArray<string> }
-  | { readonly entry: Bytes }
-  | { readonly leaf: Bytes }
+/** The stone that the log is said to hold. `others` are its members that the log does not certify. */
+export interface Logged {
+  readonly stone: Link
+  readonly others?: ReadonlyArray<string>
+}
 
 export interface ProofVerdict {
-  /** Whether the log has the entry and its witnesses signed as required. */
+  /** Whether the log has the stone and its witnesses signed as required. */
   readonly ok: boolean
   readonly checks: ReadonlyArray<ReceiptCheck>
 }
@@ -41,8 +40,8 @@ const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
       )
     : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories.")
 
-/** Checks offline that a log of this key holds an entry. A file that cannot be read has one broken check. */
-export const checkProof = async (text: string, logged: Logged, trust: Trust): Promise<ProofVerdict> => {
+/** Checks offline that a log of this key holds a stone. A file that cannot be read has one broken check. */
+export const checkProof = async (text: string, { others, stone }: Logged, trust: Trust): Promise<ProofVerdict> => {
   const file = parseProofFile(text)
   if (file instanceof Malformed) return { ok: false, checks: [{ name: "file", state: "broken", says: file.message }] }
   const opened = await openCheckpoint(file.checkpoint, trust)
@@ -54,17 +53,9 @@ export const checkProof = async (text: string, logged: Logged, trust: Trust): Pr
   )
   if (!opened.ok)
     return { ok: false, checks: [checkpoint, open("entry", "Without its checkpoint the proof shows nothing.")] }
-  const verdict =
-    "stone" in logged ? await verifyProof(text, logged.stone, trust) : await verifyEntry(text, logged, trust)
-  const entry = await judged("entry", verdict, ({ index }) =>
-    "stone" in logged
-      ? `The tree holds stone ${logged.stone.sequence}: ${covered.join(", ")}.`
-      : `The tree holds it as entry ${index + 1}, at index ${index}.`,
-  )
-  const rest =
-    "stone" in logged
-      ? `The log does not certify what the words mean, or the other members of the stone${logged.others === undefined ? "" : `: ${logged.others.join(", ")}`}.`
-      : `The log does not say what the entry means, who wrote it, or when.${"leaf" in logged ? " Nor was the entry itself hashed." : ""}`
+  const verdict = await verifyProof(text, stone, trust)
+  const entry = await judged("entry", verdict, () => `The tree holds stone ${stone.sequence}: ${covered.join(", ")}.`)
+  const rest = `The log does not certify what the words mean, or the other members of the stone${others === undefined ? "" : `: ${others.join(", ")}`}.`
   return {
     ok: verdict.ok,
     checks: [checkpoint, cosignatureCheck(opened), entry, open("meaning", rest)],
