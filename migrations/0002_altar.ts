@@ -1,4 +1,4 @@
-/** Settled acts, one public row each, the records of each kind, and what an operator hid. */
+/** Settled acts, one public row each, and the records of each kind; `hidden` names what an operator hides of a row. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -12,7 +12,8 @@ const acts = Effect.gen(function* () {
       agent_name text,
       settled_at timestamptz(3) NOT NULL,
       receipt text NOT NULL,
-      record text NOT NULL
+      record text NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}'
     )`
   yield* sql`CREATE INDEX acts_newest ON acts (settled_at DESC, id DESC)`
   yield* sql`CREATE INDEX acts_kind ON acts (act, settled_at DESC, id DESC)`
@@ -43,7 +44,8 @@ const witness = Effect.gen(function* () {
       payer text NOT NULL,
       transaction text NOT NULL,
       previous_hash text NOT NULL,
-      chain_hash text NOT NULL
+      chain_hash text NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}'
     )`
   yield* sql`CREATE INDEX witness_stones_commitment ON witness_stones (commitment)`
   yield* sql`CREATE INDEX witness_stones_chain_hash ON witness_stones (chain_hash)`
@@ -55,8 +57,7 @@ const witness = Effect.gen(function* () {
       text text NOT NULL,
       hidden boolean NOT NULL,
       agent_name text,
-      revealed_at timestamptz(3) NOT NULL,
-      hidden_by text
+      revealed_at timestamptz(3) NOT NULL
     )`
 })
 
@@ -70,6 +71,7 @@ const prayersAndKeepers = Effect.gen(function* () {
       agent_name text NOT NULL,
       commitment text NOT NULL,
       offered_at timestamptz(3) NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}',
       UNIQUE (day, spirit)
     )`
   yield* sql`
@@ -79,7 +81,8 @@ const prayersAndKeepers = Effect.gen(function* () {
       keeper text NOT NULL,
       agent_name text,
       reason text,
-      kept_at timestamptz(3) NOT NULL
+      kept_at timestamptz(3) NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}'
     )`
 })
 
@@ -98,7 +101,8 @@ const candles = Effect.gen(function* () {
       payer text,
       transaction text,
       lit_at timestamptz(3) NOT NULL,
-      lit_until timestamptz(3) NOT NULL
+      lit_until timestamptz(3) NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}'
     )`
   yield* sql`CREATE INDEX candles_lit ON candles (lit_until) WHERE parent_id IS NULL`
   yield* sql`CREATE INDEX candles_lights ON candles (parent_id, lit_until) WHERE parent_id IS NOT NULL`
@@ -108,8 +112,7 @@ const candles = Effect.gen(function* () {
       salt text NOT NULL,
       words text NOT NULL,
       hidden boolean NOT NULL,
-      unsealed_at timestamptz(3) NOT NULL,
-      hidden_by text
+      unsealed_at timestamptz(3) NOT NULL
     )`
 })
 
@@ -125,6 +128,7 @@ const collectibles = Effect.gen(function* () {
       agent_name text,
       reason text,
       collected_at timestamptz(3) NOT NULL,
+      hidden text[] NOT NULL DEFAULT '{}',
       PRIMARY KEY (element_id, edition)
     )`
   yield* sql`CREATE INDEX collectibles_newest ON collectibles (collected_at DESC, id DESC)`
@@ -152,17 +156,8 @@ const collectibles = Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX publications_manifest ON publications (item_id, manifest_hash) WHERE type = 'manifest'`
 })
 
-/** `moderation_hidden` holds what hidden rows showed. */
 const administration = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`
-    CREATE TABLE moderation_hidden (
-      subject uuid NOT NULL,
-      field text NOT NULL,
-      shown text NOT NULL,
-      hidden_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
-      PRIMARY KEY (subject, field)
-    )`
   yield* sql`
     CREATE TABLE admin_audit (
       id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -11,11 +11,9 @@ export type Label<Name extends string = string> =
   | string
   | readonly [label: string, form: "time" | "spirit" | "item" | ((record: RecordTexts<Name>) => string)]
 
-/** The table of an act, keyed by the act's `id`, and its public columns. */
+/** The table of an act, with the columns `id` and `hidden`, and its public columns. */
 export interface HideableFields<Name extends string = string> {
   readonly table: string
-  /** The column of the public name, where the table has one. */
-  readonly name?: string
   /** Columns of the public texts, by their names in the record; pages quote them. */
   readonly texts: { readonly [One in Name]?: string }
   /** The table of revealed words: the columns of the act's id, of the words, and of a name given with them. */

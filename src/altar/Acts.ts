@@ -2,7 +2,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
-import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/Act.ts"
@@ -20,6 +19,7 @@ import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
 import type { ActText, HideableFields } from "./ActText.ts"
+import { hiddenColumn, shownName, shownReceipt, shownRecord } from "./Hidden.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -79,7 +79,7 @@ const conditions = ({ acts, spirit, wallet }: ActFilter): ReadonlyArray<Statemen
   ...(wallet === undefined ? [] : [Ledger.paidBy(wallet)]),
 ]
 
-/** Receipt and record as first answered. The record keeps its bytes. */
+/** Receipt and record as first answered. */
 const ActRow = Schema.Struct({
   id: Schema.String,
   act: Schema.String,
@@ -88,6 +88,7 @@ const ActRow = Schema.Struct({
   settledAt: Moment,
   receipt: Ledger.storedJson,
   record: Schema.String,
+  hidden: hiddenColumn,
   ...Ledger.paymentStateColumns,
   ...revealColumns(Moment),
   commitment: Schema.NullOr(Schema.String),
@@ -107,11 +108,11 @@ const readText = Effect.fnUntraced(function* (found: unknown) {
     id: row.id,
     act: row.act,
     permalink: row.permalink,
-    agentName: row.agentName,
+    agentName: shownName(row.agentName, row.hidden),
     priceUsd,
     settledAt: row.settledAt,
-    receipt: new JsonText(JSON.stringify(currentReceipt(row.receipt, row))),
-    record: new JsonText(row.record),
+    receipt: new JsonText(JSON.stringify(currentReceipt(shownReceipt(row.receipt, row.hidden), row))),
+    record: new JsonText(shownRecord(row.record, row.hidden)),
     reveal: revealOf(row),
   })
   return { row, text }
@@ -134,16 +135,15 @@ export type Leaving = { readonly transaction: string } | { readonly name: string
 
 /** Selects the ids of an act's tables whose shown texts contain `words` in any spelling; `is_revealed` tells revealed words. */
 const containing = ({ table, texts, words }: HideableFields, asked: string) => {
-  const search = (from: string, id: string, column: string, isRevealed: boolean) => {
-    const text = literal(column)
-    const isShown = isRevealed ? part`NOT hidden` : part`${text} <> ${hiddenByOperator}::text`
-    return part`SELECT ${literal(id)} AS id, ${isRevealed}::boolean AS is_revealed FROM ${literal(from)}
-      WHERE strpos(lower(${text}), lower(${asked}::text)) > 0 AND ${isShown}`
-  }
-  const own = Object.values(texts).flatMap((column) =>
-    column === undefined ? [] : [search(table, "id", column, false)],
+  const search = (member: string, text: Statement.Fragment, isRevealed: boolean, revealed = part``) =>
+    part`SELECT t.id, ${isRevealed}::boolean AS is_revealed FROM ${literal(table)} t ${revealed}
+      WHERE strpos(lower(${text}), lower(${asked}::text)) > 0 AND NOT ${member}::text = ANY(t.hidden)`
+  const own = Object.entries(texts).flatMap(([member, column]) =>
+    column === undefined ? [] : [search(member, literal(`t.${column}`), false)],
   )
-  return words === undefined ? own : [...own, search(words.table, words.id, words.text, true)]
+  if (words === undefined) return own
+  const revealed = literal(`JOIN ${words.table} w ON w.${words.id} = t.id AND NOT w.hidden`)
+  return [...own, search("words", literal(`w.${words.text}`), true, revealed)]
 }
 
 export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {

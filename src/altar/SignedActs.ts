@@ -10,6 +10,7 @@ import { JsonText } from "../platform/JsonText.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
+import { hiddenColumn, isAsAnswered } from "./Hidden.ts"
 import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
 
 const rows = rowsOf(
@@ -20,7 +21,7 @@ const rows = rowsOf(
     permalink: Schema.String,
     record: Schema.String,
     paymentResponse: Schema.String,
-    isAsAnswered: Schema.Boolean,
+    hidden: hiddenColumn,
     receipt: Schema.fromJsonString(Schema.Struct({ binding: Schema.NullOr(Binding) })),
     input: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)),
     ...revealColumns(Moment),
@@ -38,7 +39,7 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
     const get = Effect.fn("SignedActs.get")(function* (id: string) {
       const [row] = yield* bounded(
         rows(sql`
-        SELECT a.id, a.act, a.permalink, a.record, a.receipt, p.input, ${Ledger.firstAnswer}, ${revealed}
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, p.input, p.payment_response, ${revealed}
         FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${reveal} r ON true WHERE a.id = ${id}::uuid`),
       )
       if (row === undefined) return yield* new ActNotFound({})
@@ -50,7 +51,7 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
         /** The compact JWS; none for a card, or where the server had no receipt key. */
         receipt: signedReceiptIn(row.paymentResponse),
         /** The bytes of the first answer; null where an operator changed what is shown. */
-        record: row.isAsAnswered ? new JsonText(row.record) : null,
+        record: isAsAnswered(row.hidden) ? new JsonText(row.record) : null,
         reveal: revealOf(row),
         binding: row.receipt.binding,
         /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */

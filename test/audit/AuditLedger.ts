@@ -43,7 +43,7 @@ export const readLedger = async (databaseUrl: string) => {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
     return await sql.begin("isolation level repeatable read read only", async (tx) => {
-      const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
+      const hidden = await tx<{ subject: string }[]>`SELECT id AS subject FROM acts WHERE hidden <> '{}'`
       return {
         attempts: await tx<Attempt[]>`
           SELECT id, idempotency_key AS key, act, rail, COALESCE(payment ->> 'network', '') AS network,

@@ -82,7 +82,8 @@ const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const publicUrl = yield* PublicUrl
   yield* Effect.orDie(
-    sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL, inscription text)`,
+    sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL, inscription text,
+      hidden text[] NOT NULL DEFAULT '{}')`,
   )
   return paidAct(ringBell, {
     claims: ({ familiarId, tone }) => ({ slots: [`bell:${familiarId}:${tone}`] }),

@@ -28,7 +28,6 @@ export const lighting = actText(Candle, {
   },
   hideable: {
     table: "candles",
-    name: "agent_name",
     texts: { dedication: "dedication" },
     words: { table: "candle_unseals", id: "candle_id", text: "words" },
   },

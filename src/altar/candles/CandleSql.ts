@@ -2,6 +2,7 @@
 import type { Statement } from "effect/sql"
 import { lightsShown, rungTerms } from "../../../schema/altar/Candle.ts"
 import { literal, part } from "../../platform/SqlPart.ts"
+import { shownColumn, wordsHidden } from "../Hidden.ts"
 
 /** One day more than the longest duration, because servers' clocks differ. */
 const longest = `'${Math.max(...Object.values(rungTerms).map(({ days }) => days)) + 1} days'`
@@ -14,9 +15,9 @@ export const isLit = (now: string) =>
   part`parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)
     AND lit_until <= (SELECT ${now}::timestamptz + interval ${literal(longest)})`
 
-/** Columns of an unsealing, as `revealColumns` read them; an unsealing carries no name. */
-export const unsealed = part`u.words AS reveal_text, u.salt AS reveal_salt, u.hidden AS reveal_hidden,
-  u.hidden_by AS reveal_hidden_by, NULL::text AS reveal_agent_name, u.unsealed_at AS revealed_at`
+/** Columns of an unsealing `u` of `c`, as `revealColumns` read them; an unsealing carries no name. */
+export const unsealed = part`u.words AS reveal_text, u.salt AS reveal_salt, ${wordsHidden("u", "c")},
+  NULL::text AS reveal_agent_name, u.unsealed_at AS revealed_at`
 
 /** The unsealing of the candle or light with this id. */
 export const unsealOf = (id: Statement.Fragment) => part`
@@ -25,15 +26,16 @@ export const unsealOf = (id: Statement.Fragment) => part`
 
 /** A candle or light `c` with its unsealing `u`, as JSON that `CandleRow` reads; `more` are further members. */
 export const candleJson = (more: Statement.Fragment = literal("")) => part`json_build_object(
-  'id', c.id, 'parentId', c.parent_id, 'spirit', c.spirit, 'rung', c.rung, 'dedication', c.dedication,
-  'agentName', c.agent_name, 'commitment', c.commitment, 'payer', c.payer, 'transaction', c.transaction,
-  'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words, 'revealSalt', u.salt, 'revealHidden', u.hidden,
-  'revealHiddenBy', u.hidden_by, 'revealAgentName', NULL, 'revealedAt', u.unsealed_at${more})`
+  'id', c.id, 'parentId', c.parent_id, 'spirit', c.spirit, 'rung', c.rung,
+  'dedication', ${shownColumn("c", "dedication", "dedication")}, 'agentName', ${shownColumn("c", "agent_name", "agentName")}, 'commitment', c.commitment, 'payer', c.payer, 'transaction', c.transaction,
+  'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words, 'revealSalt', u.salt,
+  'revealHidden', u.hidden OR 'words' = ANY(c.hidden), 'revealHiddenBy', CASE WHEN 'words' = ANY(c.hidden) THEN 'operator' END,
+  'revealAgentName', NULL, 'revealedAt', u.unsealed_at${more})`
 
 /** Candles that are lit at `now`, RFC 3339. */
 export const burning = (now: string) => {
   const lit = part`(SELECT * FROM candles WHERE ${isLit(now)})`
-  const lights = part`(SELECT json_agg(json_build_object('id', l.id, 'agentName', l.agent_name, 'rung', l.rung,
+  const lights = part`(SELECT json_agg(json_build_object('id', l.id, 'agentName', ${shownColumn("l", "agent_name", "agentName")}, 'rung', l.rung,
       'litAt', l.lit_at, 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
     SELECT * FROM candles WHERE parent_id = c.id AND lit_until > ${now}::timestamptz
     ORDER BY lit_at DESC, id DESC LIMIT ${literal(String(lightsShown))}) l)`

@@ -20,6 +20,7 @@ import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
 import { type CatalogName, catalogs, type Item, Items, publisher, terms as collectionTerms } from "./Items.ts"
+import { shownColumn } from "../Hidden.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({
@@ -103,7 +104,7 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
           (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
           (SELECT json_agg(r) FROM (
             SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
-              c.keeper, c.agent_name AS "agentName", c.collected_at AS "collectedAt"
+              c.keeper, ${shownColumn("c", "agent_name", "agentName")} AS "agentName", c.collected_at AS "collectedAt"
             FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
         FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 

@@ -7,6 +7,7 @@ import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
+import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
@@ -26,7 +27,7 @@ export const collecting = actText(Collectible, {
     collectedAt: ["Collected", "time"],
     publication: null,
   },
-  hideable: { table: "collectibles", name: "agent_name", texts: { reason: "reason" } },
+  hideable: { table: "collectibles", texts: { reason: "reason" } },
 })
 
 /** One row for each `spirit` with the number of editions `dedicated` to its altar. */
@@ -108,7 +109,8 @@ export class Collectibles extends Context.Service<Collectibles>()("spirit-altar/
 
     const dedicated = Effect.fn("Collectibles.dedicated")(function* (spirit: string, limit: number) {
       return yield* dedicatedOf(sql`
-        SELECT id, element_id, edition, keeper, agent_name FROM collectibles
+        SELECT id, element_id, edition, keeper, ${shownColumn("collectibles", "agent_name", "agentName")} AS agent_name
+        FROM collectibles
         WHERE spirit = ${spirit}::text ORDER BY collected_at DESC, id DESC LIMIT ${limit}::int`)
     })
 

@@ -6,6 +6,7 @@ import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { JsonMoment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
+import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
 export const keeping = actText(Keeper, {
@@ -17,7 +18,7 @@ export const keeping = actText(Keeper, {
     reason: null,
     keptAt: ["Kept since", "time"],
   },
-  hideable: { table: "keepers", name: "agent_name", texts: { reason: "reason" } },
+  hideable: { table: "keepers", texts: { reason: "reason" } },
 })
 
 /** The keeper of a spirit as `brief` builds it. */
@@ -33,7 +34,7 @@ export const Brief = Schema.NullOr(
 
 /** The JSON of a keeper `k`; null without one. */
 export const brief = (publicUrl: string) => part`CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id,
-  'permalink', ${publicUrl}::text || '/acts/' || k.id, 'keeper', k.keeper, 'agentName', k.agent_name,
+  'permalink', ${publicUrl}::text || '/acts/' || k.id, 'keeper', k.keeper, 'agentName', ${shownColumn("k", "agent_name", "agentName")},
   'keptAt', k.kept_at) END`
 
 export const count = part`(SELECT count(*) FROM keepers)`

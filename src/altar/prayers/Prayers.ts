@@ -14,6 +14,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { JsonMoment } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { spirits } from "../Spirits.ts"
+import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
@@ -32,7 +33,7 @@ export const praying = actText(Prayer, {
     offeredAt: ["Left", "time"],
   },
   answer: ({ intentionCommitment, spirit }) => lineFor(spirit, intentionCommitment),
-  hideable: { table: "prayers", name: "agent_name", texts: {} },
+  hideable: { table: "prayers", texts: {} },
 })
 
 /** The claim to the one prayer of a spirit and UTC day. */
@@ -45,7 +46,7 @@ export const Brief = Schema.NullOr(
 
 /** The JSON of a prayer `p`; null without one. */
 export const brief = (publicUrl: string) => part`CASE WHEN p.id IS NOT NULL THEN json_build_object('id', p.id,
-  'permalink', ${publicUrl}::text || '/acts/' || p.id, 'agentName', p.agent_name, 'offeredAt', p.offered_at) END`
+  'permalink', ${publicUrl}::text || '/acts/' || p.id, 'agentName', ${shownColumn("p", "agent_name", "agentName")}, 'offeredAt', p.offered_at) END`
 
 export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
 

@@ -9,6 +9,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded } from "../../platform/Sql.ts"
 import { part } from "../../platform/SqlPart.ts"
+import { hiddenColumn, shownReceipt } from "../Hidden.ts"
 import { Reveals } from "../Reveals.ts"
 import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -27,6 +28,7 @@ const paidStonesOf = rowsOf(
   Schema.Struct({
     ...StoneRow.fields,
     receipt: Ledger.storedJson,
+    hidden: hiddenColumn,
     nonce: Schema.NullOr(Schema.String),
     ...Ledger.paymentStateColumns,
   }),
@@ -105,12 +107,13 @@ export const make = Effect.gen(function* () {
   const get = Effect.fn("WitnessStones.get")(function* (id: string) {
     const [row] = yield* bounded(
       paidStonesOf(sql`
-        SELECT ${stoneColumns}, a.receipt, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${Ledger.paymentState}
+        SELECT ${stoneColumns}, a.receipt, a.hidden, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${Ledger.paymentState}
         FROM ${stones} JOIN ${Ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)
-    return { stone: listedOf(publicUrl, row), receipt: currentReceipt(row.receipt, row), nonce: row.nonce }
+    const receipt = currentReceipt(shownReceipt(row.receipt, row.hidden), row)
+    return { stone: listedOf(publicUrl, row), receipt, nonce: row.nonce }
   })
 
   return { find, get, list }
