@@ -5,29 +5,16 @@ import type { ChainLink } from "../../schema/altar/ChainLink.ts"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../schema/log/Checkpoint.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
-import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import type { ChainBroken } from "../altar/StoredChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
+import { byWitness, continuity, edgeIn, type Signed } from "./Continuity.ts"
 import { contradiction, LogStopped, LogStore, type Published } from "./LogStore.ts"
-import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
+import type { HeldCheckpoint } from "./LogWitness.ts"
 import { PublishedLog, type Signing } from "./PublishedLog.ts"
-import {
-  append,
-  edgeOf,
-  edgePlaces,
-  extendsTree,
-  leafAt,
-  leafOf,
-  placesOf,
-  proofOf,
-  rootOf,
-  rootOfNothing,
-  type TileReader,
-  type TreeHead,
-} from "./Tree.ts"
+import { append, edgePlaces, leafAt, leafOf, placesOf, rootOf, rootOfNothing, type TreeHead } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
 
 export interface PumpConfig extends Signing {
@@ -40,32 +27,6 @@ export interface PumpConfig extends Signing {
 /** Milliseconds after which an idle log dates its newest checkpoint again. An older date means that no server signs. */
 const confirmEvery = 600_000
 
-/** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
-const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
-
-/** The source of an earlier signed checkpoint. */
-type Source =
-  | "the published checkpoint"
-  | "the checkpoint this server signed last"
-  | `the checkpoint that the log witness ${string} holds`
-
-type Signed = readonly [source: Source, TreeHead]
-
-const byWitness = ({ checkpoint, witness }: HeldCheckpoint): Signed => [
-  `the checkpoint that the log witness ${witness} holds`,
-  checkpoint,
-]
-
-/** The right edge of the tree, if the stored tiles hash to the root of its head. */
-const edgeIn = ({ root, size }: TreeHead, read: TileReader) => {
-  const edge = edgeOf(size, read)
-  return edge !== undefined && equal(rootOf(edge), root)
-    ? Effect.succeed(edge)
-    : Effect.fail(
-        contradiction("tiles", `the tiles of the ${size} stones of the log do not have the root it was built with`),
-      )
-}
-
 export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
   make: ({ batch = 512, origin, publishSeconds, signer }: PumpConfig) =>
     Effect.gen(function* () {
@@ -74,6 +35,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       const lastSigned = yield* LastSigned
       const witnesses = yield* Witnesses
       const { waitsFor } = yield* PublishedLog
+      const { checkContinues, prove } = continuity(store)
 
       /** The head of a log that is not stopped. */
       const running = Effect.flatMap(store.head, (head) =>
@@ -124,38 +86,6 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       const firstSeen = yield* Ref.make(Option.none<Published>())
 
       const noteOf = ({ root, size }: TreeHead) => signer.note({ origin, size, root: concat(root), extensions: [] })
-
-      /** Fails if this tree contradicts an earlier signed checkpoint. */
-      const checkContinues = Effect.fnUntraced(function* (tree: TreeHead, signed: ReadonlyArray<Signed>) {
-        const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
-        const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
-        yield* edgeIn(tree, read)
-        for (const [source, before] of signed) {
-          if (before.size > tree.size) {
-            return yield* contradiction(
-              "backup",
-              `${source} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
-            )
-          }
-          const proof = proofOf(rangesOf(before.size, tree.size), read)
-          if (proof === undefined || !extendsTree(before, tree, proof)) {
-            return yield* contradiction(
-              // Only the published checkpoint is in this database. The others are records kept elsewhere.
-              source === "the published checkpoint" ? "checkpoints" : "backup",
-              `the first ${before.size} stones of the log are not those that ${source} covers`,
-            )
-          }
-        }
-      })
-
-      const prove = (size: number) =>
-        Effect.fnUntraced(function* (old: number) {
-          const ranges = rangesOf(old, size)
-          const proof = proofOf(ranges, yield* store.tiles(placesOf(ranges)))
-          return proof === undefined
-            ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
-            : proof.map((hash) => concat(hash))
-        })
 
       /** Fails if a witness holds a checkpoint that this log signed and does not extend: that proves a fork. */
       const witnessed = Effect.fnUntraced(function* (
