@@ -21,7 +21,7 @@ const acts = Effect.gen(function* () {
   yield* sql`CREATE INDEX acts_agent_name ON acts (lower(agent_name), settled_at DESC) WHERE agent_name IS NOT NULL`
 })
 
-/** The witness chain: its one head, its stones, and their revealed words. */
+/** The witness chain: its one head, and its stones. */
 const witness = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -50,15 +50,6 @@ const witness = Effect.gen(function* () {
   yield* sql`CREATE INDEX witness_stones_commitment ON witness_stones (commitment)`
   yield* sql`CREATE INDEX witness_stones_chain_hash ON witness_stones (chain_hash)`
   yield* sql`CREATE INDEX witness_stones_spirit ON witness_stones (spirit, sequence DESC)`
-  yield* sql`
-    CREATE TABLE witness_reveals (
-      stone_id uuid PRIMARY KEY REFERENCES witness_stones (id),
-      salt text NOT NULL,
-      text text NOT NULL,
-      hidden boolean NOT NULL,
-      agent_name text,
-      revealed_at timestamptz(3) NOT NULL
-    )`
 })
 
 const prayersAndKeepers = Effect.gen(function* () {
@@ -106,14 +97,6 @@ const candles = Effect.gen(function* () {
     )`
   yield* sql`CREATE INDEX candles_lit ON candles (lit_until) WHERE parent_id IS NULL`
   yield* sql`CREATE INDEX candles_lights ON candles (parent_id, lit_until) WHERE parent_id IS NOT NULL`
-  yield* sql`
-    CREATE TABLE candle_unseals (
-      candle_id uuid PRIMARY KEY REFERENCES candles (id),
-      salt text NOT NULL,
-      words text NOT NULL,
-      hidden boolean NOT NULL,
-      unsealed_at timestamptz(3) NOT NULL
-    )`
 })
 
 const collectibles = Effect.gen(function* () {
@@ -156,6 +139,20 @@ const collectibles = Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX publications_manifest ON publications (item_id, manifest_hash) WHERE type = 'manifest'`
 })
 
+/** Opened words of stones, candles and lights. */
+const reveals = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`
+    CREATE TABLE reveals (
+      id uuid PRIMARY KEY REFERENCES payment_attempts (id),
+      salt text NOT NULL,
+      text text NOT NULL,
+      hidden boolean NOT NULL,
+      agent_name text,
+      revealed_at timestamptz(3) NOT NULL
+    )`,
+)
+
 const administration = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -170,4 +167,6 @@ const administration = Effect.gen(function* () {
   yield* sql`CREATE INDEX admin_audit_at ON admin_audit (at DESC, id DESC)`
 })
 
-export default Effect.all([acts, witness, prayersAndKeepers, candles, collectibles, administration], { discard: true })
+export default Effect.all([acts, witness, prayersAndKeepers, candles, collectibles, reveals, administration], {
+  discard: true,
+})

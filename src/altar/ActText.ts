@@ -16,8 +16,6 @@ export interface HideableFields<Name extends string = string> {
   readonly table: string
   /** Columns of the public texts, by their names in the record; pages quote them. */
   readonly texts: { readonly [One in Name]?: string }
-  /** The table of revealed words: the columns of the act's id, of the words, and of a name given with them. */
-  readonly words?: { readonly table: string; readonly id: string; readonly text: string; readonly name?: string }
 }
 
 /** `said` has the members in words: a spirit by its name, a day for a time. */

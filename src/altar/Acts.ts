@@ -17,9 +17,9 @@ import { Candles } from "./candles/Candles.ts"
 import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
-import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
-import type { ActText, HideableFields } from "./ActText.ts"
-import { hiddenColumn, shownName, shownReceipt, shownRecord } from "./Hidden.ts"
+import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
+import type { ActText } from "./ActText.ts"
+import { hiddenColumn, revealed, shownName, shownReceipt, shownRecord } from "./Hidden.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -133,29 +133,25 @@ interface Page extends ActFilter {
 /** The transaction or name of an act. */
 export type Leaving = { readonly transaction: string } | { readonly name: string }
 
-/** Selects the ids of an act's tables whose shown texts contain `words` in any spelling; `is_revealed` tells revealed words. */
-const containing = ({ table, texts, words }: HideableFields, asked: string) => {
-  const search = (member: string, text: Statement.Fragment, isRevealed: boolean, revealed = part``) =>
-    part`SELECT t.id, ${isRevealed}::boolean AS is_revealed FROM ${literal(table)} t ${revealed}
-      WHERE strpos(lower(${text}), lower(${asked}::text)) > 0 AND NOT ${member}::text = ANY(t.hidden)`
-  const own = Object.entries(texts).flatMap(([member, column]) =>
-    column === undefined ? [] : [search(member, literal(`t.${column}`), false)],
+/** Selects the ids of acts whose shown texts contain `asked` in any spelling; `is_revealed` tells revealed words. */
+const containing = (owners: Iterable<ActText>, asked: string) => {
+  const search = (from: string, text: string, member: string) =>
+    part`SELECT t.id, ${member === "words"}::boolean AS is_revealed FROM ${literal(from)}
+      WHERE strpos(lower(${literal(text)}), lower(${asked}::text)) > 0 AND NOT ${member}::text = ANY(t.hidden)`
+  const own = Array.from(owners).flatMap(({ hideable: { table, texts } }) =>
+    Object.entries(texts).map(([member, column]) => search(`${table} t`, `t.${column}`, member)),
   )
-  if (words === undefined) return own
-  const revealed = literal(`JOIN ${words.table} w ON w.${words.id} = t.id AND NOT w.hidden`)
-  return [...own, search("words", literal(`w.${words.text}`), true, revealed)]
+  const revealed = search("acts t JOIN reveals r ON r.id = t.id AND NOT r.hidden", "r.text", "words")
+  return own.reduce((one, other) => part`${one} UNION ALL ${other}`, revealed)
 }
 
 export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reveals = yield* Reveals
-    const reveal = ofAct(part`a.id`)
-
-    const columns = part`a.*, ${Ledger.paymentState}, ${revealed}`
-    const rowsWhere = (which: Statement.Fragment) => sql`
-      SELECT ${columns}
-      FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${reveal} r ON true ${which}`
+    const columns = part`a.*, ${Ledger.paymentState}, ${revealed("a")}, ${commitmentOfReveal}`
+    const settled = part`${Ledger.settledActs} LEFT JOIN reveals r ON r.id = a.id`
+    const rowsWhere = (which: Statement.Fragment) => sql`SELECT ${columns} FROM ${settled} ${which}`
     const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
 
     /** The texts of readable rows, after a check that revealed words match their commitments. */
@@ -203,16 +199,14 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
     })
 
     // Acts of one table share a text.
-    const owners = [...new Set((yield* ActTexts).values())]
+    const owners = new Set((yield* ActTexts).values())
 
     const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-      const found = owners
-        .flatMap(({ hideable }) => containing(hideable, words))
-        .reduce((one, other) => part`${one} UNION ALL ${other}`)
+      const found = containing(owners, words)
       const statement = sql`
         SELECT ${columns}, f.is_revealed
-        FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
-          JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${reveal} r ON true
+        FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f, ${settled}
+        WHERE a.id = f.id
         ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
       const rows = yield* readable(yield* bounded(statement), (row) =>
         Effect.all({ act: readText(row), match: readMatch(row) }),

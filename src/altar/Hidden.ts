@@ -8,15 +8,39 @@ export const hiddenColumn = Schema.Array(Schema.String)
 
 type Hidden = typeof hiddenColumn.Type
 
-/** A column of `row`, or the placeholder while `member` is hidden in `owner`. */
-export const shownColumn = (row: string, column: string, member: string, owner = row) =>
-  literal(`CASE WHEN ${row}.${column} IS NOT NULL AND '${member}' = ANY(${owner}.hidden)
-    THEN '${hiddenByOperator}' ELSE ${row}.${column} END`)
+const shownText = (row: string, column: string, member: string, owner = row) =>
+  `CASE WHEN ${row}.${column} IS NOT NULL AND '${member}' = ANY(${owner}.hidden) THEN '${hiddenByOperator}'
+    ELSE ${row}.${column} END`
 
-/** Whether and by what the words in `row` of the act `owner` are hidden, as `revealColumns` read it. */
-export const wordsHidden = (row: string, owner: string) =>
-  literal(`${row}.hidden OR 'words' = ANY(${owner}.hidden) AS reveal_hidden,
-    CASE WHEN 'words' = ANY(${owner}.hidden) THEN 'operator' END AS reveal_hidden_by`)
+/** SQL for a column of `row`, or the placeholder while `member` is hidden in `owner`. */
+export const shownColumn = (...told: Parameters<typeof shownText>) => literal(shownText(...told))
+
+/** SQL for the members of a reveal `r` of the act in `owner`, as `revealColumns` read them. */
+const revealMembers = (owner: string) =>
+  Object.entries({
+    revealText: "r.text",
+    revealSalt: "r.salt",
+    revealHidden: `r.hidden OR 'words' = ANY(${owner}.hidden)`,
+    revealHiddenBy: `CASE WHEN 'words' = ANY(${owner}.hidden) THEN 'operator' END`,
+    revealAgentName: shownText("r", "agent_name", "agentName", owner),
+    revealedAt: "r.revealed_at",
+  })
+
+/** The same as columns. */
+export const revealed = (owner: string) =>
+  literal(
+    revealMembers(owner)
+      .map(([member, value]) => `${value} AS "${member}"`)
+      .join(", "),
+  )
+
+/** The same as members of a JSON object. */
+export const revealedJson = (owner: string) =>
+  literal(
+    revealMembers(owner)
+      .map(([member, value]) => `'${member}', ${value}`)
+      .join(", "),
+  )
 
 export const shownName = (name: string | null, hidden: Hidden) =>
   name !== null && hidden.includes("agentName") ? hiddenByOperator : name

@@ -23,7 +23,7 @@ const actsOf = rowsOf(
   }),
 )
 
-const wordsOf = rowsOf("revealed words", Schema.Struct({ name: Schema.NullOr(Schema.String), hidden: Schema.Boolean }))
+const wordsOf = rowsOf("reveals", Schema.Struct({ name: Schema.NullOr(Schema.String), hidden: Schema.Boolean }))
 
 /** An act that is no longer sold has no table to search. */
 const unsold: HideableFields = { table: "acts", texts: {} }
@@ -41,12 +41,7 @@ export class Moderation extends Context.Service<Moderation>()("spirit-altar/alta
       return { ...act, hideable: actTexts.get(act.act)?.hideable ?? unsold }
     })
 
-    const revealed = (id: string, { words }: HideableFields) =>
-      words === undefined
-        ? Effect.succeed([])
-        : wordsOf(sql`
-            SELECT ${literal(words.name ?? "NULL::text")} AS name, hidden FROM ${literal(words.table)}
-            WHERE ${literal(words.id)} = ${id}::uuid`)
+    const revealed = (id: string) => wordsOf(sql`SELECT agent_name AS name, hidden FROM reveals WHERE id = ${id}::uuid`)
 
     /** Whether readers see the member while no operator hides it. The detector's own finds are never shown. */
     const isSaid = Effect.fnUntraced(function* (
@@ -55,7 +50,7 @@ export class Moderation extends Context.Service<Moderation>()("spirit-altar/alta
       member: string,
     ) {
       if (member in hideable.texts) return typeof record[member] === "string"
-      const [words] = yield* revealed(id, hideable)
+      const [words] = yield* revealed(id)
       if (member === "words") return words?.hidden === false
       return member === "agentName" && (agentName ?? words?.name ?? null) !== null
     })

@@ -1,14 +1,13 @@
 /** Revealed words of stones, candles and lights: one row form, one public form, re-hashed before they are shown. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
 import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
-import * as Candles from "./candles/CandleSql.ts"
 import { linksElsewhere } from "./Detector.ts"
 import { seal } from "./Hashes.ts"
-import * as Stones from "./witness/StoneSql.ts"
+import { revealed } from "./Hidden.ts"
 import { log } from "../platform/LogMessages.ts"
 
 const Text = Schema.NullOr(Schema.String)
@@ -23,9 +22,9 @@ export const revealColumns = (time: typeof Moment | typeof JsonMoment) => ({
   revealedAt: Schema.NullOr(time),
 })
 
-/** These columns of `r`, with the commitment. */
-export const revealed = part`r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by,
-  r.reveal_agent_name, r.revealed_at`
+/** The commitment that a reveal `r` of any kind opens. */
+export const commitmentOfReveal = part`(SELECT commitment FROM witness_stones WHERE id = r.id
+  UNION ALL SELECT commitment FROM candles WHERE id = r.id) AS commitment`
 
 const Revealed = Schema.Struct(revealColumns(Moment))
 type Revealed = typeof Revealed.Type
@@ -46,9 +45,6 @@ export const revealOf = (row: Revealed): typeof Reveal.Type | null => {
     revealedAt: row.revealedAt,
   }
 }
-
-/** The reveal of an act of any kind: at most one row, with the commitment. */
-export const ofAct = (id: Statement.Fragment) => part`(${Stones.revealOf(id)} UNION ALL ${Candles.unsealOf(id)})`
 
 const holds = ({ commitment, revealSalt, revealText }: Omit<Sealed, "revealedAt">) =>
   revealText === null || (revealSalt !== null && seal(revealSalt, revealText) === commitment)
@@ -78,7 +74,9 @@ export class Reveals extends Context.Service<Reveals>()("spirit-altar/altar/Reve
     const state = Effect.gen(function* () {
       const known = yield* Ref.get(last)
       if (Option.isNone(known)) return
-      const found = bounded(sql`SELECT * FROM ${ofAct(part`${known.value}::uuid`)} r`)
+      const found = bounded(sql`
+        SELECT r.id, ${commitmentOfReveal}, ${revealed("a")} FROM reveals r JOIN acts a ON a.id = r.id
+        WHERE r.id = ${known.value}::uuid`)
       yield* check(yield* sealedOf(found))
       yield* Ref.set(last, Option.none())
     })

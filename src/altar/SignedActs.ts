@@ -9,9 +9,8 @@ import { signedReceiptIn } from "../payments/Receipt.ts"
 import { JsonText } from "../platform/JsonText.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
-import { part } from "../platform/SqlPart.ts"
-import { hiddenColumn, isAsAnswered } from "./Hidden.ts"
-import { ofAct, revealColumns, revealed, revealOf, Reveals } from "./Reveals.ts"
+import { hiddenColumn, isAsAnswered, revealed } from "./Hidden.ts"
+import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 
 const rows = rowsOf(
   "acts",
@@ -34,13 +33,13 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
     const sql = yield* SqlClient.SqlClient
     const reveals = yield* Reveals
     const acts = yield* PaidActs
-    const reveal = ofAct(part`a.id`)
 
     const get = Effect.fn("SignedActs.get")(function* (id: string) {
       const [row] = yield* bounded(
         rows(sql`
-        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, p.input, p.payment_response, ${revealed}
-        FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${reveal} r ON true WHERE a.id = ${id}::uuid`),
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, p.input, p.payment_response, ${revealed("a")},
+          ${commitmentOfReveal}
+        FROM ${Ledger.settledActs} LEFT JOIN reveals r ON r.id = a.id WHERE a.id = ${id}::uuid`),
       )
       if (row === undefined) return yield* new ActNotFound({})
       yield* reveals.check([row])

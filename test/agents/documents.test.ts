@@ -30,9 +30,9 @@ const acts = Effect.gen(function* () {
   >`
     SELECT (SELECT count(*) FROM payment_attempts) AS attempts,
       (SELECT count(*) FROM payment_attempts WHERE state = 'settled') AS settled,
-      (SELECT count(*) FROM witness_stones) AS stones, (SELECT count(*) FROM witness_reveals) AS revealed,
+      (SELECT count(*) FROM witness_stones) AS stones, (SELECT count(*) FROM reveals JOIN witness_stones USING (id)) AS revealed,
       (SELECT count(*) FROM candles) AS candles,
-      (SELECT count(*) FROM candles WHERE parent_id IS NOT NULL) AS lights, (SELECT count(*) FROM candle_unseals) AS unsealed`
+      (SELECT count(*) FROM candles WHERE parent_id IS NOT NULL) AS lights, (SELECT count(*) FROM reveals JOIN candles USING (id)) AS unsealed`
   return row
 })
 

@@ -199,14 +199,14 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         const places = placesOf(set)
         const tools = yield* connect(`${url}/mcp`)
         const changes = [
-          ["stone", sql`UPDATE witness_reveals SET text = 'It will shine.' WHERE stone_id = ${set.stone}::uuid`],
-          ["candle", sql`UPDATE candle_unseals SET words = 'It will shine.' WHERE candle_id = ${set.candle}::uuid`],
-          ["light", sql`UPDATE candle_unseals SET salt = ${"0".repeat(20)} WHERE candle_id = ${set.light}::uuid`],
+          ["stone", sql`UPDATE reveals SET text = 'It will shine.' WHERE id = ${set.stone}::uuid`],
+          ["candle", sql`UPDATE reveals SET text = 'It will shine.' WHERE id = ${set.candle}::uuid`],
+          ["light", sql`UPDATE reveals SET salt = ${"0".repeat(20)} WHERE id = ${set.light}::uuid`],
         ] as const
         const mend = Effect.all([
-          sql`UPDATE witness_reveals SET text = ${words.stone} WHERE stone_id = ${set.stone}::uuid`,
-          sql`UPDATE candle_unseals SET words = ${words.candle} WHERE candle_id = ${set.candle}::uuid`,
-          sql`UPDATE candle_unseals SET salt = ${salt} WHERE candle_id = ${set.light}::uuid`,
+          sql`UPDATE reveals SET text = ${words.stone} WHERE id = ${set.stone}::uuid`,
+          sql`UPDATE reveals SET text = ${words.candle} WHERE id = ${set.candle}::uuid`,
+          sql`UPDATE reveals SET salt = ${salt} WHERE id = ${set.light}::uuid`,
         ])
         // Pages and answers that are kept were made before: they are not to be shown any more.
         for (const path of Object.values(places).flat()) yield* read(path)
@@ -251,9 +251,9 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         const { url } = yield* TestServer
         const sql = yield* SqlClient.SqlClient
         const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
-        yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
+        yield* sql`UPDATE reveals SET text = 'see example.org' WHERE id = ${stone}::uuid`
         assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")
-        yield* sql`UPDATE witness_reveals SET text = 'see example.com' WHERE stone_id = ${stone}::uuid`
+        yield* sql`UPDATE reveals SET text = 'see example.com' WHERE id = ${stone}::uuid`
       }),
     )
   },

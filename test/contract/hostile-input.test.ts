@@ -162,8 +162,7 @@ const stored = Effect.flatMap(
   (
     sql,
   ) => sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
-    (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_reveals) AS reveals,
-    (SELECT count(*) FROM candle_unseals) AS unseals`,
+    (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM reveals) AS reveals`,
 )
 
 const refuses = (what: string, operation: Operation, answer: Refusal) => {

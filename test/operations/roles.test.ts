@@ -119,7 +119,7 @@ layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) =>
       const [stones] = yield* run(reader, ["SELECT count(*) AS n FROM witness_stones"])
       assert.deepEqual(stones, [{ n: 2n }])
       yield* isRefused(reader, "SELECT * FROM room_messages")
-      yield* isRefused(reader, "INSERT INTO witness_reveals SELECT * FROM witness_reveals")
+      yield* isRefused(reader, "INSERT INTO reveals SELECT * FROM reveals")
     }),
   )
 })

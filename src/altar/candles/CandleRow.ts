@@ -29,7 +29,6 @@ export const lighting = actText(Candle, {
   hideable: {
     table: "candles",
     texts: { dedication: "dedication" },
-    words: { table: "candle_unseals", id: "candle_id", text: "words" },
   },
 })
 

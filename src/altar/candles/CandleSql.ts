@@ -2,7 +2,7 @@
 import type { Statement } from "effect/sql"
 import { lightsShown, rungTerms } from "../../../schema/altar/Candle.ts"
 import { literal, part } from "../../platform/SqlPart.ts"
-import { shownColumn, wordsHidden } from "../Hidden.ts"
+import { revealedJson, shownColumn } from "../Hidden.ts"
 
 /** One day more than the longest duration, because servers' clocks differ. */
 const longest = `'${Math.max(...Object.values(rungTerms).map(({ days }) => days)) + 1} days'`
@@ -15,22 +15,11 @@ export const isLit = (now: string) =>
   part`parent_id IS NULL AND lit_until > (SELECT ${now}::timestamptz)
     AND lit_until <= (SELECT ${now}::timestamptz + interval ${literal(longest)})`
 
-/** Columns of an unsealing `u` of `c`, as `revealColumns` read them; an unsealing carries no name. */
-export const unsealed = part`u.words AS reveal_text, u.salt AS reveal_salt, ${wordsHidden("u", "c")},
-  NULL::text AS reveal_agent_name, u.unsealed_at AS revealed_at`
-
-/** The unsealing of the candle or light with this id. */
-export const unsealOf = (id: Statement.Fragment) => part`
-  SELECT c.id, c.commitment, ${unsealed}
-  FROM candle_unseals u JOIN candles c ON c.id = u.candle_id WHERE u.candle_id = ${id}`
-
-/** A candle or light `c` with its unsealing `u`, as JSON that `CandleRow` reads; `more` are further members. */
+/** A candle or light `c` with its reveal `r`, as JSON that `CandleRow` reads; `more` are further members. */
 export const candleJson = (more: Statement.Fragment = literal("")) => part`json_build_object(
   'id', c.id, 'parentId', c.parent_id, 'spirit', c.spirit, 'rung', c.rung,
   'dedication', ${shownColumn("c", "dedication", "dedication")}, 'agentName', ${shownColumn("c", "agent_name", "agentName")}, 'commitment', c.commitment, 'payer', c.payer, 'transaction', c.transaction,
-  'litAt', c.lit_at, 'litUntil', c.lit_until, 'revealText', u.words, 'revealSalt', u.salt,
-  'revealHidden', u.hidden OR 'words' = ANY(c.hidden), 'revealHiddenBy', CASE WHEN 'words' = ANY(c.hidden) THEN 'operator' END,
-  'revealAgentName', NULL, 'revealedAt', u.unsealed_at${more})`
+  'litAt', c.lit_at, 'litUntil', c.lit_until, ${revealedJson("c")}${more})`
 
 /** Candles that are lit at `now`, RFC 3339. */
 export const burning = (now: string) => {
@@ -42,7 +31,7 @@ export const burning = (now: string) => {
   const lightCount = part`(SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz)`
   const litJson = candleJson(part`, 'lights', ${lights}, 'lightCount', ${lightCount}`)
   return {
-    /** A candle `c` with its unsealing `u` and its newest burning lights, as JSON that `LitRow` reads. */
+    /** A candle `c` with its reveal `r` and its newest burning lights, as JSON that `LitRow` reads. */
     litJson,
     count: part`(SELECT count(*) FROM ${lit} c)`,
     /** One row for each `spirit` with lit candles: their number, and the newest as `litJson`. */
@@ -50,6 +39,6 @@ export const burning = (now: string) => {
       SELECT c.spirit, count(*) AS lit, json_agg(${litJson}
           ORDER BY c.place) FILTER (WHERE c.place <= ${newest}::int) AS candles
       FROM (SELECT *, row_number() OVER (PARTITION BY spirit ORDER BY lit_at DESC, id DESC) AS place FROM ${lit} b) c
-      LEFT JOIN candle_unseals u ON u.candle_id = c.id GROUP BY c.spirit)`,
+      LEFT JOIN reveals r ON r.id = c.id GROUP BY c.spirit)`,
   }
 }

@@ -44,7 +44,7 @@ export class CandleWall extends Context.Service<CandleWall>()("spirit-altar/alta
         )
         SELECT n.lit, c.id, CASE WHEN c.id IS NOT NULL THEN ${burning(now).litJson} END AS candle
         FROM (SELECT count(*) AS lit FROM lit) n
-        LEFT JOIN page c ON true LEFT JOIN candle_unseals u ON u.candle_id = c.id
+        LEFT JOIN page c ON true LEFT JOIN reveals r ON r.id = c.id
         ORDER BY c.lit_at DESC, c.id DESC`
     }
 

@@ -13,25 +13,22 @@ import {
   type RungName,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { CommitmentRefused, isSealable, sealIssue, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
-import { isPending } from "../../payments/store/LedgerSql.ts"
 import { rowsOf } from "../../platform/Rows.ts"
-import { toMiddleware, transaction } from "../../platform/Sql.ts"
-import { now, timestampOf } from "../../platform/Time.ts"
+import { toMiddleware } from "../../platform/Sql.ts"
+import { timestampOf } from "../../platform/Time.ts"
 import { cardAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { recordedAct } from "../ActText.ts"
 import { pointsElsewhere } from "../Detector.ts"
-import { mismatchOf, seal } from "../Hashes.ts"
+import * as Opening from "../Opening.ts"
 import { Reveals } from "../Reveals.ts"
 import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
 import { candleJson } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
 type Rung = typeof RungName.Type
-
-const names = Object.values(candleActs).map(({ sale }) => sale.name)
 
 const candlesOf = rowsOf("candles", Schema.Struct({ candle: CandleRow }))
 
@@ -107,47 +104,36 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
     }
 
     const acts = { day: actOf("day"), week: actOf("week"), month: actOf("month") }
-    const inTransaction = yield* transaction
     const reveals = yield* Reveals
-    const pending = yield* isPending
-
-    /** The 409 of an id whose payment is in flight, otherwise the 404. */
-    const notThere = (id: string) =>
-      Effect.flatMap(pending(id, names), (is): Effect.Effect<never, CandleNotSettled | CandleNotFound> =>
-        Effect.fail(is ? new CandleNotSettled({}) : new CandleNotFound({})),
-      )
+    const open = yield* Opening.make<CandleNotFound | CandleNotSettled | NotSealed | AlreadyUnsealed>({
+      table: "candles",
+      acts: Object.values(candleActs).map(({ sale }) => sale.name),
+      member: "words",
+      unknown: () => new CandleNotFound({}),
+      unsettled: () => new CandleNotSettled({}),
+      unsealed: () => new NotSealed({}),
+      already: () => new AlreadyUnsealed({}),
+    })
 
     const read = (id: string) =>
       Effect.map(
         candlesOf(sql`
           SELECT ${candleJson()} AS candle FROM candles c
-          LEFT JOIN candle_unseals u ON u.candle_id = c.id WHERE c.id = ${id}::uuid`),
+          LEFT JOIN reveals r ON r.id = c.id WHERE c.id = ${id}::uuid`),
         ([row]) => row?.candle,
       )
 
     /** Stores words that hash to the commitment; `replayed` when the same words were stored before. */
     const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
-      if (!isSealable(body.words)) return yield* new BadRequest({ issues: [sealIssue("words", body.words)] })
-      const at = yield* now
-      const replayed = yield* inTransaction(
-        Effect.gen(function* () {
-          const candle = yield* read(id)
-          if (candle === undefined) return yield* notThere(id)
-          if (candle.commitment === null) return yield* new NotSealed({})
-          const matches = seal(body.salt, body.words) === candle.commitment
-          if (candle.revealedAt !== null) return matches ? true : yield* new AlreadyUnsealed({})
-          if (!matches) return yield* mismatchOf(body.salt, body.words, candle.commitment)
-          const inserted = yield* sql`
-            INSERT INTO candle_unseals (candle_id, salt, words, hidden, unsealed_at)
-            VALUES (${id}::uuid, ${body.salt}, ${body.words}, ${pointsElsewhere(body.words)}, ${at}::timestamptz)
-            ON CONFLICT (candle_id) DO NOTHING RETURNING candle_id`
-          return inserted.length === 0
-        }),
-      )
+      const isFirst = yield* open(id, { salt: body.salt, text: body.words })
       const row = yield* read(id)
       if (row === undefined) return yield* new CandleNotFound({})
       yield* reveals.check([row])
-      return { ok: true as const, candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) }, replayed }
+      return {
+        ok: true as const,
+        candle: { ...candleOf(publicUrl, row), unsealed: unsealedOf(row) },
+        replayed: !isFirst,
+      }
     })
 
     return { acts, unseal }

@@ -15,7 +15,6 @@ import * as Keepers from "../keepers/Keepers.ts"
 import { Reveals } from "../Reveals.ts"
 import * as Prayers from "../prayers/Prayers.ts"
 import { spirits as pages } from "../Spirits.ts"
-import * as Stones from "../witness/StoneSql.ts"
 
 const SpiritRow = Schema.Struct({ spirit: SpiritId, keeper: Keepers.Brief })
 
@@ -127,7 +126,7 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
       const day = now.slice(0, 10)
       return sql`
         SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
-          ${Candles.burning(now).count} AS lit, ${Stones.count} AS stones,
+          ${Candles.burning(now).count} AS lit, (SELECT sequence FROM witness_head WHERE id = 1) AS stones,
           t.settled, t.cents, CASE WHEN a.id IS NOT NULL THEN json_build_object('id', a.id, 'act', a.act,
             'permalink', a.permalink, 'settledAt', a.settled_at,
             'transaction', a.receipt::json ->> 'transaction') END AS last

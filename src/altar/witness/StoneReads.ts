@@ -40,7 +40,7 @@ interface Page {
   readonly before: number | undefined
 }
 
-const stones = part`witness_stones s LEFT JOIN witness_reveals r ON r.stone_id = s.id`
+const stones = part`witness_stones s LEFT JOIN reveals r ON r.id = s.id`
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -10,8 +10,7 @@ import { part } from "../../platform/SqlPart.ts"
 import type * as StoredChain from "../StoredChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
-import { shownColumn } from "../Hidden.ts"
-import { revealed } from "./StoneSql.ts"
+import { revealed, shownColumn } from "../Hidden.ts"
 
 export const witnessing = actText(WitnessStone, {
   sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
@@ -29,7 +28,6 @@ export const witnessing = actText(WitnessStone, {
   hideable: {
     table: "witness_stones",
     texts: {},
-    words: { table: "witness_reveals", id: "stone_id", text: "text", name: "agent_name" },
   },
 })
 
@@ -93,7 +91,7 @@ export type StoneRow = typeof StoneRow.Type
 
 /** Stones as `s`, their reveals as `r`. */
 export const stoneColumns = part`s.id, s.sequence, s.commitment, s.kind, s.spirit, s.witnessed_at, s.payer, s.transaction,
-  s.previous_hash, s.chain_hash, ${shownColumn("s", "agent_name", "agentName")} AS agent_name, ${revealed}`
+  s.previous_hash, s.chain_hash, ${shownColumn("s", "agent_name", "agentName")} AS agent_name, ${revealed("s")}`
 
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"

@@ -3,19 +3,22 @@ import { Context, Effect, Layer } from "effect"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
+  AlreadyRevealed,
   type ChainHead,
   dailyCeiling,
   type ListedStone,
   type RevealBody,
   setWitnessStone,
   WitnessCeilingToday,
+  WitnessNotFound,
+  WitnessNotSettled,
   WitnessStone,
 } from "../../../schema/altar/Witness.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { encoderOf } from "../Answers.ts"
 import { sha256 } from "../Hashes.ts"
-import * as Reveal from "./Reveal.ts"
+import * as Opening from "../Opening.ts"
 import * as StoneReads from "./StoneReads.ts"
 import { newStoneOf, recordOf } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -61,13 +64,22 @@ export class WitnessStones extends Context.Service<WitnessStones>()("spirit-alta
     })
 
     const { find, get, list } = yield* StoneReads.make
-    const store = yield* Reveal.make(act.name)
+    const open = yield* Opening.make<WitnessNotFound | WitnessNotSettled | AlreadyRevealed>({
+      table: "witness_stones",
+      acts: [act.name],
+      member: "text",
+      unknown: () => new WitnessNotFound({}),
+      unsettled: () => new WitnessNotSettled({}),
+      // Every stone has a commitment.
+      unsealed: () => new WitnessNotFound({}),
+      already: () => new AlreadyRevealed({}),
+    })
 
     const reveal = Effect.fn("WitnessStones.reveal")(
       function* (id: string, body: typeof RevealBody.Type) {
-        const first = yield* store(id, body)
+        const isFirst = yield* open(id, body)
         const { stone } = yield* get(id)
-        return { ok: true as const, stone, replayed: !first }
+        return { ok: true as const, stone, replayed: !isFirst }
       },
       Effect.catchTag("ChainBroken", Effect.die),
     )
