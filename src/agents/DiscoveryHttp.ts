@@ -16,7 +16,6 @@ import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/Receipt.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { tools } from "../server/ErrorFormats.ts"
 import { agentManifest, cardType, serverCard, x402 } from "./Manifests.ts"
 import { manual } from "./Manual.ts"
 import { Offers } from "./Offers.ts"
@@ -96,7 +95,6 @@ const unnamed = refuse(
 const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
   Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)
 
-/** The card at its reserved place (SEP-2127). */
 /** Browsers read the tag from any origin (SEP-2127). */
 const cardAtTools: ResponseOptions = {
   contentType: cardType,
@@ -147,7 +145,7 @@ export const layer = Layer.unwrap(
 
     return Layer.mergeAll(
       json(paths.serverCard, card),
-      ...tools.map((path) => json(`${path}/server-card`, card, cardAtTools)),
+      ...Routes.tools.map((path) => json(`${path}/server-card`, card, cardAtTools)),
       ...(keys === undefined ? [] : [json(paths.did, didDocument(publicUrl, keys), shortly)]),
       json(paths.agent, agentManifest(publicUrl, offers, setting, log)),
       json(paths.x402, x402(publicUrl, offers)),

@@ -7,7 +7,7 @@ import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { icons } from "./Icons.ts"
 import { handshake, versions } from "./McpEra.ts"
-import { tools as paths } from "../server/ErrorFormats.ts"
+import { tools as paths } from "./Routes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 

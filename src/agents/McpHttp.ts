@@ -4,7 +4,6 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../http/Accept.ts"
 import { mayCall } from "../http/Origins.ts"
 import { body } from "../http/Responses.ts"
-import { tools as paths } from "../server/ErrorFormats.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Limit } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
@@ -140,6 +139,6 @@ export const layer = Layer.unwrap(
         }),
     )
 
-    return Layer.merge(Routes.post(paths[0], post), Routes.post(paths[1], post))
+    return Layer.merge(Routes.post(Routes.tools[0], post), Routes.post(Routes.tools[1], post))
   }),
 )

@@ -1,7 +1,13 @@
 /** A path and its methods; other methods get a 405 with `Allow`, as on the contract's paths. */
 import { Effect } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { altar } from "../server/ErrorFormats.ts"
+import { MethodNotAllowed } from "../../schema/Errors.ts"
+import { refuse } from "../http/Responses.ts"
+
+/** The paths of the tools, both the same endpoint. */
+export const tools = ["/mcp", "/api/mcp"] as const
+
+export const isTool = (path: string) => tools.some((one) => path === one)
 
 type Handler<E, R> = (
   request: HttpServerRequest.HttpServerRequest,
@@ -11,7 +17,9 @@ const route =
   (allowed: ReadonlyArray<string>) =>
   <E, R>(path: `/${string}`, handler: Handler<E, R>) =>
     HttpRouter.add("*", path, (request) =>
-      allowed.includes(request.method) ? handler(request) : Effect.succeed(altar.methodNotAllowed(allowed.join(", "))),
+      allowed.includes(request.method)
+        ? handler(request)
+        : Effect.succeed(refuse(new MethodNotAllowed({}), { allow: allowed.join(", ") })),
     )
 
 /** `OPTIONS` is answered for all paths before any route. */

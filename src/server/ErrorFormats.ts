@@ -46,11 +46,6 @@ export const room: ErrorFormat = {
   unavailable: () => refuseRoom(new Room.RoomUnavailable({})),
 }
 
-/** The paths of the tools for agents, both the same endpoint. */
-export const tools = ["/mcp", "/api/mcp"] as const
-
-export const isTool = (path: string) => tools.some((one) => path === one)
-
 /** Whether the path is the room's page or below it. Like the room, it admits no other origin. */
 export const isRoomPage = (path: string) => path === "/signals" || path.startsWith("/signals/")
 

@@ -13,6 +13,7 @@ import { mayCall, ownOrigins } from "../http/Origins.ts"
 import { refuse } from "../http/Responses.ts"
 import { refuseRoom } from "../room/Requests.ts"
 import { UrlCache } from "../http/UrlCache.ts"
+import { isTool } from "../agents/Routes.ts"
 import * as ErrorFormats from "./ErrorFormats.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -221,7 +222,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           }
           if (!isRoom && request.method === "OPTIONS" && !ErrorFormats.isRoomPage(pathOf(request))) {
             // A preflight must match the answer to the request itself.
-            const isRefused = ErrorFormats.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
+            const isRefused = isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
           if (isEncoded(request)) return Effect.succeed(finished(request, isRoom, shapeOf(request).encoded()))
