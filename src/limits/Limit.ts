@@ -76,7 +76,7 @@ const remainingOf = (limit: Limit, { at, oldest, used }: Counts): ReadonlyArray<
     return [{ window, remaining: Math.max(0, window.quota - count), resetSeconds }]
   })
 
-const refusals = Metric.counter("altar.limiter.refusals", {
+const refusals = Metric.counter("altar.limiter.refusals.total", {
   description: "Requests over a limit, by policy.",
   incremental: true,
 })

@@ -17,14 +17,14 @@ export interface Change {
 }
 
 const transitions = seriesOf(
-  Metric.counter("altar.payment.transitions", {
+  Metric.counter("altar.payment.transitions.total", {
     description: "State changes of payment attempts, by act and states.",
     incremental: true,
   }),
 )
 
 const lifetimes = seriesOf(
-  Metric.histogram("altar.payment.duration", {
+  Metric.histogram("altar.payment.duration.seconds", {
     description: "Duration from the intent on disk to the end of the attempt, by final state.",
     attributes: { unit: "s" },
     boundaries: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
@@ -57,10 +57,10 @@ const timed = (id: string, description: string) => {
 }
 
 export const settlementTimed = timed(
-  "altar.payment.settlement.duration",
+  "altar.payment.settlement.duration.seconds",
   "Duration until relayer or facilitator answered a submission, by answer.",
 )
 export const inquiryTimed = timed(
-  "altar.payment.evidence.duration",
+  "altar.payment.evidence.duration.seconds",
   "Duration of inquiries about attempts, by finding; `error` without an answer.",
 )

@@ -22,13 +22,17 @@ const database = {
   settled: Metric.withAttributes(attempts, { state: "settled" }),
   unfinal: Metric.withAttributes(attempts, { state: "unfinal" }),
   lost: Metric.withAttributes(attempts, { state: "lost" }),
-  oldestSeconds: gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt with an unknown outcome.", "s"),
+  oldestSeconds: gauge(
+    "altar.payment.oldest_pending.age.seconds",
+    "Age of the oldest attempt with an unknown outcome.",
+    "s",
+  ),
   connectionsUsed: Metric.withAttributes(connections, { state: "used" }),
   connectionsIdle: Metric.withAttributes(connections, { state: "idle" }),
 }
 
 const clocks = {
-  ahead: gauge("altar.clock.ahead", "Seconds that this server's clock is ahead of the database's.", "s"),
+  ahead: gauge("altar.clock.ahead.seconds", "Seconds that this server's clock is ahead of the database's.", "s"),
 }
 
 const sales = {
@@ -39,9 +43,9 @@ const sales = {
 const nodes = {
   up: gauge("altar.rpc.up", "1 while the node answers, else 0."),
   headAge: gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s"),
-  balance: gauge("altar.relayer.balance", "Balance of our relayer, which pays the gas.", "{ether}"),
+  balance: gauge("altar.relayer.balance.ether", "Balance of our relayer, which pays the gas.", "{ether}"),
   waiting: gauge("altar.relayer.nonce_lag", "Transactions of our relayer in flight."),
-  unminedAge: gauge("altar.relayer.unmined.age", "Observed age of the oldest of these.", "s"),
+  unminedAge: gauge("altar.relayer.unmined.age.seconds", "Observed age of the oldest of these.", "s"),
 }
 
 const chains = {
@@ -51,8 +55,8 @@ const chains = {
 
 const logs = {
   lag: gauge("altar.log.lag", "Entries of a log that no published checkpoint covers yet."),
-  uncoveredAge: gauge("altar.log.uncovered.age", "Observed age of the oldest of these.", "s"),
-  checkpointAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
+  uncoveredAge: gauge("altar.log.uncovered.age.seconds", "Observed age of the oldest of these.", "s"),
+  checkpointAge: gauge("altar.log.checkpoint.age.seconds", "Age of the newest checkpoint.", "s"),
   running: gauge("altar.log.running", "1 while a log runs, 0 while it is stopped."),
 }
 
@@ -61,7 +65,7 @@ const processes = {
   loop: gauge("nodejs.eventloop.utilization", "Share of time in which the event loop was busy."),
 }
 
-const spent = Metric.counter("altar.relayer.spent", {
+const spent = Metric.counter("altar.relayer.spent.ether.total", {
   description: "Decrease of our relayer's balance while this server ran: gas, in ether.",
   attributes: { unit: "{ether}" },
   incremental: true,

@@ -5,25 +5,6 @@ import { Observer, requestIdOf } from "../http/Exchange.ts"
 import { LogLines } from "./LogLines.ts"
 import type { RouteName } from "./RouteNames.ts"
 
-/** The coarse kind of a client by its user agent, for the log only. It never identifies a client. */
-export type Client = "browser" | "agent" | "monitor" | "crawler" | "other"
-
-const kinds: ReadonlyArray<readonly [sign: RegExp, kind: Client]> = [
-  [
-    /kube-probe|healthcheck|uptime|pingdom|statuscake|blackbox|prometheus|nagios|zabbix|elb-health|googlehc/iu,
-    "monitor",
-  ],
-  [/bot\b|crawl|spider|slurp|archiver/iu, "crawler"],
-  [/^mozilla\//iu, "browser"],
-  [
-    /node|undici|axios|fetch|python|aiohttp|httpx|requests|go-http|curl|wget|java|okhttp|ruby|rust|reqwest|x402|mcp|claude|openai|gpt|agent|bun|deno/iu,
-    "agent",
-  ],
-]
-
-export const clientOf = (userAgent: string | undefined): Client =>
-  userAgent === undefined ? "other" : (kinds.find(([sign]) => sign.test(userAgent))?.[1] ?? "other")
-
 /** Seconds: the boundaries of the OpenTelemetry conventions, and two below them for cached responses. */
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
@@ -102,7 +83,6 @@ export const layer = (nameOf: RouteName) =>
           route,
           status,
           ms: Math.round(millis * 100) / 100,
-          client: clientOf(request.headers["user-agent"]),
         })
       }
 

@@ -182,7 +182,7 @@ export const getTransactionCount = question(
 export const getTransaction = question("eth_getTransactionByHash", Schema.NullOr(Schema.Unknown))
 
 const durations = seriesOf(
-  Metric.histogram("altar.rpc.duration", {
+  Metric.histogram("altar.rpc.duration.seconds", {
     description: "Duration of JSON-RPC calls to the node, by method and outcome: answered, refused or failed.",
     attributes: { unit: "s" },
     boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
