@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
-import { assertNone, valuesOf } from "../lab/Assertions.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 import { ask, read, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
@@ -60,16 +60,6 @@ layer(world(), realClock)("the documents for agents", (it) => {
       const names = acts().map(({ name }) => name)
       assert.sameMembers(valuesOf<{ name: string }, "name">(actions, "name"), names)
       assert.sameMembers(valuesOf(paidIn(paths), "operationId"), names)
-    }),
-  )
-
-  it.effect("point x402 crawlers at URLs that all ask to be paid", () =>
-    Effect.gen(function* () {
-      const { resources } = yield* read("/.well-known/x402")
-      const urls = valuesOf<{ url: string }, "url">(resources, "url")
-      assert.strictEqual(new Set(urls).size, urls.length)
-      const answers = yield* Effect.forEach(urls, (url) => ask(url, { method: "POST" }), { concurrency: 8 })
-      assertNone(answers, (answer, at) => answer.status !== 402 || challengeOf(answer).resource.url !== urls[at])
     }),
   )
 

@@ -127,18 +127,6 @@ layer(sandbox(), realClock)("the pages", (it) => {
       assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
     }),
   )
-
-  it.effect("answer readers while the database fails", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
-      const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
-      assert.strictEqual(page.status, 500)
-      assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
-      assert.notMatch(page.text, /keepers|SELECT|relation/u)
-    }),
-  )
 })
 
 describe("content negotiation", () => {

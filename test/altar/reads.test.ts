@@ -95,31 +95,6 @@ layer(world(), realClock)("the free reads", (it) => {
     }),
   )
 
-  it.effect("serve a publication chain that can be recomputed", () =>
-    Effect.gen(function* () {
-      const chain = yield* read("/api/publish-chain?limit=100")
-      let previous = "0".repeat(64)
-      for (const [index, one] of chain.entries.entries()) {
-        const parts = [
-          one.previousHash,
-          one.sequence,
-          one.type,
-          one.itemId,
-          one.manifestHash,
-          one.edition ?? "",
-          one.keeper ?? "",
-          one.transaction ?? "",
-          one.publishedAt,
-        ]
-        assert.strictEqual(createHash("sha256").update(parts.join("\0")).digest("hex"), one.chainHash)
-        assert.deepStrictEqual([one.sequence, one.previousHash], [index + 1, previous])
-        previous = one.chainHash
-      }
-      assert.strictEqual(chain.head.chainHash, previous)
-      assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
-    }),
-  )
-
   it.effect("answer 405 with Allow, and 404 in one form", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

@@ -23,13 +23,13 @@ interface AuditTarget {
   readonly servers: ReadonlyArray<string>
   readonly token: string
   readonly payTo: string
-  /** JSONL of every `RecordedAnswer`; null when they were not recorded. */
-  readonly answersFile: string | null
+  /** JSONL of every `RecordedAnswer`. */
+  readonly answersFile: string
   readonly log: (line: string) => void
   /** The senders of the servers' transactions, each of which must be on disk. Their relayer is found by itself. */
   readonly settlers?: ReadonlyArray<string>
-  /** The account that cards are charged for; without it only what the servers say of cards is compared. */
-  readonly cards?: CardAccount
+  /** The account that cards are charged for. */
+  readonly cards: CardAccount
   /** Whether every attempt has to have ended by now; otherwise attempts with an unknown outcome may be pending. */
   readonly isQuiet?: boolean
 }
@@ -46,8 +46,8 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
   await auditRefunds({ rpcUrl, token, servers }, chain, ledger, found)
-  const charges = target.cards === undefined ? [] : await readCharges(target.cards)
-  if (target.cards !== undefined) auditCards(charges, ledger, found)
+  const charges = await readCharges(target.cards)
+  auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards`)
   await auditClaimed(servers, ledger, found)
   const chains = await auditChains(servers, ledger, found)
@@ -55,6 +55,6 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const view = await auditLog(servers, chains.stones, ledger, found)
   log(view === undefined ? "there is no log" : "the log is read")
   const known = { chain, chains, charges, ledger, log: view }
-  if (answersFile !== null) await auditAnswers(answersFile, servers, known, found)
+  await auditAnswers(answersFile, servers, known, found)
   return found.report()
 }

@@ -1,5 +1,5 @@
 /** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
-import { readdirSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -145,25 +145,6 @@ layer(world(), realClock)("spirit-altar", (it) => {
         assert.notInclude(ended.stderr, at.secret.slice(2))
       }
       assert.strictEqual(yield* spent(at), 0)
-    }),
-  )
-
-  it.effect("buys once for a key, with a wallet of a file and a journal of a folder", () =>
-    Effect.gen(function* () {
-      const at = yield* terminal
-      const key = newKey()
-      writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
-      const named = ["--name", "Wren", "--words", words, "--key", key, "--wallet", "wallet", "--data", "kept", "--json"]
-      const buy = at.run(["pray", "moss-hare", ...named], { SPIRIT_ALTAR_PRIVATE_KEY: "" })
-      const bought = yield* buy
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      const prayer = JSON.parse(bought.stdout)
-      assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
-      assert.isString(prayer.line)
-      assert.notInclude(bought.stdout + bought.stderr, words)
-      assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
-      assert.isTrue(JSON.parse((yield* buy).stdout).replayed)
-      assert.strictEqual(yield* spent(at), 1)
     }),
   )
 })

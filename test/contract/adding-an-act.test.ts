@@ -3,13 +3,9 @@ import { assert, it, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
-import { call, connect } from "../lab/McpClient.ts"
-import { challengeOf } from "../lab/buyer/Payment.ts"
 import { ask, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
 import { assertNone } from "../lab/Assertions.ts"
@@ -94,34 +90,6 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({
       }),
     )
 
-    it.effect("has public words that an operator can hide and show again", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const sql = yield* SqlClient.SqlClient
-        const moderation = yield* Moderation
-        const inscription = "Cast for a neighbour"
-        const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
-        const seen = Effect.gen(function* () {
-          const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-          const json = yield* ask(`${url}/api/acts/${record.id}`)
-          return [page.text, json.text]
-        })
-        for (const text of yield* seen) assert.include(text, inscription)
-        yield* moderation.hide(record.id, "inscription")
-        for (const text of yield* seen) {
-          assert.notInclude(text, inscription)
-          assert.include(text, hiddenByOperator)
-        }
-        const [stored] = yield* sql`SELECT inscription, hidden FROM bells WHERE id = ${record.id}::uuid`
-        assert.deepStrictEqual(stored, { inscription, hidden: ["inscription"] })
-        yield* moderation.show(record.id, "inscription")
-        for (const text of yield* seen) assert.include(text, inscription)
-        const faults = yield* Effect.promise(newFaults)
-        assert.isNotEmpty(faults)
-        assertNone(faults, (fault) => !fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`))
-      }),
-    )
-
     it.effect("is named in every list of acts", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
@@ -142,21 +110,6 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({
           (yield* ask(`${url}/llms.txt`)).text,
           "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | 20000 |",
         )
-      }),
-    )
-
-    it.effect("has a buy_kit answer that pays", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const mcp = yield* connect(`${url}/mcp`)
-        const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
-        assert.isFalse(kit.isError, kit.text)
-        const { complete, payment, price, request } = Object(kit.structured)
-        assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
-        assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
-        const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
-        const { accepts, resource } = challengeOf(asked)
-        assert.deepInclude(payment, { accepted: accepts[0], resource })
       }),
     )
   },

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib"
 import { SqlClient } from "effect/sql"
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
-import { ask, newCommitment, newKey, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 
 const json = JSON.stringify({ commitment: newCommitment() })
@@ -56,22 +56,6 @@ layer(world(), realClock)("a body", (it) => {
         const long = yield* refused("application/json", large)
         assert.deepStrictEqual([long.status, long.json["code"]], [413, "too_large"], long.text)
       }
-    }),
-  )
-
-  it.effect("is served when the encoding is identity, or there is no body", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const body = { commitment: newCommitment() }
-      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body, newKey())
-      assert.strictEqual(answer.status, 201, answer.text)
-      const identity = { "content-type": "application/json", "content-encoding": "identity" }
-      assert.strictEqual(
-        (yield* ask(`${url}/api/witness`, { method: "POST", headers: identity, body: json })).status,
-        402,
-      )
-      const bare = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "content-encoding": "gzip" } })
-      assert.strictEqual(bare.status, 402)
     }),
   )
 })

@@ -114,7 +114,6 @@ describe.concurrent("a node that", () => {
 
   const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["disconnected before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
-    ["accepted the transaction and dropped it", "eth_sendRawTransaction", "swallow"],
   ]
   for (const [what, method, fault] of before) {
     it.live(`${what} delays the payment until it answers again`, () =>

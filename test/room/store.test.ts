@@ -89,27 +89,6 @@ layer(world, realClock)("a room", (it) => {
     }),
   )
 
-  it.effect("counts no call that it refuses, and is closed to its token after seven days", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const rooms = yield* RoomStore
-      const { caller, id } = yield* newRoom()
-      yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${id}::uuid`
-      for (const [room, by, code] of [
-        [randomUUID(), caller, "NOT_FOUND"],
-        [id, { ...caller, token: Redacted.make("A".repeat(43)) }, "UNAUTHORIZED"],
-        [id, caller, "EXPIRED"],
-      ] as const)
-        for (const call of [rooms.read(room, 0, by), rooms.send(room, message, by), rooms.remove(room, by)] as const) {
-          const refused = yield* Effect.flip<unknown, unknown, never>(call)
-          assert.nestedPropertyVal(refused, "error.code", code)
-        }
-      const [{ n: hits } = {}] = yield* db`
-      SELECT coalesce(sum(cardinality(hits)), 0)::int AS n FROM rate_limits WHERE key LIKE ${`%:${caller.address}`}`
-      assert.strictEqual(hits, 0)
-    }),
-  )
-
   it.effect("answers polls from distant addresses in one statement, each with its own messages", () =>
     Effect.gen(function* () {
       const rooms = yield* RoomStore

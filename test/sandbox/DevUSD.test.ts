@@ -166,23 +166,6 @@ layer(LocalChain.layer({ network: "eip155:84532" }), realClock)("DevUSD", (it) =
       yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
     }),
   )
-
-  it.effect("lets only the payee receive", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      for (const form of ["bytes", "split"]) {
-        const a = t.authorize({ to: t.relayer.address })
-        const signature = yield* t.sign(a, "ReceiveWithAuthorization")
-        const args = [...t.argumentsOf(a), ...(form === "split" ? t.split(signature) : [signature])]
-        yield* t.refused(
-          "FiatTokenV2: caller must be the payee",
-          t.call("receiveWithAuthorization", args, t.chain.payTo),
-        )
-        yield* t.call("receiveWithAuthorization", args)
-      }
-      assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
-    }),
-  )
 })
 
 layer(LocalChain.layer({ network: "eip155:8453" }), realClock)("DevUSD on chain 8453", (it) => {

@@ -25,7 +25,6 @@ export const before = {
   dropBefore: (): Reply => "drop",
   status503Before: (): Reply => ({ status: 503, body: "upstream unavailable", type: "text/plain" }),
   nonsenseBefore: (): Reply => ({ status: 200, body: "<html>so sorry</html>", type: "text/html" }),
-  redirectBefore: (elsewhere: string): Reply => ({ status: 307, body: "", headers: { location: elsewhere } }),
   unauthorizedBefore: () => reply(error(401, "invalid_request_error", { code: "api_key_expired" })),
   rateLimitBefore: () => reply(error(429, "invalid_request_error", { code: "rate_limit" })),
   // A search does not know of a charge that has just been made.

@@ -55,13 +55,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
   const keys = new Map<string, Saved>()
   const seen = new Set<string>()
   let charges = 0
-  let elsewhere = 0
   let newest: Reply | undefined
-
-  const elsewhereUrl = yield* serve(async () => {
-    elsewhere += 1
-    return { status: 200, body: "{}" }
-  })
 
   const charge = (form: URLSearchParams, mistake: boolean): Result => {
     const amount = Number(form.get("amount"))
@@ -199,7 +193,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     if (isHeld && (await struck?.caught()) === "discard") return "drop"
     if (fault !== undefined && has(before, fault)) {
       void struck?.caught()
-      return before[fault](elsewhereUrl)
+      return before[fault]()
     }
     const neighbour = newest
     const truth = await answered(path, body, request, fault, fault === "holdDuring" ? struck?.caught : undefined)
@@ -250,6 +244,5 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
           Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
       }
     }),
-    elsewhere: () => elsewhere,
   }
 })
