@@ -90,7 +90,7 @@ const ActRow = Schema.Struct({
   record: Schema.String,
   hidden: hiddenColumn,
   ...Ledger.paymentStateColumns,
-  ...revealColumns(Moment),
+  ...revealColumns,
   commitment: Schema.NullOr(Schema.String),
 })
 

@@ -1,7 +1,7 @@
 /** The public view of an act while an operator hides members of it. */
 import { Schema } from "effect"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
-import { literal } from "../platform/SqlPart.ts"
+import { instantText, literal } from "../platform/SqlPart.ts"
 
 /** The hidden members of a row: texts of its record, `agentName` and `words`. */
 export const hiddenColumn = Schema.Array(Schema.String)
@@ -23,7 +23,7 @@ const revealMembers = (owner: string) =>
     revealHidden: `r.hidden OR 'words' = ANY(${owner}.hidden)`,
     revealHiddenBy: `CASE WHEN 'words' = ANY(${owner}.hidden) THEN 'operator' END`,
     revealAgentName: shownText("r", "agent_name", "agentName", owner),
-    revealedAt: "r.revealed_at",
+    revealedAt: instantText("r.revealed_at"),
   })
 
 /** The same as columns. */

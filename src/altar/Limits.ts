@@ -5,6 +5,7 @@ import { RateLimited } from "../../schema/Errors.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import type { Limit, Remaining, Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
+import { BoundedMap } from "../platform/BoundedMap.ts"
 import type { PaymentGuard } from "../payments/Act.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 
@@ -42,7 +43,7 @@ export const limits = Effect.gen(function* () {
 /** Maximum concurrent verifications for one address; further payments wait. */
 const judgedAtOnce = 64
 
-/** Maximum exhausted addresses remembered; the oldest are dropped. A `Cache` would need a lookup, which they lack. */
+/** Maximum exhausted addresses remembered; the oldest are dropped. */
 const exhaustedKept = 10_000
 
 interface Exhausted {
@@ -54,15 +55,12 @@ interface Exhausted {
 export const guards = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const addresses = yield* ClientAddress
-  const exhausted = new Map<string, Exhausted>()
+  const exhausted = new BoundedMap<string, Exhausted>(exhaustedKept)
   const turns = yield* RcMap.make({ lookup: (_: string) => Semaphore.make(judgedAtOnce) })
 
   const remember = Effect.fnUntraced(function* (address: string, { resetSeconds, window }: Remaining) {
     const untilMillis = (yield* Clock.currentTimeMillis) + resetSeconds * 1000
-    exhausted.delete(address)
     exhausted.set(address, { untilMillis, window })
-    const oldest = exhausted.size > exhaustedKept ? exhausted.keys().next().value : undefined
-    if (oldest !== undefined) exhausted.delete(oldest)
   })
 
   const refuseExhausted = Effect.fnUntraced(function* (address: string) {

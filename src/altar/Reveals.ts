@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Reveal, RevealBroken } from "../../schema/altar/Reveal.ts"
-import { type JsonMoment, Moment, rowsOf } from "../platform/Rows.ts"
+import { rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
 import { linksElsewhere } from "./Detector.ts"
@@ -12,21 +12,21 @@ import { log } from "../platform/LogMessages.ts"
 
 const Text = Schema.NullOr(Schema.String)
 
-/** The columns of a reveal, all null while nothing is revealed; `time` is the encoding of its time. */
-export const revealColumns = (time: typeof Moment | typeof JsonMoment) => ({
+/** The columns of a reveal, all null while nothing is revealed. */
+export const revealColumns = {
   revealText: Text,
   revealSalt: Text,
   revealHidden: Schema.NullOr(Schema.Boolean),
   revealHiddenBy: Text,
   revealAgentName: Text,
-  revealedAt: Schema.NullOr(time),
-})
+  revealedAt: Text,
+}
 
 /** The commitment that a reveal `r` of any kind opens. */
 export const commitmentOfReveal = part`(SELECT commitment FROM witness_stones WHERE id = r.id
   UNION ALL SELECT commitment FROM candles WHERE id = r.id) AS commitment`
 
-const Revealed = Schema.Struct(revealColumns(Moment))
+const Revealed = Schema.Struct(revealColumns)
 type Revealed = typeof Revealed.Type
 
 const Sealed = Schema.Struct({ ...Revealed.fields, id: Schema.String, commitment: Text })

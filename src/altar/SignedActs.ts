@@ -7,7 +7,7 @@ import { PaidActs, sentBody } from "../payments/Act.ts"
 import * as Ledger from "../payments/store/LedgerSql.ts"
 import { signedReceiptIn } from "../payments/Receipt.ts"
 import { JsonText } from "../platform/JsonText.ts"
-import { Moment, rowsOf } from "../platform/Rows.ts"
+import { rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
 import { hiddenColumn, isAsAnswered, revealed } from "./Hidden.ts"
 import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
@@ -23,7 +23,7 @@ const rows = rowsOf(
     hidden: hiddenColumn,
     receipt: Schema.fromJsonString(Schema.Struct({ binding: Schema.NullOr(Binding) })),
     input: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)),
-    ...revealColumns(Moment),
+    ...revealColumns,
     commitment: Schema.NullOr(Schema.String),
   }),
 )

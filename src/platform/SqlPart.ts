@@ -11,5 +11,10 @@ export const part = (texts: TemplateStringsArray, ...values: ReadonlyArray<unkno
     }),
   )
 
+/** A time as RFC 3339 UTC with milliseconds, which aggregated JSON would write otherwise. */
+export const instantText = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const instant = (column: string): Statement.Fragment => literal(instantText(column))
+
 /** Constant text of a statement, such as its columns. */
 export const literal = (text: string): Statement.Fragment => Statement.fragment([Statement.literal(text)])

@@ -1,10 +1,8 @@
 /** A candle as stored and as shown. */
-import { Schema } from "effect"
-import { Candle, type LitCandle, RungName, type Unsealed } from "../../../schema/altar/Candle.ts"
+import { Schema, Struct } from "effect"
+import { Candle, Light, type LitCandle, type Unsealed } from "../../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
-import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/Act.ts"
-import { JsonMoment } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { rungs } from "./Rungs.ts"
@@ -32,35 +30,21 @@ export const lighting = actText(Candle, {
   },
 })
 
-const Text = Schema.NullOr(Schema.String)
-
+/** The stored members of a candle. */
 const Lit = Schema.Struct({
-  id: Schema.String,
-  parentId: Text,
-  spirit: SpiritId,
-  rung: RungName,
-  dedication: Text,
-  agentName: Text,
-  commitment: Text,
-  payer: Text,
-  transaction: Text,
-  litAt: JsonMoment,
-  litUntil: JsonMoment,
+  ...Struct.omit(Candle.fields, ["days", "intentionCommitment", "kind", "permalink", "unsealUrl"]),
+  commitment: Candle.fields.intentionCommitment,
 })
 
 /** A candle with its unsealed words, if any, as aggregated JSON. */
-export const CandleRow = Schema.Struct({ ...Lit.fields, ...revealColumns(JsonMoment) })
+export const CandleRow = Schema.Struct({ ...Lit.fields, ...revealColumns })
 type CandleRow = typeof CandleRow.Type
 
 /** A burning candle with its lights; null where there are none. */
 export const LitRow = Schema.Struct({
   ...CandleRow.fields,
   lightCount: Schema.Int,
-  lights: Schema.NullOr(
-    Schema.Array(
-      Schema.Struct({ id: Schema.String, agentName: Text, rung: RungName, litAt: JsonMoment, litUntil: JsonMoment }),
-    ),
-  ),
+  lights: Schema.NullOr(Schema.Array(Schema.Struct(Struct.omit(Light.fields, ["permalink"])))),
 })
 type LitRow = typeof LitRow.Type
 

@@ -1,7 +1,7 @@
 /** SQL parts about candles for the statements of other reads, which stay one round trip. */
 import type { Statement } from "effect/sql"
 import { lightsShown, rungTerms } from "../../../schema/altar/Candle.ts"
-import { literal, part } from "../../platform/SqlPart.ts"
+import { instant, literal, part } from "../../platform/SqlPart.ts"
 import { revealedJson, shownColumn } from "../Hidden.ts"
 
 /** One day more than the longest duration, because servers' clocks differ. */
@@ -19,13 +19,13 @@ export const isLit = (now: string) =>
 export const candleJson = (more: Statement.Fragment = literal("")) => part`json_build_object(
   'id', c.id, 'parentId', c.parent_id, 'spirit', c.spirit, 'rung', c.rung,
   'dedication', ${shownColumn("c", "dedication", "dedication")}, 'agentName', ${shownColumn("c", "agent_name", "agentName")}, 'commitment', c.commitment, 'payer', c.payer, 'transaction', c.transaction,
-  'litAt', c.lit_at, 'litUntil', c.lit_until, ${revealedJson("c")}${more})`
+  'litAt', ${instant("c.lit_at")}, 'litUntil', ${instant("c.lit_until")}, ${revealedJson("c")}${more})`
 
 /** Candles that are lit at `now`, RFC 3339. */
 export const burning = (now: string) => {
   const lit = part`(SELECT * FROM candles WHERE ${isLit(now)})`
   const lights = part`(SELECT json_agg(json_build_object('id', l.id, 'agentName', ${shownColumn("l", "agent_name", "agentName")}, 'rung', l.rung,
-      'litAt', l.lit_at, 'litUntil', l.lit_until) ORDER BY l.lit_at DESC, l.id DESC) FROM (
+      'litAt', ${instant("l.lit_at")}, 'litUntil', ${instant("l.lit_until")}) ORDER BY l.lit_at DESC, l.id DESC) FROM (
     SELECT * FROM candles WHERE parent_id = c.id AND lit_until > ${now}::timestamptz
     ORDER BY lit_at DESC, id DESC LIMIT ${literal(String(lightsShown))}) l)`
   const lightCount = part`(SELECT count(*) FROM candles l WHERE l.parent_id = c.id AND l.lit_until > ${now}::timestamptz)`

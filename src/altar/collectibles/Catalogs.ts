@@ -1,12 +1,13 @@
 /** The three catalogs. One query reads issued, reserved and remaining, so that they always add up to the edition. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type {
-  CatalogItem,
-  CatalogPayment,
-  CompanionCatalog,
-  ElementCatalog,
-  PixelCatalog,
+import {
+  type CatalogItem,
+  type CatalogPayment,
+  type CompanionCatalog,
+  type ElementCatalog,
+  type PixelCatalog,
+  RecentEdition,
 } from "../../../schema/altar/Catalog.ts"
 import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
@@ -16,11 +17,12 @@ import { PaidActs } from "../../payments/Act.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
-import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
+import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
 import { type CatalogName, catalogs, type Item, Items, publisher, terms as collectionTerms } from "./Items.ts"
 import { shownColumn } from "../Hidden.ts"
+import { instant } from "../../platform/SqlPart.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({
@@ -28,19 +30,7 @@ const CountRow = Schema.Struct({
   /** Drawn numbers, issued or held; null while none was drawn. */
   taken: Schema.NullOr(Schema.Int),
   issued: Whole,
-  recent: Schema.NullOr(
-    Schema.Array(
-      Schema.Struct({
-        id: Schema.String,
-        permalink: Schema.String,
-        elementId: Schema.String,
-        edition: Schema.Int,
-        keeper: Schema.String,
-        agentName: Schema.NullOr(Schema.String),
-        collectedAt: JsonMoment,
-      }),
-    ),
-  ),
+  recent: Schema.NullOr(Schema.Array(RecentEdition)),
 })
 type CountRow = typeof CountRow.Type
 
@@ -104,7 +94,7 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
           (SELECT count(*) FROM collectibles c WHERE c.element_id = e.id) AS issued,
           (SELECT json_agg(r) FROM (
             SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
-              c.keeper, ${shownColumn("c", "agent_name", "agentName")} AS "agentName", c.collected_at AS "collectedAt"
+              c.keeper, ${shownColumn("c", "agent_name", "agentName")} AS "agentName", ${instant("c.collected_at")} AS "collectedAt"
             FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
         FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 

@@ -1,12 +1,14 @@
 /** The current field guide: spirits with their keepers, altars with their day, and the state of the field. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { Field, PrayerSlot, Spirit } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/store/LedgerSql.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import { JsonMoment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
+import { readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { instant } from "../../platform/SqlPart.ts"
 import { prefix } from "../Artwork.ts"
 import { litCandleOf, LitRow } from "../candles/CandleRow.ts"
 import * as Candles from "../candles/CandleSql.ts"
@@ -16,11 +18,11 @@ import { Reveals } from "../Reveals.ts"
 import * as Prayers from "../prayers/Prayers.ts"
 import { spirits as pages } from "../Spirits.ts"
 
-const SpiritRow = Schema.Struct({ spirit: SpiritId, keeper: Keepers.Brief })
+const SpiritRow = Schema.Struct({ spirit: SpiritId, keeper: Spirit.fields.keeper })
 
 const AltarRow = Schema.Struct({
   ...SpiritRow.fields,
-  prayer: Prayers.Brief,
+  prayer: PrayerSlot.fields.prayer,
   held: Schema.Boolean,
   lit: Whole,
   dedicated: Whole,
@@ -35,15 +37,7 @@ const FieldRow = Schema.Struct({
   stones: Whole,
   settled: Whole,
   cents: Whole,
-  last: Schema.NullOr(
-    Schema.Struct({
-      id: Schema.String,
-      act: Schema.String,
-      permalink: Schema.String,
-      settledAt: JsonMoment,
-      transaction: Schema.NullOr(Schema.String),
-    }),
-  ),
+  last: Field.fields.lastSettlement,
 })
 
 const readSpirit = rowReader("keepers", SpiritRow)
@@ -128,7 +122,7 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
         SELECT ${day}::text AS day, ${Keepers.count} AS keepers, ${Prayers.countOf(day)} AS prayers,
           ${Candles.burning(now).count} AS lit, (SELECT sequence FROM witness_head WHERE id = 1) AS stones,
           t.settled, t.cents, CASE WHEN a.id IS NOT NULL THEN json_build_object('id', a.id, 'act', a.act,
-            'permalink', a.permalink, 'settledAt', a.settled_at,
+            'permalink', a.permalink, 'settledAt', ${instant("a.settled_at")},
             'transaction', a.receipt::json ->> 'transaction') END AS last
         FROM ${Ledger.totals} t LEFT JOIN LATERAL ${Ledger.newestAct} a ON true`
     }

@@ -1,11 +1,10 @@
 /** First keepers: one permanent record for each spirit. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { JsonMoment } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { instant, part } from "../../platform/SqlPart.ts"
 import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
@@ -21,21 +20,10 @@ export const keeping = actText(Keeper, {
   hideable: { table: "keepers", texts: { reason: "reason" } },
 })
 
-/** The keeper of a spirit as `brief` builds it. */
-export const Brief = Schema.NullOr(
-  Schema.Struct({
-    id: Schema.String,
-    permalink: Schema.String,
-    keeper: Schema.String,
-    agentName: Schema.NullOr(Schema.String),
-    keptAt: JsonMoment,
-  }),
-)
-
-/** The JSON of a keeper `k`; null without one. */
+/** The `KeeperBrief` of a keeper `k`; null without one. */
 export const brief = (publicUrl: string) => part`CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id,
   'permalink', ${publicUrl}::text || '/acts/' || k.id, 'keeper', k.keeper, 'agentName', ${shownColumn("k", "agent_name", "agentName")},
-  'keptAt', k.kept_at) END`
+  'keptAt', ${instant("k.kept_at")}) END`
 
 export const count = part`(SELECT count(*) FROM keepers)`
 

@@ -1,5 +1,5 @@
 /** Prayers: one for each spirit and UTC day; a slot held over midnight keeps its day. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
 import {
@@ -11,8 +11,7 @@ import {
 } from "../../../schema/altar/Prayer.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { JsonMoment } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { instant, part } from "../../platform/SqlPart.ts"
 import { spirits } from "../Spirits.ts"
 import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
@@ -39,14 +38,9 @@ export const praying = actText(Prayer, {
 /** The claim to the one prayer of a spirit and UTC day. */
 export const slotOf = (spirit: string, day: string) => `prayer:${spirit}:${day}`
 
-/** The prayer of an altar as `brief` builds it. */
-export const Brief = Schema.NullOr(
-  Schema.Struct({ id: Schema.String, permalink: Schema.String, agentName: Schema.String, offeredAt: JsonMoment }),
-)
-
-/** The JSON of a prayer `p`; null without one. */
+/** The prayer of a `PrayerSlot` from a prayer `p`; null without one. */
 export const brief = (publicUrl: string) => part`CASE WHEN p.id IS NOT NULL THEN json_build_object('id', p.id,
-  'permalink', ${publicUrl}::text || '/acts/' || p.id, 'agentName', ${shownColumn("p", "agent_name", "agentName")}, 'offeredAt', p.offered_at) END`
+  'permalink', ${publicUrl}::text || '/acts/' || p.id, 'agentName', ${shownColumn("p", "agent_name", "agentName")}, 'offeredAt', ${instant("p.offered_at")}) END`
 
 export const countOf = (day: string) => part`(SELECT count(*) FROM prayers WHERE day = ${day}::text)`
 

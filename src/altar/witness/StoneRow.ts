@@ -5,7 +5,7 @@ import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
 import { type ListedStone, StoneKind, type WitnessBody, WitnessStone } from "../../../schema/altar/Witness.ts"
 import { revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import { filled, type Paid } from "../../payments/Act.ts"
-import { Moment, Whole } from "../../platform/Rows.ts"
+import { Whole } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import type * as StoredChain from "../StoredChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
@@ -85,7 +85,7 @@ export const StoneRow = Schema.Struct({
   kind: StoneKind,
   spirit: SpiritId,
   agentName: Schema.NullOr(Schema.String),
-  ...revealColumns(Moment),
+  ...revealColumns,
 })
 export type StoneRow = typeof StoneRow.Type
 
