@@ -1,12 +1,13 @@
 /** Candles and lights: a public dedication for some days, and sealed words that can be unsealed once. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Count, listOf, sentence, upTo } from "../Fields.ts"
 import * as Act from "../payments/Act.ts"
 import {
   Address,
   AgentName,
   AtomicAmount,
+  listLimit,
   listMaximum,
   PriceUsd,
   Timestamp,
@@ -14,15 +15,16 @@ import {
   Url,
   Uuid,
 } from "../Common.ts"
-import { Commitment, CommitmentRefused, Salt, Words } from "./Commitment.ts"
+import { Commitment, CommitmentMismatch, CommitmentRefused, Salt, Words } from "./Commitment.ts"
 import { anyRailErrors, paidHeaders, settledByAnyRail } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
 import { hiddenBy } from "./Hidden.ts"
-import { shownSalt } from "./Reveal.ts"
-import { Unknown } from "./Requests.ts"
+import { RevealBroken, shownSalt } from "./Reveal.ts"
+import { AltarRequests, described, pageBefore, readsChapter, Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { publicText } from "../PublicText.ts"
 import { at, envelope } from "../Refusal.ts"
+import { type Group } from "../Group.ts"
 
 /** Maximum length of a dedication in code points. */
 export const dedicationMaximum = 40
@@ -238,3 +240,31 @@ export const lightWeek = light("lightWeek", "week")
 export const lightMonth = light("lightMonth", "month")
 
 export const candleActs = { day: lightDay, week: lightWeek, month: lightMonth } as const
+
+export const listCandles = HttpApiEndpoint.get("listCandles", "/api/candles", {
+  query: {
+    spirit: Schema.optionalKey(SpiritId).annotateKey({ description: "Only candles on this spirit's altar." }),
+    limit: listLimit("candles"),
+    before: pageBefore,
+  },
+  success: CandleList,
+  error: RevealBroken,
+}).annotateMerge(described("Candles lit now", "Lit candles with their lights, the rungs and the rails."))
+
+export const unsealCandle = HttpApiEndpoint.post("unsealCandle", "/api/candles/:candleId/unseal", {
+  params: { candleId: Uuid },
+  payload: UnsealBody,
+  success: unsealAnswers,
+  error: [CandleNotFound, CommitmentMismatch, AlreadyUnsealed, CandleNotSettled, NotSealed, RevealBroken],
+})
+  .annotateMerge(
+    described(
+      "Unseal the words of a candle or light",
+      "Free, once. Salt and words must hash to the commitment, and both become public: everyone can then recompute it. 201 the first time, 200 for the same data again. Words that look like a link, wallet or address are stored and verified; they and their salt stay hidden.",
+    ),
+  )
+  .annotateMerge(OpenApi.annotations({ override: { tags: ["Altar"] } }))
+  .annotate(Unknown, () => new CandleNotFound({}))
+
+export const CandlesGroup: Group<"candles", typeof listCandles | typeof unsealCandle, AltarRequests> =
+  HttpApiGroup.make("candles").add(listCandles, unsealCandle).middleware(AltarRequests).annotateMerge(readsChapter)

@@ -1,6 +1,6 @@
 /** The catalogs of collectibles, and the chain of publications and acquisitions. */
 import { Schema } from "effect"
-import { Count, listOf, path, Position, sentence, patterned, upTo } from "../Fields.ts"
+import { Count, listOf, path, patterned, Position, sentence, upTo } from "../Fields.ts"
 import {
   Address,
   AgentName,
@@ -9,6 +9,7 @@ import {
   Network,
   PriceUsd,
   segmentMaximum,
+  segmentQuery,
   Timestamp,
   TransactionHash,
   Url,
@@ -16,6 +17,10 @@ import {
 } from "../Common.ts"
 import { ElementId, ItemKind } from "./Collectible.ts"
 import { ChainHead } from "./Witness.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { type Group } from "../Group.ts"
+import { BrokenChain } from "./BrokenChain.ts"
+import { AltarRequests, described, readsChapter } from "./Requests.ts"
 
 /** Schema id of a publication manifest. Manifests are hashed, so changed fields need a new id. */
 export const manifestSchema = "service.pixel-publication.v1"
@@ -176,3 +181,35 @@ export const PublicationSegment = Schema.Struct({
   identifier: "PublicationSegment",
   description: "Consecutive publications, re-hashed by the server before it serves them.",
 })
+
+export const listElements = HttpApiEndpoint.get("listElements", "/api/elements", {
+  success: ElementCatalog,
+}).annotateMerge(described("Materials", "The catalog of materials with their editions."))
+
+export const listCompanions = HttpApiEndpoint.get("listCompanions", "/api/companions", {
+  success: CompanionCatalog,
+}).annotateMerge(described("Crabs", "The catalog of crabs with their editions."))
+
+export const listPixels = HttpApiEndpoint.get("listPixels", "/api/pixels", { success: PixelCatalog }).annotateMerge(
+  described("Pixels", "The catalog of the six pixels with their editions."),
+)
+
+export const readPublicationChain = HttpApiEndpoint.get("readPublicationChain", "/api/publish-chain", {
+  query: segmentQuery("entries"),
+  success: PublicationSegment,
+  error: BrokenChain,
+}).annotateMerge(
+  described(
+    "A segment of the publication chain",
+    "Published manifests and acquired editions, each re-hashed before it is served.",
+  ),
+)
+
+export const CatalogsGroup: Group<
+  "catalogs",
+  typeof listElements | typeof listCompanions | typeof listPixels | typeof readPublicationChain,
+  AltarRequests
+> = HttpApiGroup.make("catalogs")
+  .add(listElements, listCompanions, listPixels, readPublicationChain)
+  .middleware(AltarRequests)
+  .annotateMerge(readsChapter)

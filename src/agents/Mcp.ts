@@ -11,9 +11,8 @@ import { icons } from "./Icons.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
 import { type Era, handshake, metaKeys, stateless, versions } from "./McpEra.ts"
 import { Tools } from "./Tools.ts"
-import { unsealCandle } from "../../schema/altar/CandleApi.ts"
-import { setWitnessStone } from "../../schema/altar/Witness.ts"
-import { readWitnessChain, revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
+import { unsealCandle } from "../../schema/altar/Candle.ts"
+import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
 import { interfaceVersion } from "../../schema/Version.ts"
 
 const named = (path: string) => path.replace(/:([A-Za-z]+)/gu, "{$1}")

@@ -1,9 +1,8 @@
 /** Every request of an agent as shell commands with curl; a test runs the blocks in order, as they stand. */
-import { unsealCandle } from "../../schema/altar/CandleApi.ts"
-import { listElements } from "../../schema/altar/CatalogApi.ts"
+import { unsealCandle } from "../../schema/altar/Candle.ts"
+import { listElements } from "../../schema/altar/Catalog.ts"
 import { listAltars, listSpirits } from "../../schema/altar/Guide.ts"
-import { setWitnessStone } from "../../schema/altar/Witness.ts"
-import { readWitnessChain, revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
+import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { calls, requestOf, rules } from "../../schema/room/Instructions.ts"
 

@@ -1,7 +1,6 @@
 /** A candle as stored and as shown. */
 import { Schema, Struct } from "effect"
-import { Candle, Light, type LitCandle, type Unsealed } from "../../../schema/altar/Candle.ts"
-import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
+import { Candle, Light, type LitCandle, unsealCandle, type Unsealed } from "../../../schema/altar/Candle.ts"
 import { filled } from "../../payments/Act.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"

@@ -7,9 +7,9 @@ import {
   type CompanionCatalog,
   type ElementCatalog,
   type PixelCatalog,
+  readPublicationChain,
   RecentEdition,
 } from "../../../schema/altar/Catalog.ts"
-import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { base } from "../../../schema/payments/Usdc.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"

@@ -2,8 +2,13 @@
 import { Schema } from "effect"
 import { recipe } from "../../../schema/altar/Commitment.ts"
 import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
-import { type ListedStone, StoneKind, type WitnessBody, WitnessStone } from "../../../schema/altar/Witness.ts"
-import { revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
+import {
+  type ListedStone,
+  revealWitnessStone,
+  StoneKind,
+  type WitnessBody,
+  WitnessStone,
+} from "../../../schema/altar/Witness.ts"
 import { filled, type Paid } from "../../payments/Act.ts"
 import { Whole } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"

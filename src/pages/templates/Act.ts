@@ -1,7 +1,7 @@
 /** The page of one settled act: its sentence, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
-import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
+import { unsealCandle } from "../../../schema/altar/Candle.ts"
 import * as Candle from "./Candle.ts"
 import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
 import {

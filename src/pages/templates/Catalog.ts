@@ -1,8 +1,7 @@
 /** The three catalogs as plates: each item with its remaining editions and its published artwork. */
-import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
+import { type CatalogItem, type PublicationManifest, readPublicationChain } from "../../../schema/altar/Catalog.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { filled } from "../../payments/Act.ts"
-import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { heading, type Page } from "./Layout.ts"
 import { call, form, nameField, notConfigured, type Payment } from "./Offer.ts"

@@ -1,6 +1,6 @@
 /** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
-import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
+import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/Witness.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, evidence, receiptTable, recordTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"

@@ -1,6 +1,5 @@
 /** The witness chain: its newest stones on their thread, one check of everything, and the log over them. */
-import type { ChainHead, ListedStone } from "../../../schema/altar/Witness.ts"
-import { readWitnessChain } from "../../../schema/altar/WitnessApi.ts"
+import { type ChainHead, type ListedStone, readWitnessChain } from "../../../schema/altar/Witness.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import type { Cosigned } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
