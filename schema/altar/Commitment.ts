@@ -4,18 +4,6 @@ import { Hex64 } from "../Common.ts"
 import { at, envelope } from "../Refusal.ts"
 import { saltMaximum, saltMinimum, wordsMaximum } from "./Recipe.ts"
 
-export {
-  commitmentText,
-  isSealable,
-  normalize,
-  normalizedLength,
-  recipe,
-  revealFault,
-  sealIssue,
-  trimmingFault,
-  zeroCommitment,
-} from "./Recipe.ts"
-
 /** 64 lowercase hex digits of SHA-256 over salt, one NUL byte and the normalized words. */
 export const Commitment = Hex64.annotate({
   identifier: "Commitment",

@@ -1,7 +1,7 @@
 /** `buy_kit`: everything a paying client needs for one purchase; it signs, pays and reserves nothing. */
 import { Clock, Effect, Schema } from "effect"
 import { isAddress } from "viem"
-import { recipe } from "../../schema/altar/Commitment.ts"
+import { recipe } from "../../schema/altar/Recipe.ts"
 import { isSealing } from "../../schema/altar/Recipe.ts"
 import { candleActs, unsealCandle } from "../../schema/altar/Candle.ts"
 import { revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"

@@ -1,7 +1,8 @@
 /** SHA-256 in lowercase hex, and the altar's two uses of it. */
 import { hash } from "node:crypto"
 import { type ChainLink, chainLinkText } from "../../schema/altar/ChainLink.ts"
-import { CommitmentMismatch, commitmentText, trimmingFault } from "../../schema/altar/Commitment.ts"
+import { CommitmentMismatch } from "../../schema/altar/Commitment.ts"
+import { commitmentText, trimmingFault } from "../../schema/altar/Recipe.ts"
 
 /** Hashes bytes, or a text as UTF-8. */
 export const sha256 = (content: Uint8Array | string): string => hash("sha256", content, "hex")

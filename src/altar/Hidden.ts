@@ -1,7 +1,7 @@
 /** The public view of an act while an operator hides members of it. */
 import { Schema } from "effect"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
-import { instantText, literal } from "../platform/SqlPart.ts"
+import { instantText, literal } from "../platform/Sql.ts"
 
 /** The hidden members of a row: texts of its record, `agentName` and `words`. */
 export const hiddenColumn = Schema.Array(Schema.String)

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/Rows.ts"
-import { literal } from "../platform/SqlPart.ts"
+import { literal } from "../platform/Sql.ts"
 import { ActTexts } from "./Acts.ts"
 import type { HideableFields } from "./ActText.ts"
 import { hiddenColumn } from "./Hidden.ts"

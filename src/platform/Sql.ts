@@ -2,7 +2,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
-import { literal } from "./SqlPart.ts"
 import { log } from "./LogMessages.ts"
 import { DatabaseUnusable, unusable } from "./DatabaseSettings.ts"
 
@@ -217,3 +216,21 @@ export const prepare = Effect.map(SqlClient.SqlClient, (sql) => <Row extends obj
       parameters.map((one) => (one instanceof Named ? values[one.name] : one)),
     ).withoutTransform
 })
+
+/** A fragment of a statement. Its values are parameters, except fragments. */
+export const part = (texts: TemplateStringsArray, ...values: ReadonlyArray<unknown>): Statement.Fragment =>
+  Statement.fragment(
+    texts.flatMap((text, index) => {
+      const value = values[index]
+      const after = Statement.isFragment(value) ? value.segments : [Statement.parameter(value)]
+      return [Statement.literal(text), ...(index < values.length ? after : [])]
+    }),
+  )
+
+/** A time as RFC 3339 UTC with milliseconds, which aggregated JSON would write otherwise. */
+export const instantText = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const instant = (column: string): Statement.Fragment => literal(instantText(column))
+
+/** Constant text of a statement, such as its columns. */
+export const literal = (text: string): Statement.Fragment => Statement.fragment([Statement.literal(text)])

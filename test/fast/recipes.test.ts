@@ -1,7 +1,7 @@
 /** The recipes others compute too, held to fixed vectors. A fault in a chain is named by its stone. */
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
+import { normalize, normalizedLength } from "../../schema/altar/Recipe.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, mismatchOf, seal, sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"

@@ -1,10 +1,19 @@
 /** A candle as stored and as shown. */
 import { Schema, Struct } from "effect"
-import { Candle, Light, type LitCandle, unsealCandle, type Unsealed } from "../../../schema/altar/Candle.ts"
+import {
+  Candle,
+  candleActs,
+  Light,
+  type LitCandle,
+  type RungName as Name,
+  rungTerms,
+  unsealCandle,
+  type Unsealed,
+} from "../../../schema/altar/Candle.ts"
 import { filled } from "../../payments/Act.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { labelledElsewhere, actText } from "../ActText.ts"
-import { rungs } from "./Rungs.ts"
+import { actText, labelledElsewhere } from "../ActText.ts"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
 
 /** The text of a candle or a light of any duration. */
 export const lighting = actText(Candle, {
@@ -80,3 +89,20 @@ export const litCandleOf = (publicUrl: string, row: LitRow): typeof LitCandle.Ty
   lightCount: row.lightCount,
   lights: (row.lights ?? []).map((light) => ({ ...light, permalink: `${publicUrl}/acts/${light.id}` })),
 })
+
+export type RungName = typeof Name.Type
+
+export const rungs = {
+  day: { rung: "day", ...rungTerms.day },
+  week: { rung: "week", ...rungTerms.week },
+  month: { rung: "month", ...rungTerms.month },
+} as const
+
+/** The rungs as `/api/candles` lists them. */
+export const rungList = Object.values(rungs).map(({ days, priceAtomic, rung }) => ({
+  rung,
+  days,
+  priceUsd: priceUsd(priceAtomic),
+  amountAtomic: priceAtomic.toString(),
+  route: candleActs[rung].sale.route,
+}))

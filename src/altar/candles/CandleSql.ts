@@ -1,7 +1,7 @@
 /** SQL parts about candles for the statements of other reads, which stay one round trip. */
 import type { Statement } from "effect/sql"
 import { lightsShown, rungTerms } from "../../../schema/altar/Candle.ts"
-import { instant, literal, part } from "../../platform/SqlPart.ts"
+import { instant, literal, part } from "../../platform/Sql.ts"
 import { revealedJson, shownColumn } from "../Hidden.ts"
 
 /** One day more than the longest duration, because servers' clocks differ. */

@@ -8,9 +8,8 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
 import { Reveals } from "../Reveals.ts"
-import { litCandleOf, LitRow } from "./CandleRow.ts"
+import { litCandleOf, LitRow, rungList } from "./CandleRow.ts"
 import { burning, isLit } from "./CandleSql.ts"
-import { rungList } from "./Rungs.ts"
 
 export interface WallQuery {
   readonly spirit: string | undefined

@@ -13,7 +13,8 @@ import {
   type RungName,
   type UnsealBody,
 } from "../../../schema/altar/Candle.ts"
-import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused } from "../../../schema/altar/Commitment.ts"
+import { zeroCommitment } from "../../../schema/altar/Recipe.ts"
 import { BadRequest } from "../../../schema/Errors.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { toMiddleware } from "../../platform/Sql.ts"
@@ -24,9 +25,8 @@ import { recordedAct } from "../ActText.ts"
 import { pointsElsewhere } from "../Detector.ts"
 import * as Opening from "../Opening.ts"
 import { Reveals } from "../Reveals.ts"
-import { candleOf, CandleRow, unsealedOf } from "./CandleRow.ts"
+import { candleOf, CandleRow, rungs, unsealedOf } from "./CandleRow.ts"
 import { candleJson } from "./CandleSql.ts"
-import { rungs } from "./Rungs.ts"
 
 type Rung = typeof RungName.Type
 

@@ -22,7 +22,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
 import { type CatalogName, catalogs, type Item, Items, publisher, terms as collectionTerms } from "./Items.ts"
 import { shownColumn } from "../Hidden.ts"
-import { instant } from "../../platform/SqlPart.ts"
+import { instant } from "../../platform/Sql.ts"
 import { spendPolicy } from "../SpendPolicy.ts"
 
 const CountRow = Schema.Struct({

@@ -1,7 +1,8 @@
 /** Prayers: one for each spirit and UTC day; a slot held over midnight keeps its day. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused } from "../../../schema/altar/Commitment.ts"
+import { zeroCommitment } from "../../../schema/altar/Recipe.ts"
 import {
   offerPrayer,
   Prayer,
@@ -11,7 +12,7 @@ import {
 } from "../../../schema/altar/Prayer.ts"
 import { paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { instant, part } from "../../platform/SqlPart.ts"
+import { instant, part } from "../../platform/Sql.ts"
 import { spirits } from "../Spirits.ts"
 import { shownColumn } from "../Hidden.ts"
 import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"

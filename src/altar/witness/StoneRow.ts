@@ -1,6 +1,6 @@
 /** A stone as bought, as stored and as shown. */
 import { Schema } from "effect"
-import { recipe } from "../../../schema/altar/Commitment.ts"
+import { recipe } from "../../../schema/altar/Recipe.ts"
 import { SpiritId, spiritOf } from "../../../schema/altar/Spirit.ts"
 import {
   type ListedStone,
@@ -11,7 +11,7 @@ import {
 } from "../../../schema/altar/Witness.ts"
 import { filled, type Paid } from "../../payments/Act.ts"
 import { Whole } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { part } from "../../platform/Sql.ts"
 import type * as StoredChain from "../StoredChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"

@@ -1,7 +1,8 @@
 /** Witness stones: the act that sets one, the reads of stones, and their one free reveal. */
 import { Context, Effect, Layer } from "effect"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
-import { CommitmentRefused, zeroCommitment } from "../../../schema/altar/Commitment.ts"
+import { CommitmentRefused } from "../../../schema/altar/Commitment.ts"
+import { zeroCommitment } from "../../../schema/altar/Recipe.ts"
 import {
   AlreadyRevealed,
   type ChainHead,

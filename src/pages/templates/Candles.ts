@@ -1,6 +1,6 @@
 /** The candle wall, and the form that lights a candle, on the wall or on an altar's page. */
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
-import { rungs } from "../../altar/candles/Rungs.ts"
+import { rungs } from "../../altar/candles/CandleRow.ts"
 import { filled } from "../../payments/Act.ts"
 import * as Candle from "./Candle.ts"
 import { type Html, html } from "../../platform/Html.ts"

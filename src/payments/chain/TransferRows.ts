@@ -5,8 +5,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { rowsOf } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
-import { transaction } from "../../platform/Sql.ts"
+import { part, transaction } from "../../platform/Sql.ts"
 import type { Block, BlockId } from "./Rpc.ts"
 
 export interface Token {

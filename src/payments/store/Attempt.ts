@@ -1,7 +1,7 @@
 /** An attempt as recorded: the request, the signed payment and the outcome. */
 import { Schema } from "effect"
 import { JsonMoment, Moment, rowReader } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { part } from "../../platform/Sql.ts"
 import { Payment } from "../Payment.ts"
 
 /** An inquiry's reason to end an attempt as unpaid. A later inquiry has to agree. */

@@ -1,8 +1,7 @@
 /** Ends attempts as unpaid. Slots and numbers are given back; the authorization stays bound for ever. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { transaction } from "../../platform/Sql.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { part, transaction } from "../../platform/Sql.ts"
 import { changed } from "../Changes.ts"
 import { bindingPattern } from "../Payment.ts"
 import { attemptColumns, type FailureVerdict, readAttempt } from "./Attempt.ts"

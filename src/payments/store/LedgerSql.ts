@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import { rowsOf } from "../../platform/Rows.ts"
-import { part } from "../../platform/SqlPart.ts"
+import { part } from "../../platform/Sql.ts"
 import { refundWhere } from "./Refunds.ts"
 
 export const storedJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))

@@ -3,11 +3,10 @@ import * as Batcher from "../../platform/Batcher.ts"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Moment, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
-import { bounded, respelled } from "../../platform/Sql.ts"
+import { bounded, literal, respelled } from "../../platform/Sql.ts"
 import type { ClaimConflict, Claims } from "../Act.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
-import { literal } from "../../platform/SqlPart.ts"
 
 export interface AttemptState {
   readonly attempt: Option.Option<Attempt>
