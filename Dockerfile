@@ -34,5 +34,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "/app/node_modules/spirit-altar/src/start.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "--heap-growing-percent=50", "--expose-gc", "/app/node_modules/spirit-altar/src/start.js"]
 CMD ["serve"]

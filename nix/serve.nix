@@ -16,7 +16,7 @@ writeShellApplication {
     if [ -f "''${CREDENTIALS_DIRECTORY:-}/environment" ]; then
       secrets=("--env-file=$CREDENTIALS_DIRECTORY/environment")
     fi
-    exec ${nodejs_24}/bin/node --max-semi-space-size=32 --heap-growing-percent=50 "''${secrets[@]}" \
+    exec ${nodejs_24}/bin/node --max-semi-space-size=32 --heap-growing-percent=50 --expose-gc "''${secrets[@]}" \
       ${spirit-altar}/lib/node_modules/${name}/${bin.spirit-altar} serve "$@"
   '';
 }
