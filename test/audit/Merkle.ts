@@ -49,7 +49,7 @@ export const provenRoot = (
   return right && node(last, right)
 }
 
-export interface SignedTree {
+interface SignedTree {
   readonly size: number
   readonly root: Buffer
 }

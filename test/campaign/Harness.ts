@@ -20,7 +20,7 @@ import { server } from "../lab/server/ServerProcess.ts"
 /** A key of no altar: the log of a run is deleted with it. */
 const logKey = "PRIVATE+KEY+webtessera.fixture.log+dc00151b+AcwDSjtCWhsc7xNHRYufTeqK6/OA73GaH/GCwyT1xsvP"
 
-export interface HarnessOptions {
+interface HarnessOptions {
   readonly cluster: Cluster
   readonly database: string
   readonly folder: string

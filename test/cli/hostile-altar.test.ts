@@ -48,24 +48,6 @@ layer(world(), realClock)("spirit-altar against a hostile altar", (it) => {
     }),
   )
 
-  it.effect("rejects plain http to another machine for a purchase and a reveal", () =>
-    Effect.gen(function* () {
-      const at = yield* terminal
-      const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-      const sealed = ["--salt", "salt-of-sixteen-or-more", "--words", words]
-      const url = "http://altar.example"
-      const commands = [
-        ["witness", "--text", words, "--url", url],
-        ["unseal", id, ...sealed, "--url", url],
-      ]
-      for (const command of commands) {
-        const ended = yield* at.run([...command, "--json"])
-        assert.strictEqual(ended.code, 1)
-        assert.strictEqual(JSON.parse(ended.stdout).code, "insecure_url", ended.stderr)
-      }
-    }),
-  )
-
   it.effect("says after a failed reveal that the stone is paid, and how to reveal it", () =>
     Effect.gen(function* () {
       const at = yield* terminal

@@ -1,13 +1,11 @@
 /** The Python of the integrator's guide is run as it stands there, with nothing but the standard library. */
 import { execFile } from "node:child_process"
-import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { freePort } from "../lab/Ports.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
 import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
@@ -19,25 +17,12 @@ const program = /^```python\n([\s\S]*?)^```$/mu.exec(guide)?.[1] ?? ""
 const python = (url: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, url]))
 
 /** The altar, but with a changed chain. */
-const lies = Effect.fnUntraced(function* (url: string, chain: string) {
-  const port = yield* freePort
-  yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((request, response) => {
-        const path = request.url ?? "/"
-        if (path.startsWith("/api/witness/chain")) response.end(chain)
-        else
-          void ask(url + path, { method: "POST" })
-            .pipe(Effect.runPromise)
-            .then(({ status, text }) => response.writeHead(status).end(text))
-      }).listen(port, "127.0.0.1")
-      await once(server, "listening")
-      return server
-    }),
-    (server) => Effect.sync(() => server.close()),
-  )
-  return `http://127.0.0.1:${port}`
-})
+const lies = (url: string, chain: string) =>
+  serve(async (path) => {
+    if (path.startsWith("/api/witness/chain")) return { status: 200, body: chain }
+    const { status, text } = await Effect.runPromise(ask(url + path, { method: "POST" }))
+    return { status, body: text }
+  })
 
 layer(world(), realClock)("Python's standard library (with python3 in the PATH)", (it) => {
   it.effect("reads a price, checks the chain, sends signals, and rejects a false link", () =>

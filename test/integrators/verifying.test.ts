@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
 import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { unescaped } from "../lab/Sources.ts"
 
@@ -31,24 +31,9 @@ layer(world(), realClock)("the page on checking the chain", (it) => {
       assert.strictEqual(stdout, `2 stones hold. The last hash is ${Object(json["head"]).chainHash}.\n`)
       const { text } = yield* ask(`${url}/api/witness/chain`)
       const [, second = ""] = [...text.matchAll(/"commitment":"([0-9a-f]{64})"/gu)].map(([, one]) => one)
-      const liar = yield* Effect.acquireRelease(
-        Effect.promise(() =>
-          LocalHttpServer.open(async () => ({ status: 200, body: text.replace(second, newCommitment()) })),
-        ),
-        ({ close }) => Effect.sync(close),
-      )
-      const told = yield* Effect.flip(check(liar.url))
+      const liar = yield* serve(async () => ({ status: 200, body: text.replace(second, newCommitment()) }))
+      const told = yield* Effect.flip(check(liar))
       assert.include(String(told.cause), "The chain is broken at stone 2.")
-    }),
-  )
-
-  it.effect("stands beside a privacy page that says what the browser keeps of rooms, which is no room", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { text } = yield* ask(`${url}/privacy`)
-      assert.include(text, "It keeps no room and no link to one.")
-      assert.notInclude(text, "the rooms you joined")
-      assert.match((yield* ask(`${url}/verify`)).text, /Ask its\s+operator\s+for\s+it/u)
     }),
   )
 })

@@ -1,5 +1,5 @@
 /** The lines that a server logged, as objects. */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
+type LogLine = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
 
 /** Every line of stdout is one JSON object; any other line is named. */
 export const linesOf = (output: string): ReadonlyArray<LogLine> =>

@@ -18,7 +18,7 @@ export const connect = (url: string, send: typeof fetch = fetch) =>
 
 export type Connected = Effect.Success<ReturnType<typeof connect>>
 
-export interface Called {
+interface Called {
   readonly isError: boolean
   // biome-ignore lint: the tests look into results freely
   readonly structured: Record<string, never>

@@ -19,7 +19,7 @@ export const walletsOf = (random: Random, count: number): ReadonlyArray<Wallet> 
   Array.from({ length: count }, () => privateKeyToAccount(`0x${random.hex(32)}`))
 
 /** Takes so many of the newest blocks back, fewer where they are final; answers what was in them, the newest block's first. */
-export const reorganiser = (client: ReturnType<typeof chainClient>) => {
+const reorganiser = (client: ReturnType<typeof chainClient>) => {
   /** No other caller makes blocks at the same time. */
   const swap = async (blocks: number): Promise<ReadonlyArray<Hex>> => {
     const latest = await client.getBlock()

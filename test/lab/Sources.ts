@@ -40,7 +40,7 @@ export const documents: ReadonlyArray<string> = [
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((file) => join("docs", file)),
 ].filter((file) => file.endsWith(".md"))
 
-export interface Example {
+interface Example {
   readonly file: string
   /** Its language and its first line; no two examples of a file begin alike. */
   readonly begins: string

@@ -1,4 +1,4 @@
-/** Signed receipts as x402's own extension and stock client read and verify them. */
+/** Signed receipts as x402's own extension verifies them. */
 import { assert, layer } from "@effect/vitest"
 import {
   extractJWSHeader,
@@ -12,7 +12,6 @@ import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
-import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import {
   type Answer,
@@ -97,17 +96,6 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), realC
       const old = verificationMethod.find((one: { id: string }) => one.id === `${id}#receipts-1`)
       const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt, old.publicKeyJwk))
       assert.propertyVal(verified, "resourceUrl", `${url}/api/witness`)
-    }),
-  )
-
-  it.effect("is read by the stock client like any other", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { answer, read, told } = yield* stockPurchase(url, yield* newPayer())
-      assert.strictEqual(answer.status, 201)
-      assert.include(read, { status: 201, paymentStatus: "settled" })
-      assert.deepStrictEqual(told, [read.header])
-      signedIn(answer)
     }),
   )
 

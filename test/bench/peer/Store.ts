@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import postgres from "postgres"
 import type { StoneRow } from "../../lab/Ledger.ts"
 
-export type NewStone = Pick<StoneRow, "commitment" | "kind" | "spirit" | "agentName" | "payer" | "transaction">
+type NewStone = Pick<StoneRow, "commitment" | "kind" | "spirit" | "agentName" | "payer" | "transaction">
 
 interface Head {
   readonly sequence: number

@@ -4,7 +4,7 @@ import { cluster } from "../../lab/Cluster.ts"
 import { random } from "../../lab/Random.ts"
 import { runPhase } from "./Phase.ts"
 
-export interface FireOptions {
+interface FireOptions {
   /** Of all chance: the same seed plans the same run. */
   readonly seed: number
   /** Purchases. */

@@ -15,7 +15,7 @@ import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import type { Struck } from "./Strikes.ts"
 
-export interface PhaseOptions extends PlanOptions {
+interface PhaseOptions extends PlanOptions {
   readonly seed: number
   readonly number: number
   readonly servers: number

@@ -2,9 +2,6 @@
 import { rmSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { fire } from "./Campaign.ts"
-import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
-import { planOf } from "./Plan.ts"
-import { random } from "../../lab/Random.ts"
 import { homeOf } from "../../lab/Folders.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
@@ -34,18 +31,4 @@ describe("a campaign", () => {
     for (const check of ofCards) assert.isAbove(examined.get(check) ?? 0, 0, check)
     rmSync(folder, { recursive: true, force: true })
   })
-})
-
-it("the plan of a campaign is its seed's, with a facilitator's lies only where one settles", () => {
-  const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
-    planOf({ purchases: 200, kills: 4 }, { settledBy }, random(seed)).map(
-      ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
-    )
-  assert.deepStrictEqual(planned("7/4"), planned("7/4"))
-  assert.notDeepEqual(planned("7/4"), planned("7/5"))
-  const all = (settledBy: "relayer" | "facilitator") =>
-    Array.from({ length: 50 }, (_, seed) => planned(String(seed), settledBy).join("\n")).join("\n")
-  assert.notInclude(all("relayer"), "facilitator:")
-  for (const lie of [...lies, ...supportLies, "takes no connection"])
-    assert.include(all("facilitator"), `facilitator: ${lie}`)
 })

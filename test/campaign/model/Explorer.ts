@@ -24,9 +24,8 @@ export interface Violation {
   readonly story: ReadonlyArray<string>
 }
 
-export interface Exploration {
+interface Exploration {
   readonly states: number
-  readonly steps: number
   /** False when the bound on states was reached first. */
   readonly isWhole: boolean
   readonly violation: Violation | undefined
@@ -46,14 +45,10 @@ const stranded = <S>(visited: ReadonlyArray<Visited<S>>, isEnd: (state: S) => bo
   return visited.findIndex((_, number) => !saved.has(number))
 }
 
-/** Explores until an invariant is broken, everything was seen, or `most` states were. */
-export const explore = <S>(
-  { end, initial, invariants, keyOf, next }: Specification<S>,
-  most = 5_000_000,
-): Exploration => {
+/** Explores until an invariant is broken, everything was seen, or five million states were. */
+export const explore = <S>({ end, initial, invariants, keyOf, next }: Specification<S>): Exploration => {
   const numbers = new Map<string, number>()
   const visited: Array<Visited<S>> = []
-  let steps = 0
   const violations: Array<{ readonly name: string; readonly number: number }> = []
   const visit = (state: S, parent: number, says: string) => {
     const key = keyOf(state)
@@ -68,9 +63,8 @@ export const explore = <S>(
   }
   visit(initial, -1, "")
   let current = 0
-  for (; current < visited.length && visited.length < most && violations.length === 0; current += 1) {
+  for (; current < visited.length && visited.length < 5_000_000 && violations.length === 0; current += 1) {
     next((visited[current] as Visited<S>).state, (says, to) => {
-      steps += 1
       visit(to, current, says)
     })
   }
@@ -81,5 +75,5 @@ export const explore = <S>(
   const story: Array<string> = []
   for (let at = visited[broken?.number ?? 0]; at !== undefined && at.parent >= 0; at = visited[at.parent])
     story.unshift(at.says)
-  return { states: visited.length, steps, isWhole, violation: broken && { name: broken.name, story } }
+  return { states: visited.length, isWhole, violation: broken && { name: broken.name, story } }
 }

@@ -78,7 +78,7 @@ export const diesSigned = (at: Stage, order: (altar: Buyer, call: Call) => Promi
     await rejected(order(buyerOf(at, hold), { signal: process.signal }))
   })
 
-export interface Rejected {
+interface Rejected {
   readonly _tag: string
   readonly code?: string
   readonly message: string

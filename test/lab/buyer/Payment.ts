@@ -24,10 +24,8 @@ type Signer = Pick<PrivateKeyAccount, "address" | "signTypedData">
 
 export const encode = (payment: object) => toBase64(JSON.stringify(payment))
 
-export const challengeIn = (header: string): Challenge => JSON.parse(Buffer.from(header, "base64").toString())
-
-export const challengeOf = ({ headers }: { readonly headers: Headers }) =>
-  challengeIn(headers.get("payment-required") ?? "")
+export const challengeOf = ({ headers }: { readonly headers: Headers }): Challenge =>
+  JSON.parse(Buffer.from(headers.get("payment-required") ?? "", "base64").toString())
 
 const domainOf = ({ asset, extra, network }: Pick<Offer, "asset" | "extra" | "network">) => ({
   name: extra.name,

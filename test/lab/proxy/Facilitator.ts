@@ -77,7 +77,7 @@ type Lie = keyof (typeof all)["before"] | keyof (typeof all)["after"] | "delayAf
 export const lies: ReadonlyArray<Lie> = [...keysOf(all.before), ...keysOf(all.after), "delayAfter"]
 export const supportLies = keysOf(supportFalsehoods)
 
-export type SupportFault = keyof typeof supportFalsehoods | "supportedHold"
+type SupportFault = keyof typeof supportFalsehoods | "supportedHold"
 export type FacilitatorFault = Lie | "holdBefore" | "holdAfter"
 type Fault = SupportFault | FacilitatorFault
 
