@@ -3,7 +3,7 @@ import { deepStrictEqual } from "node:assert"
 import { randomBytes } from "node:crypto"
 import * as Ledger from "../lab/Ledger.ts"
 import { type Shot, work } from "./Load.ts"
-import { type Figure, type Held, rateOf, rates, type Side, type Sides, takeTurns } from "./Measure.ts"
+import { type Figure, type Held, rates, type Side, type Sides, sliceOf, takeTurns } from "./Measure.ts"
 import { newCommitment, nextOf, offerOf, signMany, unpaid } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import type { Servers } from "./Servers.ts"
@@ -92,9 +92,9 @@ export const run = async (
     const appends = async (): Promise<Figure> => {
       const count = 1_000
       const one = async (side: Side) => {
-        if (side === "peer") return rateOf(() => work(count, waiting, () => peerAppend(peerSql)))
+        if (side === "peer") return sliceOf(() => work(count, waiting, () => peerAppend(peerSql)))
         const ids = await ledger.claim(count)
-        return rateOf(() => ledger.settle(ids, waiting))
+        return sliceOf(() => ledger.settle(ids, waiting))
       }
       return { name: "appends", rounds: await takeTurns(held.rounds, one) }
     }

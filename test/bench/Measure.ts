@@ -1,5 +1,6 @@
 /** Rounds of ours and the peer's, one right after the other, so that both meet the same machine; and the table of their figures. */
 import { fire, fireAt, type Shot, type Span } from "./Load.ts"
+import { processorMillis } from "./Servers.ts"
 
 export type Side = "ours" | "peer"
 type Both<A> = Readonly<Record<Side, A>>
@@ -7,12 +8,19 @@ type Both<A> = Readonly<Record<Side, A>>
 /** Where both are asked. */
 export type Sides = Both<string>
 
+/** One side of one round. */
+interface Slice {
+  /** How many a second. */
+  readonly rate: number
+  /** Milliseconds of processor time for each; NaN of a side without a process of its own. */
+  readonly cpu: number
+}
+
 export interface Figure {
   readonly name: string
-  /** How many a second. */
-  readonly rounds: ReadonlyArray<Both<number>>
-  /** The 99th percentiles of latency in ms, at half of the slower side's rate. */
-  readonly p99?: Both<number>
+  readonly rounds: ReadonlyArray<Both<Slice>>
+  /** At half of the slower side's rate: the 99th percentiles of latency and the processor time for each, in ms. */
+  readonly equal?: { readonly p99: Both<number>; readonly cpu: Both<number> }
 }
 
 export interface Held {
@@ -23,15 +31,17 @@ export interface Held {
   readonly say: (text: string) => void
 }
 
-/** How many of `count` this does a second. */
-export const rateOf = async (run: () => Promise<number>): Promise<number> => {
+/** Measures what `run` does, and the processor time of the program at `url`. */
+export const sliceOf = async (run: () => Promise<number>, url = ""): Promise<Slice> => {
+  const used = processorMillis(url)
   const started = performance.now()
-  return ((await run()) * 1000) / (performance.now() - started)
+  const count = await run()
+  return { rate: (count * 1000) / (performance.now() - started), cpu: (processorMillis(url) - used) / count }
 }
 
 /** `rounds` rounds after one that warms both sides up; the order changes from round to round. */
-export const takeTurns = async (rounds: number, measure: (side: Side) => Promise<number>) => {
-  const done: Array<Both<number>> = []
+export const takeTurns = async <A>(rounds: number, measure: (side: Side) => Promise<A>) => {
+  const done: Array<Both<A>> = []
   for (let index = 0; index <= rounds; index++) {
     const first: Side = index % 2 === 0 ? "ours" : "peer"
     const one = await measure(first)
@@ -47,9 +57,9 @@ const median = (numbers: ReadonlyArray<number>): number => {
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
 }
 
-const medianOf = (rounds: ReadonlyArray<Both<number>>): Both<number> => ({
-  ours: median(rounds.map(({ ours }) => ours)),
-  peer: median(rounds.map(({ peer }) => peer)),
+const medianOf = <A>(rounds: ReadonlyArray<Both<A>>, number: (one: A) => number): Both<number> => ({
+  ours: median(rounds.map(({ ours }) => number(ours))),
+  peer: median(rounds.map(({ peer }) => number(peer))),
 })
 
 export const rates = async (
@@ -60,28 +70,50 @@ export const rates = async (
   shotsOf: (side: Side) => () => Shot,
   span: Span = { seconds: 3 },
 ): Promise<Figure> => {
-  const rounds = await takeTurns(held.rounds, (side) => rateOf(() => fire(sides[side], span, expected, shotsOf(side))))
+  const rounds = await takeTurns(held.rounds, (side) =>
+    sliceOf(() => fire(sides[side], span, expected, shotsOf(side)), sides[side]),
+  )
   if (!held.isEqualLoad || !("seconds" in span)) return { name, rounds }
-  const slower = medianOf(rounds)
+  const slower = medianOf(rounds, (slice) => slice.rate)
   const rate = Math.min(slower.ours, slower.peer) / 2
-  const latencies = await takeTurns(held.rounds, async (side) => {
-    const sorted = (await fireAt(rate, sides[side], span.seconds, expected, shotsOf(side))).toSorted((a, b) => a - b)
-    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
+  const equal = await takeTurns(held.rounds, async (side) => {
+    let latencies: ReadonlyArray<number> = []
+    const { cpu } = await sliceOf(async () => {
+      latencies = await fireAt(rate, sides[side], span.seconds, expected, shotsOf(side))
+      return latencies.length
+    }, sides[side])
+    return { p99: latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.NaN, cpu }
   })
-  return { name, rounds, p99: medianOf(latencies) }
+  return { name, rounds, equal: { p99: medianOf(equal, (one) => one.p99), cpu: medianOf(equal, (one) => one.cpu) } }
 }
 
 const written = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 0 })
+const pair = ({ ours, peer }: Both<number>, write: (value: number) => string) => `${write(ours)}/${write(peer)}`
+const micros = (ms: number) => written(ms * 1000)
 
+/** Ours and theirs; processor time in µs for each request. */
 export const printTable = (figures: ReadonlyArray<Figure>): void =>
   console.table(
     Object.fromEntries(
-      figures.map(({ name, p99, rounds }) => {
-        const { ours, peer } = medianOf(rounds)
+      figures.map(({ equal, name, rounds }) => {
+        const rate = medianOf(rounds, (slice) => slice.rate)
         // Of rounds, since both sides of one met the same machine.
-        const ratio = median(rounds.map((round) => round.ours / round.peer)).toFixed(1)
-        const latency = p99 && `${p99.ours.toFixed(1)}/${p99.peer.toFixed(1)}`
-        return [name, { "ours/s": written(ours), "theirs/s": written(peer), ratio, "p99 ms": latency }]
+        const ratio = median(rounds.map(({ ours, peer }) => ours.rate / peer.rate)).toFixed(1)
+        const cpu = medianOf(rounds, (slice) => slice.cpu)
+        const atEqualLoad = equal && {
+          "p99 ms": pair(equal.p99, (ms) => ms.toFixed(1)),
+          "its CPU": pair(equal.cpu, micros),
+        }
+        return [
+          name,
+          {
+            "ours/s": written(rate.ours),
+            "theirs/s": written(rate.peer),
+            ratio,
+            CPU: pair(cpu, micros),
+            ...atEqualLoad,
+          },
+        ]
       }),
     ),
   )

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { fire } from "./Load.ts"
-import { type Figure, type Held, rateOf, type Side, takeTurns } from "./Measure.ts"
+import { type Figure, type Held, type Side, sliceOf, takeTurns } from "./Measure.ts"
 import { newPayer, nextOf, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import type { Servers } from "./Servers.ts"
@@ -51,13 +51,13 @@ export const run = async (
   /** Payments are signed before they are measured. */
   const one = async (side: Side) => {
     const signed = await signMany(await offerOf(ours), count, payers)
-    if (side === "ours") return rateOf(() => fire(ours, { count }, 201, nextOf(signed)))
+    if (side === "ours") return sliceOf(() => fire(ours, { count }, 201, nextOf(signed)), ours)
     const body = JSON.stringify(signed.map(paymentIn))
-    return rateOf(async () => {
+    return sliceOf(async () => {
       const answer = await fetch(facilitator, { method: "POST", body })
       if (!answer.ok) throw new Error(await answer.text())
       return count
-    })
+    }, facilitator)
   }
   const rounds = await takeTurns(held.rounds, one)
   const { head } = await (await fetch(`${ours}/api/witness?limit=1`)).json()

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import postgres from "postgres"
 import { fire, type Shot } from "./Load.ts"
-import { type Figure, type Held, rateOf, rates, type Side, type Sides, takeTurns } from "./Measure.ts"
+import { type Figure, type Held, rates, type Side, type Sides, sliceOf, takeTurns } from "./Measure.ts"
 import type { Servers } from "./Servers.ts"
 
 const token = randomBytes(32).toString("base64url")
@@ -108,7 +108,7 @@ export const run = async (
       const next = { ours: many && sendOf(many), peer: many && sendOf(many) }
       const one = async (side: Side) => {
         const shot = next[side] ?? sendOf(await newRooms(count, [side]))
-        return rateOf(() => fire(sides[side], span, 201, shot))
+        return sliceOf(() => fire(sides[side], span, 201, shot), sides[side])
       }
       return { name, rounds: await takeTurns(held.rounds, one) }
     }

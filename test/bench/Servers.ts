@@ -1,5 +1,6 @@
 /** Two databases, and programs as processes of their own with the flags that `npm run serve` has; all end together. */
 import { randomBytes } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import postgres from "postgres"
 import { ownDatabase, withDatabase } from "../lab/Databases.ts"
@@ -34,6 +35,18 @@ const other = async (file: string, environment: Environment) => {
   return { program, url: /Listening on (http\S+?)\.?\s/u.exec(`${said} `)?.[1] ?? "" }
 }
 
+const pids = new Map<string, number>()
+
+/** Milliseconds of processor time that the program at a URL has used; NaN where the system has no /proc. */
+export const processorMillis = (url: string): number => {
+  const pid = pids.get(url)
+  if (pid === undefined || !existsSync("/proc/self/stat")) return Number.NaN
+  // The name in parentheses may hold spaces; user and system time are the 12th and 13th fields after it, in 10 ms.
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
 export interface Servers {
   /** URLs of the databases, one for each side. */
   readonly databases: { readonly ours: string; readonly peer: string }
@@ -56,6 +69,7 @@ export const withServers = async <A>(use: (servers: Servers) => Promise<A>, give
       serve: async (file, environment) => {
         const started = await (file === "ours" ? ours(environment) : other(file, environment))
         programs.push(started.program)
+        pids.set(started.url, started.program.pid)
         return started.url
       },
     })

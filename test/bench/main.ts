@@ -13,13 +13,28 @@ const arenas: ReadonlyArray<readonly [contests: ReadonlyArray<string>, load: () 
   [["poll0", "poll10", "send100", "send10000"], () => import("./RoomContests.ts")],
 ]
 
+const help = `Usage: npm run bench [-- --only NAME,NAME]
+
+Measures this server beside peers that do the same work, on the PostgreSQL of DATABASE_URL or one of its own.
+
+  --only NAMES   of ${arenas.flatMap(([contests]) => contests).join(", ")}
+  --equal-load   also compare latencies and processor time at half of the slower side's rate
+  --rounds N     5 unless named
+
+Example: npm run bench -- --only spirits,keyed402 --equal-load`
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean" },
     "equal-load": { type: "boolean", default: false },
     only: { type: "string", default: arenas.flatMap(([contests]) => contests).join() },
     rounds: { type: "string", default: "5" },
   },
 })
+if (values.help === true) {
+  console.log(help)
+  process.exit()
+}
 const held: Held = {
   isEqualLoad: values["equal-load"],
   rounds: Number(values.rounds),
