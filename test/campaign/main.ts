@@ -5,8 +5,26 @@ import { buildCheckout } from "../../src/build/build.ts"
 import { endOnSignals, homeOf, ownTemporaryFolder } from "../lab/Folders.ts"
 import { fire } from "./fire/Campaign.ts"
 
+const help = `Usage: npm run fire [-- --size N]
+
+Buys acts of every kind from real servers while seeded faults strike. Then an auditor compares chain, database, public
+API and every answer. Exit code 1 means a violation.
+
+  --size N       purchases (1000)
+  --kills N      servers and databases killed (a fiftieth of the purchases)
+  --seed N       seed of all chance; drawn and printed otherwise
+  --phase N      this phase of the seed alone
+  --keep FOLDER  keep logs and answers there; otherwise they are kept when anything is wrong
+
+Example: npm run fire -- --seed 7 --phase 4 --keep /tmp/four`
+
 const text = { type: "string" } as const
-const { values } = parseArgs({ options: { size: text, seed: text, kills: text, phase: text, keep: text } })
+const options = { help: { type: "boolean" }, size: text, seed: text, kills: text, phase: text, keep: text } as const
+const { values } = parseArgs({ options })
+if (values.help === true) {
+  console.log(help)
+  process.exit()
+}
 
 ownTemporaryFolder()
 endOnSignals()
