@@ -30,29 +30,24 @@ const found = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 const reset = (role: string, database: string, setting: string) =>
   `Run ALTER ROLE ${role} RESET ${setting}, or ALTER DATABASE ${database} RESET ${setting}.`
 
-/** Why the server cannot start on this database; undefined if it can. */
-export const unusable = Effect.map(found, ([row]) => {
-  if (row === undefined) return undefined
-  const { database, encoding, isolation, role, schema } = row
-  if (schema === null) {
-    return `The search_path of the role ${role} names no schema that exists. ${reset(role, database, "search_path")}`
-  }
-  if (encoding !== "UTF8") {
-    return `The database ${database} stores text as ${encoding}. Create one with ENCODING 'UTF8'.`
-  }
-  if (isolation !== "read committed") {
-    return `Transactions of the role ${role} are ${isolation}, and the server needs read committed. ${reset(role, database, "default_transaction_isolation")}`
-  }
-  return undefined
-})
+/** Why the server cannot start, or with `toSell` cannot sell, on this database; undefined if it can. */
+const faultOf = (toSell: boolean) =>
+  Effect.map(found, ([row]) => {
+    if (row === undefined) return undefined
+    const { database, encoding, isolation, readOnly, role, schema } = row
+    if (schema === null) {
+      return `The search_path of the role ${role} names no schema that exists. ${reset(role, database, "search_path")}`
+    }
+    if (encoding !== "UTF8") {
+      return `The database ${database} stores text as ${encoding}. Create one with ENCODING 'UTF8'.`
+    }
+    if (isolation !== "read committed") {
+      return `Transactions of the role ${role} are ${isolation}, and the server needs read committed. ${reset(role, database, "default_transaction_isolation")}`
+    }
+    return toSell && readOnly === "on"
+      ? `The database ${database} accepts no writes: it is a standby, or default_transaction_read_only is on. ${reset(role, database, "default_transaction_read_only")}`
+      : undefined
+  })
 
-/** Why nothing can be sold on this database: as above, or it accepts no writes. */
-export const unsellable = Effect.flatMap(unusable, (reason) =>
-  reason === undefined
-    ? Effect.map(found, ([row]) =>
-        row?.readOnly === "on"
-          ? `The database ${row.database} accepts no writes: it is a standby, or default_transaction_read_only is on. ${reset(row.role, row.database, "default_transaction_read_only")}`
-          : undefined,
-      )
-    : Effect.succeed(reason),
-)
+export const unusable = faultOf(false)
+export const unsellable = faultOf(true)

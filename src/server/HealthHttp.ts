@@ -28,7 +28,10 @@ const isUnanswered = (failure: unknown) =>
   (typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "TimeoutError")
 
 /** A wrong answer is a failure. A missing one is unknown. */
-const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part) && !isUnanswered(part.failure)
+const stateOf = Result.match({
+  onFailure: (failure: unknown) => (isUnanswered(failure) ? "unknown" : "failing"),
+  onSuccess: () => "ok" as const,
+})
 
 /** A clock that could not be compared is unknown. */
 const clockState = (time: Result.Result<Reading, unknown>) =>
@@ -91,41 +94,25 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
         ],
         { concurrency: "unbounded" },
       )
-      const [isBroken, areWordsBroken] = [isFailing(head), isFailing(words)]
-      const isAnyLost = Result.isSuccess(lost) && lost.success > 0
-      const isAnswering =
-        Result.isSuccess(files) &&
-        Result.isSuccess(pending) &&
-        Result.isSuccess(lost) &&
-        !Result.isFailure(head) &&
-        !Result.isFailure(words)
+      const isAnyLost = Result.getOrElse(lost, () => 0) > 0
+      const isAnswering = [files, pending, lost, head, words].every((part) => part._tag === "Success")
       const { isWritable, obstacle, pausedSince, settlement } = sales
       const selling = sellingState(sales)
       const clock = clockState(time)
       return {
-        ok:
-          isAnswering &&
-          isWritable &&
-          !isBroken &&
-          !areWordsBroken &&
-          !isAnyLost &&
-          selling !== "failing" &&
-          clock !== "failing",
+        ok: isAnswering && isWritable && !isAnyLost && selling !== "failing" && clock !== "failing",
         version,
         interface: interfaceVersion,
         commit,
         database: Result.isSuccess(pending) && Result.isSuccess(files) && isWritable ? "ok" : "failing",
         clock,
-        chain: {
-          state: isBroken ? "failing" : Result.isSuccess(head) ? "ok" : "unknown",
-          head: Result.isSuccess(head) ? head.success : null,
-        },
-        reveals: areWordsBroken ? "failing" : Result.isSuccess(words) ? "ok" : "unknown",
+        chain: { state: stateOf(head), head: Result.getOrNull(head) },
+        reveals: stateOf(words),
         payments: {
           enabled,
           state: isAnyLost ? "failing" : !enabled ? "not_configured" : Result.isFailure(lost) ? "unknown" : selling,
           pausedSince: Option.getOrNull(pausedSince),
-          pending: Result.isSuccess(pending) ? pending.success : null,
+          pending: Result.getOrNull(pending),
           settlement,
           obstacle: obstacle ?? null,
         },
