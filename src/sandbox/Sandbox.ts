@@ -1,7 +1,7 @@
 /** The whole service on one machine with play money, from the same layers as production. */
-import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Console, Duration, Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { AtomicAmount, Address } from "../../schema/Common.ts"
+import { Address, AtomicAmount } from "../../schema/Common.ts"
 import { createPublicClient, http } from "viem"
 import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
@@ -12,7 +12,8 @@ import { sandbox, sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
-import * as Keys from "./Keys.ts"
+import { type LogConfig } from "../log/Log.ts"
+import { fromText, generate, originOf, plainFrom } from "../log/Signer.ts"
 
 /** Milliseconds between empty blocks: finality, two blocks away, must come without traffic. */
 const heartbeatMs = 5_000
@@ -57,9 +58,9 @@ export const config = (network: UsdcNetwork) =>
       const config: ServerConfig = {
         ...address,
         databaseUrl: database.url,
-        receipts: yield* Effect.orDie(Keys.receipts),
+        receipts: yield* Effect.orDie(receipts),
         // A key is named after the address, so it waits until that is ours.
-        makeLog: Effect.orDie(Effect.provideContext(Keys.logOf(address.publicUrl), context)),
+        makeLog: Effect.orDie(Effect.provideContext(logOf(address.publicUrl), context)),
         payments: {
           terms: {
             network,
@@ -156,3 +157,35 @@ export const routes = Layer.mergeAll(
   ),
   explorer,
 )
+
+/** The text of a key in the data folder, which is made under this name when there is none. */
+const keyIn = Effect.fnUntraced(function* (fileName: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { folder } = yield* DataFolder
+  const file = path.join(folder, fileName)
+  if (!(yield* fs.exists(file))) {
+    const made = yield* Effect.fromResult(generate(name))
+    yield* fs.writeFileString(`${file}.half`, `${Redacted.value(made)}\n`, { mode: 0o600 })
+    yield* fs.rename(`${file}.half`, file)
+  }
+  return Redacted.make((yield* fs.readFileString(file)).trim())
+})
+
+/** The receipt key of this data folder. */
+const receipts = Effect.gen(function* () {
+  return { current: yield* Effect.fromResult(plainFrom(yield* keyIn("receipt-key", "receipts-1"))), retired: [] }
+})
+
+/** The log of this data folder. */
+const logOf = Effect.fn("Sandbox.logOf")(function* (publicUrl: string) {
+  const path = yield* Path.Path
+  const { folder } = yield* DataFolder
+  const signer = yield* Effect.fromResult(fromText(yield* keyIn("log-key", originOf(publicUrl))))
+  return {
+    signer,
+    origin: signer.name,
+    checkpointFile: Option.some(path.join(folder, "log-checkpoint")),
+    publishSeconds: 1,
+  } satisfies LogConfig
+})
