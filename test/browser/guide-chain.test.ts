@@ -57,8 +57,8 @@ const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
     await route.fulfill({ response, json })
   })
 
-const said = (page: Page) => page.locator("[data-verify-status]")
-const lines = (page: Page) => page.locator("[data-verify-list]")
+const said = (page: Page) => page.locator(".verify [role=status]")
+const lines = (page: Page) => page.locator(".verify .checks")
 const ended = (page: Page) =>
   said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked").first().waitFor()
 const check = (page: Page) =>
@@ -99,9 +99,9 @@ guide(
         Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
       await reads(/^\?\s*Nothing is broken, and 1 of 4 parts was not checked\.$/u)
       for (const line of [
-        "All 3 links hold.",
-        "The log holds. It signed a checkpoint over 3 stones, whose root is that of these links.",
-        "The words hold. 1 revealed text of this page.",
+        "Links: holds. 3 links.",
+        "Log: holds. It signed a checkpoint over 3 stones, whose root is that of these links.",
+        "Words: holds. 1 revealed text of this page.",
         "Payments: not checked.",
       ])
         await lines(page).getByText(line).waitFor()
@@ -109,13 +109,13 @@ guide(
 
       await page.route("**/log/checkpoint", (route) => route.abort())
       await reads(/Nothing is broken, and 2 of 4 parts were not checked\./u)
-      await lines(page).getByText("The log was not checked.").waitFor()
+      await lines(page).getByText("Log: not checked.").waitFor()
       await page.unroute("**/log/checkpoint")
 
       const forged = signer.note({ origin, size: 2, root: new Uint8Array(32).fill(7), extensions: [] })
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: forged, contentType: "text/plain" }))
       await reads(/The chain does not hold\./u)
-      await lines(page).getByText("The log has other stones.").waitFor()
+      await lines(page).getByText("Log: broken. It signed a checkpoint over 2 stones, and its root is not that of these links.").waitFor()
       await page.unroute("**/log/checkpoint")
 
       await serve(
@@ -123,7 +123,7 @@ guide(
         forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "a".repeat(64) } : {})),
       )
       await reads(/The chain does not hold\./u)
-      await lines(page).getByText("Stone 2 differs.").waitFor()
+      await lines(page).getByText("Stone 2: broken. This page shows").waitFor()
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },
@@ -140,8 +140,8 @@ guide("the chain of stones", (it) => {
     await ended(page)
     assert.match(await said(page).innerText(), /^✗\s*The chain does not hold/u)
     assert.strictEqual(await page.locator('li[data-link="1"] [data-verdict]').innerText(), "✗ broken")
-    assert.match(await page.locator(".checks > li").first().innerText(), /Stone 1 differs\.\s+This page shows/u)
-    assert.strictEqual(await page.locator("[data-verify-status] .verdict--holds").count(), 0)
+    assert.match(await page.locator(".checks > li").first().innerText(), /Stone 1: broken\.\s+This page shows/u)
+    assert.strictEqual(await page.locator(".verify [role=status] .verdict--holds").count(), 0)
     await isAccessible(page, "a forged chain")
     await page.goto(`${url}/witness/${first?.id}`)
     await check(page)
@@ -164,7 +164,7 @@ guide("the chain of stones", (it) => {
     const forged = forge(honest, ({ sequence }) => (sequence === 1 ? { commitment: "c".repeat(64) } : {}))
     const { page } = await visit("/v2/witness")
     await check(page)
-    await lines(page).getByText("links hold.").waitFor()
+    await lines(page).getByText("Links: holds.").waitFor()
     await serve(page, forged)
     // The page is rewritten too: nothing on it contradicts the chain.
     await page.route("**/v2/witness", async (route) => {
@@ -180,7 +180,7 @@ guide("the chain of stones", (it) => {
     await page.locator(".checks > li", { hasText: "UTC this browser saw" }).waitFor()
     // A visitor who knows the reason may start again.
     await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-    await lines(page).getByText("links hold.").waitFor()
+    await lines(page).getByText("Links: holds.").waitFor()
   })
 
   it("that grows stays green, and one that lost stones does not", async ({ visit, run }) => {
@@ -191,8 +191,8 @@ guide("the chain of stones", (it) => {
     await run(stones(6))
     await page.reload()
     await check(page)
-    await lines(page).getByText("All 6 links hold.").waitFor()
-    assert.match(await lines(page).innerText(), /They continue what this browser saw on [^,]+, \d\d:\d\d UTC\./u)
+    await lines(page).getByText("6 links.").waitFor()
+    assert.match(await lines(page).innerText(), /They continue what this browser saw before, up to stone 3\./u)
     await page.goto(`${url}/witness/${before[1]?.id}`)
     await check(page)
     await said(page).getByText("Stone 2 holds.").waitFor()

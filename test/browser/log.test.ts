@@ -6,8 +6,8 @@ import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { ask } from "../lab/Fixture.ts"
 
-const said = (page: Page) => page.locator("[data-verify-status]")
-const lines = (page: Page) => page.locator("[data-verify-list]")
+const said = (page: Page) => page.locator(".verify [role=status]")
+const lines = (page: Page) => page.locator(".verify .checks")
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click()
 
 /** Checks the whole chain, and waits for the line of its log. */
@@ -26,11 +26,11 @@ guide(
       const { id } = await run(loggedStone())
       const { page } = await visit(`/witness/${id}`)
       await page.getByText("The proof: link, place in the log, receipt").click()
-      const entry = (kind: string) => page.locator(`[data-log-list] .verdict--${kind}`, { hasText: "Entry:" })
+      const entry = (kind: string) => page.locator(`[data-proof] .checks .verdict--${kind}`, { hasText: "Entry:" })
       await press(page, "Check the proof here")
       await entry("holds").waitFor()
       // Its witnesses are not checked here, so its headline is not green.
-      assert.strictEqual(await page.locator("[data-log-status] .verdict--unchecked").count(), 1)
+      assert.strictEqual(await page.locator("[data-proof] [role=status] .verdict--unchecked").count(), 1)
       await page.locator("[data-proof]").evaluate((root) => {
         root.setAttribute(
           "data-stone",
@@ -39,33 +39,33 @@ guide(
       })
       await press(page, "Check the proof here")
       await entry("broken").waitFor()
-      assert.strictEqual(await page.locator("[data-log-status] .verdict--broken").count(), 1)
+      assert.strictEqual(await page.locator("[data-proof] [role=status] .verdict--broken").count(), 1)
       await page.route("**/proof", (route) => route.abort())
       await press(page, "Check the proof here")
-      await page.locator("[data-log-status] .verdict--unchecked", { hasText: "Not checked." }).waitFor()
+      await page.locator("[data-proof] [role=status] .verdict--unchecked", { hasText: "Not checked." }).waitFor()
     })
 
     it("has the stones that were hashed; with others, more stones or another key it turns red", async (guest) => {
       await guest.run(loggedStone())
       const { page } = await guest.visit("/v2/witness")
-      await log(page, "holds", "The log holds.")
+      await log(page, "holds", "Log: holds.")
       const words = (await page.locator("#log").innerText()).replaceAll(/\s+/gu, " ")
       assert.include(words, "A stone that was changed, removed or inserted will show.")
       assert.include(words, "The log uses a public format")
       const { text: older } = await guest.run(ask(`${guest.url}/log/checkpoint`))
       for (const _ of [1, 2, 3]) await guest.run(loggedStone())
       await page.reload()
-      await log(page, "holds", "The log holds.")
+      await log(page, "holds", "Log: holds.")
       const answer = (body: string) =>
         page.route("**/log/checkpoint", (route) => route.fulfill({ body, contentType: "text/plain" }))
       // An old copy covers fewer of the same stones.
       await answer(older)
-      await log(page, "holds", "The log holds.")
+      await log(page, "holds", "Log: holds.")
       await page.unroute("**/log/checkpoint")
       for (const [size, words] of [
-        [4, "The log has other stones."],
-        [2, "The log has other stones."],
-        [5000, "The log has more stones."],
+        [4, "its root is not that of these links"],
+        [2, "its root is not that of these links"],
+        [5000, "and the chain ends before"],
       ] as const) {
         await answer(signed(size))
         await log(page, "broken", words)
@@ -73,15 +73,15 @@ guide(
         await page.unroute("**/log/checkpoint")
       }
       await answer(older.replace(/^\d+$/mu, "3"))
-      await log(page, "broken", "The log does not hold.")
+      await log(page, "broken", "Log: broken.")
       await page.unroute("**/log/checkpoint")
       await page.evaluate(() => {
         const kept = JSON.parse(localStorage.getItem("altar:checkpoint") ?? "{}")
         localStorage.setItem("altar:checkpoint", JSON.stringify({ ...kept, vkey: "another+key" }))
       })
-      await log(page, "broken", "The log has another key.")
+      await log(page, "broken", "It has another key.")
       await press(page, "Forget what this browser saw")
-      await lines(page).locator(".verdict--holds", { hasText: "The log holds." }).waitFor()
+      await lines(page).locator(".verdict--holds", { hasText: "Log: holds." }).waitFor()
     })
 
     it("reports a browser that cannot check signatures", async ({ visit }) => {

@@ -1,9 +1,9 @@
 /** The page of one settled act: its sentence, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
-import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { unsealCandle } from "../../../schema/altar/Candle.ts"
-import * as Candle from "./Candle.ts"
-import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
+import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
+import { filled } from "../../payments/Act.ts"
+import { type Html, html } from "../../platform/Html.ts"
 import {
   hasOwnPage,
   inWords,
@@ -15,60 +15,29 @@ import {
   sentenceHtml,
   type SettledAct,
 } from "./ActList.ts"
-import { code, evidence, type Row, recordTable, receiptTable } from "./RecordTable.ts"
-import { type Html, html } from "../../platform/Html.ts"
-import { filled } from "../../payments/Act.ts"
-import { heading, type Page } from "./Layout.ts"
-import { checkForm, revealedWords, revealForm } from "./Seal.ts"
-import { shareRow } from "./ShareRow.ts"
-import { localMoment, money, short, timeWords } from "./Words.ts"
-
-const figure = (picture: Html, ...caption: ReadonlyArray<Html>): Html =>
-  html`<figure class="plate">
-    ${picture}${caption.length === 0 ? "" : html`<figcaption>${caption}</figcaption>`}
-  </figure>`
+import * as Candle from "./Candle.ts"
+import { folio, more, type Page, section } from "./Layout.ts"
+import { illustration, nameOf, plateOf, spiritLink, spiritPath } from "./Plates.ts"
+import { code, evidence, facts, receiptTable, type Row } from "./RecordTable.ts"
+import { revealedWords, wordsForm } from "./Seal.ts"
+import { moment, money, short, timeWords } from "./Words.ts"
 
 /** The picture of the bought item, or of the act's spirit. */
-const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly preview: string } => {
-  const [spirit, name] = [recordText(act, "spirit"), recordText(act, "name")]
+const picture = (act: SettledAct, now: number): Html => {
+  const [spirit, name, image] = [recordText(act, "spirit"), recordText(act, "name"), itemImage(act)]
   const candle = Candle.burning(act.record)
-  if (candle !== undefined) {
-    const beside = illustration(spirit, nameOf(spirit), "eager")
-    return { plate: Candle.portrait(candle, beside, now), preview: previewOf(spirit) }
-  }
-  const image = itemImage(act)
-  if (image !== undefined) {
-    const number = html`<span class="plate__number"
-      >No. ${recordText(act, "edition")} of ${recordText(act, "editionSize")}</span
-    > `
-    return {
-      plate: figure(
-        html`<img src="${image}" alt="${name}" width="256" height="256" />`,
-        number,
-        html`<span class="plate__name">${name}</span>`,
-      ),
-      preview: previewOf("guide"),
-    }
-  }
-  const plate = plateOf(spirit)
-  if (plate === undefined) return { plate: html``, preview: previewOf("guide") }
-  const drawn = html`<a href="${spiritPath(plate.id)}">${illustration(plate.id, plate.name, "eager")}</a>`
-  return { plate: figure(drawn), preview: previewOf(plate.id) }
-}
-
-/** The entry of the publication chain that binds a wallet to an edition. */
-const published = (act: SettledAct): ReadonlyArray<Row> => {
-  const entry = act.record["publication"]
-  if (typeof entry !== "object" || entry === null) return []
-  const [sequence, hash] = [Reflect.get(entry, "sequence"), Reflect.get(entry, "chainHash")]
-  return [
-    [
-      "Publication",
-      html`Entry ${String(sequence)} of the <a href="/api/publish-chain">publication chain (JSON, for programs)</a
-        ><br />
-        ${code(String(hash))}`,
-    ],
-  ]
+  if (candle !== undefined) return Candle.portrait(candle, illustration(spirit, nameOf(spirit), "eager"), now)
+  if (image !== undefined)
+    return html`<figure class="plate">
+      <img src="${image}" alt="${name}" width="256" height="256" />
+      <figcaption>
+        <span class="quiet">No. ${recordText(act, "edition")} of ${recordText(act, "editionSize")}.</span>
+        <b>${name}</b>
+      </figcaption>
+    </figure>`
+  return plateOf(spirit) === undefined
+    ? html``
+    : html`<a class="plate" href="${spiritPath(spirit)}">${illustration(spirit, nameOf(spirit), "eager")}</a>`
 }
 
 /** A member of a record as a row; empty where the page shows it elsewhere. */
@@ -78,29 +47,43 @@ const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
   if (value === "" || label === null) return []
   if (typeof label === "string") return [[label, value.length > 30 ? code(value) : value]]
   const [title, form] = label
-  if (form === "time") return [[title, localMoment(value)]]
+  if (form === "time") return [[title, moment(value)]]
   if (form === "spirit") return [[title, spiritLink(value)]]
   if (form === "item") return [[title, html`<a href="/v2/catalog#${value}">${recordText(act, "name") || value}</a>`]]
   return [[title, inWords(act, name)]]
 }
 
-/** Whether it is a candle or light with sealed words; a prayer's stay sealed. */
-const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
+/** The record, with the entry of the publication chain that binds a wallet to an edition. */
+const rowsOf = (act: SettledAct): ReadonlyArray<Row> => {
+  const { chainHash, sequence }: { readonly chainHash?: string; readonly sequence?: number } = Object(
+    act.record["publication"],
+  )
+  const entry = html`Entry ${sequence} of the <a href="/api/publish-chain">publication chain</a>,
+    ${code(chainHash ?? "")}`
+  return [
+    ...Object.keys(act.record).flatMap((name) => rowOf(act, name)),
+    ...(chainHash === undefined ? [] : [["Publication", entry] as const]),
+  ]
+}
 
-/** The checks of sealed words; the owner of a prayer's words can check them, too. */
+/** The checks of sealed words; the owner of a prayer's words can check them, too, but a prayer stays sealed. */
 const sealedWords = (act: SettledAct): Html => {
-  const { reveal } = act
   const commitment = recordText(act, "intentionCommitment")
   if (commitment === "") return html``
-  const shown = `/v2/candles?spirit=${recordText(act, "spirit")}`
-  const unseals = mayBeUnsealed(act)
-  const note = unseals ? "The candle carries them until they are unsealed." : "A prayer stays sealed."
-  return html`<section id="check" aria-labelledby="check-title">
-    ${heading("check-title", "Sealed words", reveal === null ? note : "Their owner unsealed them.")}
-    <div class="column">
-      ${checkForm(commitment)}${unseals && reveal === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
-    </div>
-  </section>`
+  const isPrayer = recordText(act, "unsealUrl") === ""
+  const revealing = { url: filled(unsealCandle.path, { candleId: act.id }), name: "words" } as const
+  const note =
+    act.reveal !== null
+      ? "Their owner unsealed them."
+      : isPrayer
+        ? "A prayer stays sealed."
+        : "The candle carries them until they are unsealed."
+  return section(
+    "check",
+    "Sealed words",
+    note,
+    wordsForm(commitment, isPrayer || act.reveal !== null ? undefined : revealing),
+  )
 }
 
 /** The words of a candle or light, once they are unsealed. */
@@ -108,12 +91,10 @@ const unsealed = (act: SettledAct): Html =>
   act.reveal === null
     ? html``
     : html`${revealedWords(recordText(act, "intentionCommitment"), act.reveal, "unsealed")}
-        <p class="small quiet">Unsealed ${localMoment(act.reveal.revealedAt)}</p>`
+        <p class="small quiet">Unsealed ${moment(act.reveal.revealedAt)}</p>`
 
-const quoted = (act: SettledAct): Html => {
-  const words = quotedIn(act)
-  return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
-}
+const quote = (words: string): Html =>
+  words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 
 /** The spirit's answer to the buyer, where its act has one. */
 const answered = (act: SettledAct): Html => {
@@ -121,7 +102,7 @@ const answered = (act: SettledAct): Html => {
   const line = act.actText.answer?.(record) ?? ""
   return line === ""
     ? html``
-    : html`<blockquote class="words"><p>${line}</p></blockquote>
+    : html`${quote(line)}
         <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
 }
 
@@ -132,18 +113,17 @@ const hasReceiptFile = ({ receipt, record }: SettledAct): boolean =>
 /** The id of a light's candle; empty for all other acts. */
 export const candleIdOf = (act: SettledAct): string => recordText(act, "parentId")
 
-/** A light quotes and links its candle, and a burning candle links its place among its lights. */
-const candleOf = (act: SettledAct, candle: SettledAct | undefined, now: number): Html => {
+const door = (path: string, words: string): Html =>
+  html`<p class="doors"><a class="button" href="${path}">${words}</a></p>`
+
+/** A light quotes and links its candle, a burning candle its place among its lights, and a stone its own page. */
+const placeOf = (act: SettledAct, candle: SettledAct | undefined, now: number): Html => {
   const parent = candleIdOf(act)
+  if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
   if (parent !== "")
-    return html`${candle === undefined ? "" : html`<p>The candle says: <q dir="auto">${quotedIn(candle)}</q></p>`}
-      <p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
+    return html`${candle === undefined ? "" : html`<p>The candle says: <q dir="auto">${quotedIn(candle)}</q></p>`}${door(`/acts/${parent}`, "See the candle of this light")}`
   return Date.parse(recordText(act, "litUntil")) > now
-    ? html`<p>
-        <a class="button" href="/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}"
-          >See it among its lights</a
-        >
-      </p>`
+    ? door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it among its lights")
     : html``
 }
 
@@ -153,42 +133,53 @@ const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
     ${payer === null ? "card" : html`wallet <a href="/v2/wallets/${payer}">${short(payer)}</a>`}.
   </p>`
 
+/** The address of a page to copy. */
+export const shareRow = (address: string): Html =>
+  html`<p class="share">
+    <code id="share-address">${address}</code>
+    <button class="button scripted" type="button" data-copy="share-address">Copy link</button>
+  </p>`
+
+/** The receipt file of an act, and the page that checks it. */
+export const receiptLinks = (path: string, name: string): Html =>
+  html`<a href="${path}.receipt.json" download="${name}.receipt.json">Its receipt file</a
+    ><a href="/verify">Check it</a>`
+
 /** `candle` is that of a light, where it could be read. */
 export const act = (one: SettledAct, now: number, isSigning = false, candle?: SettledAct): Page => {
-  const { plate, preview } = picture(one, now)
   const words = quotedIn(one)
+  const spirit = recordText(one, "spirit")
   return {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${one.id}`,
     chapter: "none",
-    preview,
-    body: html`<article class="folio">
-        <div class="folio__plate">${plate}</div>
-        <div class="text">
-          <p class="text__over">${localMoment(one.settledAt)}</p>
-          <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, candle, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
-          ${paidBy(one)} ${shareRow(one.permalink)}
-        </div>
-      </article>
-      ${sealedWords(one)}
-      ${evidence(
-        one.receipt,
-        "record and receipt",
-        html`<div class="pair">
-          <section aria-labelledby="record-title">
-            ${heading("record-title", "Record")}${recordTable([...Object.keys(one.record).flatMap((name) => rowOf(one, name)), ...published(one)])}
-          </section>
-          <section aria-labelledby="receipt-title">
-            ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
-          </section>
-        </div>`,
-      )}
-      <nav class="leaf" aria-label="More">
-        <a href="/v2/acts">All acts</a
-        ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a
-        >${isSigning && hasReceiptFile(one) ? html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/verify">Check it</a>` : ""}
-      </nav>`,
+    preview: itemImage(one) === undefined && plateOf(spirit) !== undefined ? spirit : "guide",
+    body: html`${folio(
+      picture(one, now),
+      html`<p class="text__over">${moment(one.settledAt)}</p>
+        <h1>${sentenceHtml(one)}</h1>`,
+      answered(one),
+      quote(words),
+      unsealed(one),
+      placeOf(one, candle, now),
+      paidBy(one),
+      shareRow(one.permalink),
+    )}
+    ${sealedWords(one)}
+    ${evidence(
+      one.receipt,
+      "record and receipt",
+      html`<div class="pair">
+        ${section("record", "Record", "", facts(rowsOf(one)))}
+        ${section("receipt", "Receipt", "", receiptTable(one.receipt))}
+      </div>`,
+    )}
+    ${more(
+      "More",
+      html`<a href="/v2/acts">All acts</a>`,
+      html`<a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a>`,
+      isSigning && hasReceiptFile(one) ? receiptLinks(pathOf(one), `act-${one.id}`) : undefined,
+    )}`,
   }
 }

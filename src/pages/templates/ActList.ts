@@ -7,7 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
-import { agoWords, dayWords, isolated, short } from "./Words.ts"
+import { ago, dayWords, isolated, short } from "./Words.ts"
 
 /** A settled act with the text of its kind. */
 export type SettledAct = typeof Act.Type & { readonly actText: ActText }
@@ -105,15 +105,13 @@ const wallet = ({ agentName, receipt: { payer } }: SettledAct): Html =>
 
 /** The list of acts: the time in the margin, the sentence beside it. */
 export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
-  html`<ol class="journal" role="list">
+  html`<ol class="journal rows" role="list">
     ${acts.map(
       (act) =>
         html`<li>
-          <time datetime="${act.settledAt}" data-ago="${act.settledAt}"
-            >${agoWords(now - Date.parse(act.settledAt))}</time
-          ><span class="journal__mark">${mark(act)}</span
+          ${ago(act.settledAt, now)}<span class="journal__mark">${mark(act)}</span
           ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}</span
-          ><span class="journal__price price">${act.priceUsd}</span>
+          ><span class="quiet price">${act.priceUsd}</span>
         </li>`,
     )}
   </ol>`

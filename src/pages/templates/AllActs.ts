@@ -2,8 +2,8 @@
 import type { sales } from "../../../schema/altar/Sales.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { journal, recordText, type SettledAct } from "./ActList.ts"
-import { heading, hrefOf, type Page, pager } from "./Layout.ts"
-import { option, previewOf, spiritOptions } from "./Plates.ts"
+import { blank, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
+import { option, spiritOptions } from "./Plates.ts"
 import { count, short } from "./Words.ts"
 
 /** Kinds that a reader chooses from, with the names of their acts. */
@@ -54,38 +54,35 @@ export const addressOf = (choice: Choice, before?: string): string => {
   return hrefOf(path, { ...query, before })
 }
 
+const searchField = (asked: string): Html =>
+  html`<label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
+    ><input
+      class="field"
+      id="acts-search"
+      name="q"
+      type="search"
+      value="${asked}"
+      maxlength="300"
+      spellcheck="false"
+      autocomplete="off"
+      placeholder="Number, hash, name, wallet or words"
+    />`
+
 const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
   html`<search>
     <form class="filter" action="${placeOf({ kind, spirit, wallet }).path}" method="get">
-      ${
-        wallet === undefined
-          ? html`<label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
-              ><input
-                class="field filter__words"
-                id="acts-search"
-                name="q"
-                type="search"
-                value="${asked}"
-                maxlength="300"
-                spellcheck="false"
-                autocomplete="off"
-                placeholder="Number, hash, name, wallet or words"
-              />`
-          : ""
-      }
-      <label class="unseen" for="acts-kind">Kind</label>
-      <select class="field" id="acts-kind" name="kind">
+      ${wallet === undefined ? searchField(asked) : ""}
+      <select class="field" aria-label="Kind" name="kind">
         ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
       </select>
-      <label class="unseen" for="acts-spirit">Spirit</label>
-      <select class="field" id="acts-spirit" name="spirit">
+      <select class="field" aria-label="Spirit" name="spirit">
         ${spiritOptions("All spirits", spirit)}
       </select>
       <button class="button">Show</button>
     </form>
   </search>`
 
-const lead = ({ asked, acts, wallet }: AllActsView): Html => {
+const lead = ({ acts, asked, wallet }: AllActsView): Html => {
   if (asked !== "")
     return html`<span role="status"
       >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
@@ -96,32 +93,27 @@ const lead = ({ asked, acts, wallet }: AllActsView): Html => {
     : html`Everything that <code class="long">${wallet}</code> paid for here.`
 }
 
+const hint = html`Search takes exactly what this site prints: a stone's number, an id, a hash, a spirit, a public name,
+  a wallet, a transaction, or words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.`
+
 export const allActs = (view: AllActsView): Page => {
   const { acts, asked, before, next, now, wallet } = view
-  const title = wallet !== undefined ? `Wallet ${wallet}` : asked === "" ? "All acts" : `Search: ${asked}`
+  const order = before === undefined ? "Newest first" : "Older acts"
   return {
-    title,
+    title: wallet !== undefined ? `Wallet ${wallet}` : asked === "" ? "All acts" : `Search: ${asked}`,
     description:
       wallet === undefined
         ? "Every paid act of the altar, newest first, by kind, spirit, wallet and words."
         : `Everything that wallet ${wallet} paid for at the altar.`,
     path: asked === "" ? addressOf(view, before) : "/v2/acts",
     chapter: "acts",
-    preview: previewOf("guide"),
-    body: html`<header class="opening">
-        <h1>${wallet === undefined ? "Acts" : html`Wallet ${short(wallet)}`}</h1>
-        <p class="lead">${lead(view)}</p>
-        ${filters(view)}
-      </header>
-      <section id="acts" aria-labelledby="acts-title">
-        ${heading("acts-title", asked === "" ? (before === undefined ? "Newest first" : "Older acts") : "Found")}
-        ${acts.length > 0 ? journal(acts, now) : asked === "" ? html`<p class="blank">No acts here yet.</p>` : hint}
-        ${pager("acts", { ...placeOf(view), before, next })}
-      </section>`,
+    body: html`${opening(wallet === undefined ? "Acts" : html`Wallet ${short(wallet)}`, lead(view), filters(view))}
+    ${section(
+      "acts",
+      asked === "" ? order : "Found",
+      "",
+      acts.length > 0 ? journal(acts, now) : blank(asked === "" ? "No acts here yet." : hint),
+      pager("acts", { ...placeOf(view), before, next }),
+    )}`,
   }
 }
-
-const hint = html`<p class="blank">
-  Search takes exactly what this site prints: a stone's number, an id, a hash, a spirit, a public name, a wallet, a
-  transaction, or words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.
-</p>`

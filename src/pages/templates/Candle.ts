@@ -1,12 +1,24 @@
 /** Drawings of candles, whose heights show their durations and the time left. */
 import { Schema, Struct } from "effect"
 import { LitCandle } from "../../../schema/altar/Candle.ts"
-import { frame, heightOf } from "../../web/v2/page/candleShape.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { listedWords } from "./Seal.ts"
 import { leftWords, moment, count, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
+
+/** Longer candles are taller and stouter. */
+const frame = {
+  width: 40,
+  height: 132,
+  ground: 130,
+  widths: { day: 14, week: 18, month: 22 },
+  heights: { day: 54, week: 76, month: 100 },
+} as const
+
+/** `remains` is 0 to 1; a stub stays until the end. */
+const heightOf = (rung: Lit["rung"], remains: number): number =>
+  Math.round((8 + (frame.heights[rung] - 8) * remains) * 100) / 100
 
 /** The remaining part, 0 to 1. */
 const left = (candle: Pick<Lit, "litAt" | "litUntil">, now: number) => {
@@ -37,9 +49,6 @@ export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "l
     height="${frame.height}"
     aria-hidden="true"
     focusable="false"
-    data-candle="${candle.rung}"
-    data-from="${candle.litAt}"
-    data-until="${candle.litUntil}"
   >
     <rect class="wax" x="${(frame.width - width) / 2}" y="${top}" width="${width}" height="${height}" rx="3" />
     <ellipse class="pool" cx="${frame.width / 2}" cy="${top + 2}" rx="${width / 2 - 1}" ry="3" />
@@ -55,8 +64,8 @@ export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "l
 /** The light around a flame, defined once for all flames of a page. */
 const light = html`<svg class="lightbox" width="0" height="0" aria-hidden="true" focusable="false">
   <radialGradient id="glow">
-    <stop class="glow__near" offset="0" />
-    <stop class="glow__far" offset="1" />
+    <stop offset="0" />
+    <stop offset="1" stop-opacity="0" />
   </radialGradient>
 </svg>`
 
@@ -71,17 +80,17 @@ const isBurning = Schema.is(LitCandle.mapFields(Struct.pick(["rung", "litAt", "l
 /** The candle or light in a record; undefined for other acts. */
 export const burning = (record: object): Burning | undefined => (isBurning(record) ? record : undefined)
 
-export const portrait = (candle: Burning, beside: Html, now: number): Html =>
-  html`<figure class="plate">
+export const portrait = (candle: Burning, beside: Html, now: number): Html => {
+  const remains = Date.parse(candle.litUntil) - now
+  return html`<figure class="plate">
     ${light}
     <div class="ledge">${drawing(candle, now, "lit")}${beside}</div>
     <figcaption>
-      <span class="plate__name" data-left="${candle.litUntil}">${leftWords(Date.parse(candle.litUntil) - now)}</span>
-      <span class="plate__kin"
-        >${Date.parse(candle.litUntil) > now ? "burns until" : "burned until"} ${moment(candle.litUntil)}</span
-      >
+      <b>${leftWords(remains)}</b>
+      <span class="mark">${remains > 0 ? "burns until" : "burned until"} ${moment(candle.litUntil)}</span>
     </figcaption>
   </figure>`
+}
 
 /** The candle between its lights, which are split evenly over both sides. */
 const among = (candle: Lit, now: number): Html => {
@@ -98,12 +107,10 @@ const mostLights = 6
 const sealed = ({ intentionCommitment, unsealed }: Lit) =>
   intentionCommitment === null && unsealed === null
     ? ""
-    : listedWords(
-        intentionCommitment,
-        unsealed && { ...unsealed, text: unsealed.words },
-        ["sealed words inside", "unsealed"],
-        html`class="unsealed"`,
-      )
+    : listedWords(intentionCommitment, unsealed && { ...unsealed, text: unsealed.words }, [
+        "sealed words inside",
+        "unsealed",
+      ])
 
 /** A lit candle with its dedication and the time left. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
@@ -111,14 +118,16 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
     ${among(candle, now)}
     <div class="votive__words">
       <p class="dedication" dir="auto">${candle.dedication ?? ""}</p>
-      <p class="votive__facts">
-        ${spirit === undefined ? "" : html`${spirit}. `}${candle.agentName === null ? "" : html`<span class="votive__by">Lit by ${who(candle.agentName, candle.payer)}.</span> `}<a
-          class="votive__left"
-          href="/acts/${candle.id}"
-          ><span data-left="${candle.litUntil}">${leftWords(Date.parse(candle.litUntil) - now)}</span
-          ><span class="unseen">, until ${moment(candle.litUntil)}</span></a
-        >${candle.lightCount === 0 ? "" : html`<span class="mark">${count(candle.lightCount, "light")} added</span>`}
+      <p class="small quiet">
+        ${spirit && html`${spirit}. `}
+        ${candle.agentName === null ? "" : html`Lit by ${who(candle.agentName, candle.payer)}.`}
+        <a class="votive__left" href="/acts/${candle.id}"
+          >${leftWords(Date.parse(candle.litUntil) - now)}<span class="unseen"
+            >, until ${moment(candle.litUntil)}</span
+          ></a
+        >
+        ${candle.lightCount === 0 ? "" : html`<span class="mark">${count(candle.lightCount, "light")} added</span>`}
+        ${sealed(candle)}
       </p>
-      ${sealed(candle)}
     </div>
   </li>`

@@ -2,23 +2,15 @@
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
 import { rungs } from "../../altar/candles/CandleRow.ts"
 import { filled } from "../../payments/Act.ts"
-import * as Candle from "./Candle.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, hrefOf, type Page, pager } from "./Layout.ts"
-import { nameField, nameHint, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
-import { nameOf, previewOf, spiritLink, spiritOptions } from "./Plates.ts"
+import * as Candle from "./Candle.ts"
+import { hrefOf, opening, type Page, pager, section } from "./Layout.ts"
+import { beside, nameField, notConfigured, offer, type Payment, selectField, textField, wordsField } from "./Offer.ts"
+import { nameOf, spiritLink, spiritOptions } from "./Plates.ts"
 import { count, money, price } from "./Words.ts"
 
 /** Placeholder in a path for the altar that is chosen in the form. */
 const chosen = "spirit-id"
-
-const choice = (spirit: string | undefined): Html =>
-  html`<p class="ask">
-    <label for="candle-spirit">With which spirit</label
-    ><select class="field" id="candle-spirit" data-place="${chosen}" required>
-      ${spiritOptions("choose a spirit", spirit)}
-    </select>
-  </p>`
 
 const durations = (spirit: string): Html =>
   html`<fieldset class="ask rungs">
@@ -36,15 +28,14 @@ export interface CandleOffer {
 
 export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer): Html => {
   const altar = onWall ? chosen : (spirit ?? chosen)
+  const place = html`data-place="${chosen}" required`
   return offer(publicUrl, payment, {
     id: "candle",
     verb: "Light the candle",
-    terms: ["salt", "commitment", "wallet", "receipt"],
     title: "Candle",
-    ...(onWall ? { page: "/v2/candles" } : {}),
     path: filled(candleActs.day.path, { familiarId: altar }),
     amountAtomic: rungs.day.priceAtomic,
-    fields: html`${onWall ? choice(spirit) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", nameHint)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
+    fields: html`${onWall ? selectField("candle-spirit", "With which spirit", place, spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
     body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`${onWall ? html`Put the id of a spirit in place of <code>${chosen}</code>. ` : ""}Replace
       <code>day</code> by <code>week</code> for ${price(rungs.week.priceAtomic)}, or by <code>month</code> for
@@ -65,60 +56,52 @@ export interface CandlesView {
 const filter = (spirit: string | undefined): Html =>
   html`<form class="filter" action="/v2/candles" method="get">
     <label for="spirit">Altar</label>
-    <select class="field" id="spirit" name="spirit" required>
+    <select class="field" id="spirit" name="spirit">
       ${spiritOptions("All altars", spirit)}
     </select>
-    <button class="button">Show</button>${spirit === undefined ? "" : html` <a href="/v2/candles">All altars</a>`}
+    <button class="button">Show</button>
   </form>`
 
-const aside = html`<div class="aside">
-  <p>
-    A candle carries a few public words for someone or something. They stay on this wall until it has burned down. Its
-    page and its receipt stay for ever.
-  </p>
-  <p>The price buys days of light and nothing else. No candle makes a prayer better.</p>
-</div>`
-
 export const candles = (view: CandlesView): Page => {
-  const { before, now, payment, spirit, wall } = view
+  const { before, now, payment, publicUrl, spirit, wall } = view
   const where = spirit === undefined ? "" : ` with ${nameOf(spirit)}`
   const lit = `${wall.lit === 0 ? "No candles" : count(wall.lit, "candle")} lit${where}`
+  const none = before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."
   return {
     title: spirit === undefined ? "The candle wall" : `Candles with ${nameOf(spirit)}`,
     description: `${lit}. A candle burns for one, seven or thirty days, and its dedication is public.`,
     path: hrefOf("/v2/candles", { spirit, before }),
     chapter: "candles",
-    preview: previewOf(spirit ?? "guide"),
-    body: html`<header class="opening">
-        <h1>The candle wall</h1>
-        <p class="lead">
-          ${lit}. A candle remembers someone in public. It burns for one, seven or thirty days and is drawn as tall as
-          its time left.
-        </p>
-        <p class="doors">
-          ${payment.enabled ? html`<a class="button button--main" href="#light">Light a candle</a>` : ""}
-        </p>
-      </header>
+    preview: spirit ?? "guide",
+    body: html`${opening(
+        "The candle wall",
+        html`${lit}. A candle remembers someone in public. It burns for one, seven or thirty days and is drawn as tall
+        as its time left.`,
+        payment.enabled
+          ? html`<p class="doors"><a class="button button--main" href="#light">Light a candle</a></p>`
+          : html``,
+      )}
       <section class="wall" id="wall" aria-label="The candles">
         ${filter(spirit)}
         ${Candle.shelf(
           wall.candles.length === 0
-            ? [
-                html`<li class="votive votive--none">
-                  <p class="dedication">
-                    ${before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."}
-                  </p>
-                </li>`,
-              ]
+            ? [html`<li class="votive votive--none"><p class="dedication">${none}</p></li>`]
             : wall.candles.map((candle) => Candle.litCandle(candle, now, spiritLink(candle.spirit))),
           "shelf--wall",
         )}
         ${pager("candles", { path: "/v2/candles", query: { spirit }, before, next: wall.next })}
-        <p class="unscripted quiet small">The drawings show the time when this page was loaded.</p>
       </section>
-      <section id="light" aria-labelledby="light-title">
-        ${heading("light-title", "Light a candle", "For a day, a week or a month.")}
-        ${payment.enabled ? html`<div class="beside">${candleForm({ payment, publicUrl: view.publicUrl, spirit, onWall: true })}${aside}</div>` : notConfigured(payment)}
-      </section>`,
+      ${section(
+        "light",
+        "Light a candle",
+        "For a day, a week or a month.",
+        payment.enabled
+          ? beside(
+              candleForm({ payment, publicUrl, spirit, onWall: true }),
+              "A candle carries a few public words for someone or something. They stay on this wall until it has burned down. Its page and its receipt stay for ever.",
+              "The price buys days of light and nothing else. No candle makes a prayer better.",
+            )
+          : notConfigured(payment),
+      )}`,
   }
 }

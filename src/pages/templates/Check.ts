@@ -2,9 +2,9 @@
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, type Page } from "./Layout.ts"
-import { previewOf } from "./Plates.ts"
-import { checkForm, sealForm } from "./Seal.ts"
+import { opening, type Page, section } from "./Layout.ts"
+import { textField } from "./Offer.ts"
+import { wordsForm } from "./Seal.ts"
 
 export interface CheckView {
   readonly publicUrl: string
@@ -35,8 +35,7 @@ const block = (label: string, text: string): Html =>
   html`<pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre> `
 
 const byHand = ({ publicUrl }: CheckView): Html =>
-  html`<section class="prose" aria-labelledby="yourself">
-    ${heading("yourself", "Check it yourself", "Without this server's word, and without its code.")}
+  html`<div class="prose">
     <h3 id="chain">The chain</h3>
     <p>
       A stone's <code>chainHash</code> is the SHA-256 of <code>previousHash</code>, <code>sequence</code>,
@@ -46,7 +45,7 @@ const byHand = ({ publicUrl }: CheckView): Html =>
     </p>
     ${block("A program that checks the chain", program)} ${block("How to run it", `python3 check.py ${publicUrl}`)}
     <p>Keep the last hash. If a later check no longer finds it, the past was rewritten.</p>
-    <h3 id="words">The words of a stone</h3>
+    <h3 id="recipe">The words of a stone</h3>
     <p><code>${recipe}</code></p>
     <p>With the salt and the words, compare this with the stone's commitment:</p>
     ${block("How to recompute a commitment", `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`)}
@@ -65,21 +64,18 @@ const byHand = ({ publicUrl }: CheckView): Html =>
       With <code>--rpc</code> it looks up every payment at that node. With <code>--log</code> it checks the transparency
       log. <code>verify --receipt FILE</code> checks one receipt, and <code>verify-proof FILE</code> a proof of any log.
     </p>
-  </section>`
+  </div>`
 
 export const checkPage = (view: CheckView): Page => ({
   title: "Check",
   description: "Check a receipt, a log proof, a file or sealed words in your own browser, or without this server.",
   path: "/verify",
   chapter: "none",
-  preview: previewOf("stones"),
-  body: html`<header class="opening opening--close">
-      <h1>Check</h1>
-      <p class="lead">
-        Drop a receipt file, a log proof, or the file that a stone was set of. Your browser checks it; the file is not
-        sent.
-      </p>
-    </header>
+  preview: "stones",
+  body: html`${opening(
+      "Check",
+      "Drop a receipt file, a log proof, or the file that a stone was set of. Your browser checks it; the file is not sent.",
+    )}
     <section
       id="checker"
       aria-label="Check a file"
@@ -91,41 +87,15 @@ export const checkPage = (view: CheckView): Page => ({
         This needs script. The command does the same: <code>spirit-altar verify --receipt FILE</code>.
       </p>
       <div class="scripted column">
-        <div class="ask take">
-          <label for="checker-file">The file</label
-          ><input class="field" id="checker-file" type="file" data-file aria-describedby="checker-file-note" /><small
-            id="checker-file-note"
-            >Choose it, or drop it anywhere on this page.</small
-          >
-        </div>
-        <div data-found role="status"></div>
-        <form class="filter" data-asked hidden aria-label="The key of the receipt">
-          <label class="unseen" for="checker-key">Key of the receipts</label
-          ><input
-            class="field"
-            id="checker-key"
-            data-key
-            maxlength="3000"
-            spellcheck="false"
-            autocomplete="off"
-            placeholder="Key of the receipts: receipts-1+6e596319+AepK…"
-          />
-          <button class="button">Check</button>
-        </form>
-        <div class="verdicts">
-          <div data-outcome role="status"></div>
-          <ul class="steps" data-lines role="list" aria-label="The checks"></ul>
-        </div>
+        ${textField("checker-file", "The file", html`type="file" data-file`, "Choose it, or drop it anywhere on this page.", "take")}
+        <div role="status"></div>
+        <ol class="checks" role="list" aria-label="The checks"></ol>
         <p class="small quiet">
           Holds: computed in this browser, and right. Broken: computed, and wrong. Not checked: neither, and the line
           says why.
         </p>
       </div>
     </section>
-    <section aria-labelledby="words-title">
-      ${heading("words-title", "Words", "Nothing you type here is sent.")}
-      <div id="check">${checkForm("")}</div>
-      <div id="seal">${sealForm()}</div>
-    </section>
-    ${byHand(view)}`,
+    ${section("words", "Words", "Nothing you type here is sent.", wordsForm(""))}
+    ${section("yourself", "Check it yourself", "Without this server's word, and without its code.", byHand(view))}`,
 })

@@ -1,40 +1,34 @@
 /** Error pages, each with the fault and the way on. */
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import type { Page } from "./Layout.ts"
-import { previewOf } from "./Plates.ts"
+import { folio, type Page } from "./Layout.ts"
+import { illustration } from "./Plates.ts"
 
-const blank = (title: string, path: string, spirit: SpiritId, body: Html): Page => ({
+const blank = (title: string, path: string, spirit: SpiritId, what: Html | string): Page => ({
   title,
   description: title,
   path,
   chapter: "none",
-  preview: previewOf("guide"),
-  body: html`<div class="trouble">
-    <p class="trouble__plate"><img src="/art/spirits/${spirit}.svg" alt="" width="256" height="256" /></p>
-    <div>
-      <h1>${title}</h1>
-      ${body}
+  body: folio(
+    html`<div class="plate">${illustration(spirit, "", "eager")}</div>`,
+    html`<h1>${title}</h1>
+      <p class="lead">${what}</p>
       <p class="doors">
         <a class="button button--main" href="/v2/">Open the field guide</a
         ><a class="button" href="/v2/acts">Search acts</a>
-      </p>
-    </div>
-  </div>`,
+      </p>`,
+  ),
 })
 
-export const notFound = (what: string, path: string) =>
-  blank("Page not found", path, "midnight-otter", html`<p class="lead">${what}</p>`)
+export const notFound = (what: string, path: string) => blank("Page not found", path, "midnight-otter", what)
 
 export const failed = (requestId: string, path: string): Page =>
   blank(
     "The guide cannot be read just now",
     path,
     "static-fox",
-    html`<p class="lead">
-        Something failed on our side. Nothing was charged by opening this page. Try again in a minute.
-      </p>
-      <p class="small quiet">If it stays like this, report <code>${requestId}</code>.</p>`,
+    html`Something failed on our side. Nothing was charged by opening this page. Try again in a minute. If it stays like
+      this, report <code>${requestId}</code>.`,
   )
 
 /** A broken chain is stated openly instead of as a general failure. */
@@ -43,10 +37,7 @@ export const broken = (message: string, path: string): Page =>
     "The chain does not hold",
     path,
     "rain-crow",
-    html`<p class="lead">
-      A link of the witness chain failed its check before it was served: ${message}. The link is not shown. Until it is
-      mended, trust receipts on the chain of payments, not this page.
-    </p>`,
+    `A link of the witness chain failed its check before it was served: ${message}. The link is not shown. Until it is mended, trust receipts on the chain of payments, not this page.`,
   )
 
 /** The same for revealed words that do not match their commitment. */
@@ -55,5 +46,5 @@ export const notSealed = (message: string, path: string): Page =>
     "These are not the words that were sealed",
     path,
     "rain-crow",
-    html`<p class="lead">${message} The words were changed after they were revealed.</p>`,
+    `${message} The words were changed after they were revealed.`,
   )

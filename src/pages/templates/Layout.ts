@@ -10,7 +10,7 @@ export interface Page {
   readonly chapter: (typeof chapters)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
-  /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
+  /** The name of the picture that is shown where the page is shared; that of the guide, when absent. */
   readonly preview?: string
   /** The path of the same text as Markdown. */
   readonly markdown?: string
@@ -72,9 +72,7 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <meta property="og:title" content="${page.title}" />
         <meta property="og:description" content="${page.description}" />
         <meta property="og:url" content="${publicUrl}${page.path}" />
-        <meta property="og:image" content="${publicUrl}${page.preview ?? "/art/previews/guide.png"}" />
-        <meta property="og:image:width" content="1200" />
-        <meta property="og:image:height" content="630" />
+        <meta property="og:image" content="${publicUrl}/art/previews/${page.preview ?? "guide"}.png" />
         <meta property="og:image:alt" content="${page.title}" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
@@ -119,11 +117,9 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
       </body>
     </html> `.text
 
-/** Links to the pages before and after; empty for a single page. */
-export const leaf = (label: string, before: Html | undefined, after: Html | undefined): Html =>
-  before === undefined && after === undefined
-    ? html``
-    : html`<nav class="leaf" aria-label="${label}">${before ?? html`<span></span>`}${after}</nav>`
+/** Links at the end of a page or list; empty without any. */
+export const more = (label: string, ...links: ReadonlyArray<Html | undefined>): Html =>
+  links.every((link) => link === undefined) ? html`` : html`<nav class="leaf" aria-label="${label}">${links}</nav>`
 
 /** A path with the members of a query that are there. */
 export const hrefOf = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
@@ -140,18 +136,45 @@ interface Paged {
 }
 
 /** Links to the newest entries of a list, and to older ones. */
-export const pager = (what: string, { before, next, path, query }: Paged): Html =>
-  leaf(
+export const pager = (what: string, { before, next, path, query = {} }: Paged): Html =>
+  more(
     `More ${what}`,
-    before === undefined ? undefined : html`<a href="${hrefOf(path, query ?? {})}">Newest ${what}</a>`,
+    before === undefined ? undefined : html`<a href="${hrefOf(path, query)}">Newest ${what}</a>`,
     next === null
       ? undefined
       : html`<a rel="next" href="${hrefOf(path, { ...query, before: next })}">Older ${what}</a>`,
   )
 
-/** A ruled head of a section, its label in the margin. */
-export const heading = (id: string, title: string, note?: Html | string): Html =>
-  html`<header class="head">
-    <h2 id="${id}">${title}</h2>
-    ${note === undefined ? "" : html`<p class="head__note">${note}</p>`}
+/** The head of a page, with what comes first on it. */
+export const opening = (title: Html | string, lead: Html | string, ...first: ReadonlyArray<Html>): Html =>
+  html`<header class="opening">
+    <h1>${title}</h1>
+    <p class="lead">${lead}</p>
+    ${first}
   </header>`
+
+/** A section under a ruled head, its note in the margin. */
+export const section = (id: string, title: string, note: Html | string, ...body: ReadonlyArray<Html>): Html =>
+  html`<section id="${id}" aria-labelledby="${id}-title">
+    <header class="head">
+      <h2 id="${id}-title">${title}</h2>
+      <p class="head__note">${note}</p>
+    </header>
+    ${body}
+  </section>`
+
+/** One plate facing its text. */
+export const folio = (plate: Html, ...text: ReadonlyArray<Html>): Html =>
+  html`<article class="folio">
+    <div class="folio__plate">${plate}</div>
+    <div class="text">${text}</div>
+  </article>`
+
+export const fold = (summary: Html | string, ...body: ReadonlyArray<Html>): Html =>
+  html`<details class="fold">
+    <summary>${summary}</summary>
+    ${body}
+  </details>`
+
+/** A place where nothing is yet. */
+export const blank = (words: Html | string): Html => html`<p class="blank">${words}</p>`

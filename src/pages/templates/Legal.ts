@@ -3,7 +3,6 @@ import { Option } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Operator } from "../../platform/Operator.ts"
 import type { Page } from "./Layout.ts"
-import { previewOf } from "./Plates.ts"
 import { headingsIn, prose } from "./Prose.ts"
 
 type Answering = Operator["Service"]
@@ -67,20 +66,6 @@ The network's nodes learn of your payment, and so does a payment facilitator whe
 
 Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
-/** Links to the headings, then the text. */
-const article = (text: string): Html => {
-  const headings = headingsIn(text)
-  return html`${
-    headings.length === 0
-      ? ""
-      : html`<nav aria-label="On this page">
-          <ul>
-            ${headings.map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}
-          </ul>
-        </nav>`
-  }${prose(text)}`
-}
-
 const by = ({ contact, name }: Answering): Html => {
   const who = Option.match(name, {
     onNone: () => html`The operator of this server has not said who they are. Ask before you pay with real money.`,
@@ -98,10 +83,15 @@ const page = (title: string, path: string, description: string, operator: Answer
   description,
   path,
   chapter: "none",
-  preview: previewOf("guide"),
   body: html`<article class="prose">
     <h1>${title}</h1>
-    ${by(operator)} ${article(text)}
+    ${by(operator)}
+    <nav aria-label="On this page">
+      <ul>
+        ${headingsIn(text).map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}
+      </ul>
+    </nav>
+    ${prose(text)}
   </article>`,
 })
 

@@ -1,7 +1,7 @@
 /** The sealed words and open payments in a visitor's browser, which the server does not know. */
 import { html } from "../../platform/Html.ts"
-import { heading, type Page } from "./Layout.ts"
-import { previewOf } from "./Plates.ts"
+import { opening, type Page, section } from "./Layout.ts"
+import { beside } from "./Offer.ts"
 import { takeField } from "./Seal.ts"
 
 export const myPurchases: Page = {
@@ -9,37 +9,31 @@ export const myPurchases: Page = {
   description: "The sealed words and open payments that only this browser has, and the acts of a wallet.",
   path: "/v2/mine",
   chapter: "mine",
-  preview: previewOf("guide"),
-  body: html`<header class="opening">
-      <h1>My acts</h1>
-      <p class="lead">
-        The sealed words that only this browser has. <a href="/v2/acts">Acts</a> lists everything that your wallet paid
-        for.
-      </p>
-      <p class="doors scripted"><button type="button" class="button" data-ask-wallet>Use my wallet</button></p>
-      <div data-wallets aria-live="polite"></div>
-    </header>
-    <section id="box" aria-labelledby="box-title">
-      ${heading("box-title", "Sealed words in this browser", html`<span data-box-count></span>`)}
-      <div class="beside">
-        <div class="scripted" data-box>
-          <div data-box-list>
-            <p class="blank awaited">
-              No sealed words are in this browser. Words you seal are saved in this browser before you pay.
-            </p>
-          </div>
-          <div data-box-said role="status"></div>
-          ${takeField("box-file")}
-        </div>
-        <div class="aside scripted">
-          <p>
-            Clearing this browser's data clears the box. Save everything as one file: words, salts, and open signed
-            payments. Drop the file on this page in another browser to restore it. We have no copy.
+  body: html`${opening(
+    "My acts",
+    html`The sealed words that only this browser has. <a href="/v2/acts">Acts</a> lists everything that your wallet paid
+      for.`,
+    html`<p class="doors scripted"><button type="button" class="button" data-ask-wallet>Use my wallet</button></p>
+      <div data-wallets aria-live="polite"></div>`,
+  )}
+  ${section(
+    "box",
+    "Sealed words in this browser",
+    html`<span data-box-count></span>`,
+    beside(
+      html`<div class="scripted" data-box>
+        <div data-box-list>
+          <p class="blank awaited">
+            No sealed words are in this browser. Words you seal are saved in this browser before you pay.
           </p>
         </div>
-      </div>
-      <p class="unscripted notice">
-        The box is read by script, in this browser alone. Without script, a file you saved opens in any text editor.
-      </p>
-    </section>`,
+        <div data-box-said role="status"></div>
+        ${takeField("box-file")}
+      </div>`,
+      "Clearing this browser's data clears the box. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy.",
+    ),
+    html`<p class="unscripted notice">
+      The box is read by script, in this browser alone. Without script, a file you saved opens in any text editor.
+    </p>`,
+  )}`,
 }

@@ -1,78 +1,17 @@
-/** An offer: its price, the exact call for an agent, and a form that pays from the page. */
+/** An offer: its price, a form that pays from the page, and the exact call for an agent or a terminal. */
 import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
-import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
+import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { glossary, type Term } from "./Glossary.ts"
 import { faucet, type Surroundings } from "./Layout.ts"
 import { sample } from "./Prose.ts"
-import { price } from "./Words.ts"
 
-export interface Wanted {
-  /** Unique on its page. */
-  readonly id: string
-  readonly publicUrl: string
-  readonly path: string
-  readonly verb: string
-}
-
-/** Links of the wallets' own that open a page in their app. */
-const apps = (url: string): ReadonlyArray<readonly [name: string, href: string]> => {
-  const bare = url.replace(/^https?:\/\//u, "")
-  return [
-    ["Base or Coinbase Wallet", `https://go.cb-w.com/dapp?${new URLSearchParams({ cb_url: url })}`],
-    ["MetaMask", `https://metamask.app.link/dapp/${bare}`],
-    ["Trust Wallet", `https://link.trustwallet.com/open_url?${new URLSearchParams({ coin_id: "60", url })}`],
-  ]
-}
-
-export const agentPrompt = ({ path, publicUrl, verb }: Wanted): string =>
-  `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`
-
-const onPhone = (url: string): Html =>
-  html`<p class="way">With a phone</p>
-    <p>
-      Open this page inside a wallet app. Some of them make a wallet with a passkey and need no extension and no written
-      key.
-    </p>
-    <p class="doors doors--small">
-      ${apps(url).map(([name, href]) => html`<a class="button" rel="external noreferrer" href="${href}">${name}</a>`)}
-    </p>`
-
-const dollar = html`<p class="way">A dollar of USDC on Base</p>
-  <p>
-    USDC is a token worth one US dollar. Base is the network that it moves on here. Most exchanges sell USDC and send it
-    to your wallet's address: choose Base as the network. One dollar pays for a hundred stones. You need no other coin,
-    because the altar pays the network's fee.
-  </p>`
-
-const testDollars = html`<p class="way">Test USDC</p>
-  <p>
-    This altar takes test USDC on Base Sepolia, a network for trying things out. It is free and worth nothing. Enter
-    your wallet's address at ${faucet}, choose Base Sepolia, and it sends you some. You need no other coin, because the
-    altar pays the network's fee.
-  </p>`
-
-/** `page` is the path that a phone opens. */
-export const waysToPay = (money: Surroundings["money"], wanted: Wanted, page: string): Html => {
-  const { id, publicUrl } = wanted
-  return html`<details class="call" data-ways>
-    <summary>No wallet in this browser? Other ways to pay</summary>
-    ${money === "real" ? html`${onPhone(`${publicUrl}${page}`)}${dollar}` : money === "test" ? testDollars : ""}
-    <p class="way">With an agent</p>
-    <p>Give this to an agent that can pay by x402:</p>
-    ${sample(`${id}-prompt`, "the prompt for an agent", agentPrompt(wanted))}
-    <p>
-      A terminal does the same: the call is above, and any x402 client pays it. <a href="/for-agents">For agents</a> has
-      programs.
-    </p>
-  </details>`
-}
-
-/** Atomic USDC that a wallet needs to buy anything here. */
-const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
+/** What happens to words, for newcomers. */
+export const sealing = html`Your words are locked with a random code, the salt. Without the salt, a reader could try
+guesses. Only a fingerprint of both is published, the commitment: 64 digits that show nothing. Show words and salt
+later, and anyone can see that they match.`
 
 /** The state of payments, with the money that they take. */
 export type Payment = typeof CatalogPayment.Type & Pick<Surroundings, "money">
@@ -90,50 +29,39 @@ export interface Offer {
   /** The JSON body of the call, with the caller's own values in angle brackets; empty for none. */
   readonly body: string
   readonly note: Html | string
-  /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
-  readonly terms?: ReadonlyArray<Term>
-  /** The page that a phone opens for this offer; without one no other ways to pay are listed. */
-  readonly page?: string
 }
 
-export const callText = (publicUrl: string, path: string, body: string) =>
-  [
-    "KEY=$(uuidgen)   # names this purchase; a retry keeps it",
-    `curl -i -X POST '${publicUrl}${path}' \\`,
-    "  -H 'content-type: application/json' \\",
-    `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
-    ...(body === "" ? [] : [`  -d '${body}'`]),
-  ].join("\n")
+const hintOf = (hint: string) => (hint === "" ? "" : html`<small>${hint}</small>`)
 
-export const textField = (id: string, label: string, attributes: Html, hint: string = ""): Html =>
+export const textField = (id: string, label: string, attributes: Html, hint = "", kind = ""): Html =>
+  html`<p class="ask ${kind}">
+    <label for="${id}">${label}</label
+    ><input class="field" id="${id}" autocomplete="off" ${attributes} />${hintOf(hint)}
+  </p>`
+
+export const wordsField = (id: string, label: string, attributes: Html, hint: string, text = ""): Html =>
   html`<p class="ask">
     <label for="${id}">${label}</label
-    ><input
-      class="field"
-      id="${id}"
-      autocomplete="off"
-      ${attributes}
-    />${hint === "" ? "" : html`<small>${hint}</small>`}
+    ><textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea>${hintOf(hint)}
+  </p>`
+
+export const selectField = (id: string, label: string, attributes: Html, options: Html | ReadonlyArray<Html>): Html =>
+  html`<p class="ask">
+    <label for="${id}">${label}</label
+    ><select class="field" id="${id}" ${attributes}>
+      ${options}
+    </select>
   </p>`
 
 /** The self-declared name of an act, with the same rule for all acts; a required one has an initial value. */
-export const nameField = (id: string, hint = "", initial?: string): Html =>
+export const nameField = (id: string, initial?: string): Html =>
   textField(
     id,
     initial === undefined ? "Your public name, if you like" : "Your public name",
     html`data-body="agentName" maxlength="${agentNameMaximum}"
     ${initial === undefined ? "" : html`value="${initial}" required`}`,
-    hint,
+    "Shown with the act. It is not checked.",
   )
-
-/** The hint beside a name where there is room. */
-export const nameHint = "Shown with the act. It is not checked."
-
-export const wordsField = (id: string, label: string, attributes: Html, hint: string, text: string = ""): Html =>
-  html`<p class="ask">
-    <label for="${id}">${label}</label><textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea
-    ><small>${hint}</small>
-  </p>`
 
 /** Payments are not configured: names the missing settings, and what still works. */
 export const notConfigured = ({ missing }: Payment): Html =>
@@ -142,26 +70,49 @@ export const notConfigured = ({ missing }: Payment): Html =>
       <b>Payments are not configured on this server.</b> Nothing can be bought here, and nothing will be charged.
       Reading, checking and revealing work.
     </p>
-    <p class="small">Missing: ${missing.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}</p>
+    <p class="small">Missing: <code>${missing.join(", ")}</code></p>
   </div>`
 
-/** The call that an agent or a terminal makes instead of the form. */
-export const call = (
-  publicUrl: string,
-  payment: Payment,
-  { amountAtomic, body, id, note, path, verb }: Omit<Offer, "fields">,
-): Html =>
-  html`<details class="call">
-    <summary>The exact call for ${price(amountAtomic)}, for an agent or a terminal</summary>
-    <p>${note}</p>
-    ${sample(`${id}-text`, `the call: ${verb}`, callText(publicUrl, path, body))}
+const callText = (publicUrl: string, path: string, body: string) =>
+  [
+    "KEY=$(uuidgen)   # names this purchase; a retry keeps it",
+    `curl -i -X POST '${publicUrl}${path}' \\`,
+    "  -H 'content-type: application/json' \\",
+    `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
+    ...(body === "" ? [] : [`  -d '${body}'`]),
+  ].join("\n")
+
+const promptText = (publicUrl: string, { path, verb }: Pick<Offer, "path" | "verb">) =>
+  `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`
+
+/** The money of a wallet, for a buyer who has none yet. */
+const funds = {
+  play: html``,
+  test: html`Test USDC is free: enter the wallet's address at ${faucet} and choose Base Sepolia.`,
+  real: html`Most exchanges sell USDC and send it to a wallet; choose Base as the network. No other coin is needed.`,
+} as const
+
+/** The purchase without this page: the prompt for an agent, and the call that an agent or a terminal makes. */
+export const call = (publicUrl: string, payment: Payment, sold: Omit<Offer, "fields">): Html =>
+  html`<details class="fold call">
+    <summary>No wallet here? The exact call for ${priceUsd(sold.amountAtomic)}, for an agent or a terminal</summary>
+    <p>
+      A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[payment.money]} An
+      agent that can pay by x402 needs only this:
+    </p>
+    ${sample(`${sold.id}-prompt`, "the prompt for an agent", promptText(publicUrl, sold))}
+    <p>A terminal makes this call. ${sold.note}</p>
+    ${sample(`${sold.id}-text`, `the call: ${sold.verb}`, callText(publicUrl, sold.path, sold.body))}
     <p class="small">
-      It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${amountAtomic} atomic USDC on
+      It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${sold.amountAtomic} atomic USDC on
       ${networkName(payment.network)} (${payment.network}) for this URL, and repeat the call unchanged with
       <code>PAYMENT-SIGNATURE</code>. Any x402 version 2 client does that by itself. Repeating it with the same key
-      never pays twice.
+      never pays twice. <a href="/for-agents">For agents</a> has programs.
     </p>
   </details>`
+
+/** Atomic USDC that a wallet needs to buy anything here. */
+const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
 export const form = (
   payment: Payment,
@@ -180,17 +131,17 @@ export const form = (
     aria-label="${verb}"
   >
     ${fields}
-    <p class="pay__go">
+    <p class="doors">
       <button type="submit" class="button button--main" data-submit>
         <span>${verb} for <span class="price" data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
-    <div class="pay__wallet" data-wallet aria-live="polite">
+    <div class="doors" data-wallet aria-live="polite">
       <button type="button" class="button" data-connect>
         ${payment.money === "play" ? "Make a play wallet" : "Choose how to pay"}
       </button>
     </div>
-    <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
+    <div data-outcome><div data-progress role="status" aria-atomic="false"></div></div>
   </form>`
 
 /** The form and its call, or the reason why there is neither. */
@@ -201,6 +152,13 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment.money, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
+        ${call(publicUrl, payment, sold)}
       </div>`
     : notConfigured(payment)
+
+/** A form, and beside it what a printed guide would set in the margin. */
+export const beside = (main: Html, ...aside: ReadonlyArray<Html | string>): Html =>
+  html`<div class="beside">
+    ${main}
+    <div class="aside">${aside.map((words) => html`<p>${words}</p>`)}</div>
+  </div>`

@@ -61,10 +61,7 @@ export const plateFigure = (plate: Plate): Html =>
   html`<figure class="plate">
     ${illustration(plate.id, `${plate.name}, drawn after the ${plate.kin}`, "eager")}
     <figcaption>
-      <span class="plate__number">Plate ${roman(plate.number)}</span> <span class="plate__name">${plate.name}</span>
-      <span class="plate__kin">after the ${plate.kin}</span>
+      <span class="quiet">Plate ${roman(plate.number)}.</span> <b>${plate.name}</b>
+      <span class="mark">after the ${plate.kin}</span>
     </figcaption>
   </figure>`
-
-/** A picture for sharing, 1200 by 630. */
-export const previewOf = (id: string) => `/art/previews/${id}.png`

@@ -1,25 +1,25 @@
 /** Records and receipts as a table of facts to copy from. */
+import type { Refund } from "../../../schema/payments/Refund.ts"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
-import type { Refund } from "../../../schema/payments/Refund.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { rowReader } from "../../platform/Rows.ts"
-import { localMoment, money } from "./Words.ts"
+import { moment, money } from "./Words.ts"
 
 export type Row = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
-export const facts = (list: ReadonlyArray<Row>): ReadonlyArray<Html> =>
-  list.map(
-    ([label, value]) =>
-      html`<div>
-        <dt>${label}</dt>
-        <dd>${value}</dd>
-      </div>`,
-  )
-
-export const recordTable = (list: ReadonlyArray<Row>): Html => html`<dl class="facts facts--record">${facts(list)}</dl>`
+export const facts = (list: ReadonlyArray<Row>, kind = "facts"): Html =>
+  html`<dl class="${kind}">
+    ${list.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
 
 const finalityWords = {
   pending: "Not final yet: the chain could still take its block back",
@@ -30,22 +30,18 @@ const finalityWords = {
 /** The receipt of a stone. */
 export const receiptOf = rowReader("acts", Receipt)
 
-/** Whether a reorganisation orphaned the payment for good. */
-export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"
-
-/**
- * The proof of an act, folded below its words. It stands open where the payment was lost or returned.
- */
+/** The proof of an act, folded below its words. It stands open where the payment was lost or returned. */
 export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyArray<Html>): Html => {
-  const isTelling = isLost(receipt) || (receipt.transaction !== null && receipt.refund !== undefined)
-  return html`<details class="fold evidence" data-evidence ${isTelling ? "open" : ""}>
+  const { transaction } = receipt
+  const isTelling = transaction !== null && (receipt.finality === "lost" || receipt.refund !== undefined)
+  return html`<details class="fold evidence" ${isTelling ? "open" : ""}>
     <summary>The proof: ${what}</summary>
     ${parts}
   </details>`
 }
 
 const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): ReadonlyArray<Row> => [
-  ["Refund", html`Refunded to the payer: ${amountAtomic} atomic USDC, recorded ${localMoment(recordedAt)}`],
+  ["Refund", html`Refunded to the payer: ${amountAtomic} atomic USDC, recorded ${moment(recordedAt)}`],
   ["Refunded in", code(transaction)],
 ]
 
@@ -55,28 +51,30 @@ const transactionOf = (explorerUrl: string, transaction: string): Html =>
     ? code(transaction)
     : html`<a href="${explorerUrl}" rel="external noreferrer">${code(transaction)}</a>`
 
-export const receiptTable = (receipt: AnyReceipt): Html => {
+const rowsOf = (receipt: AnyReceipt): ReadonlyArray<Row> => {
   if (receipt.transaction === null) {
-    return recordTable([
+    return [
       ["Paid", html`${money(receipt.priceUsd)} by card`],
-      ["Settled", localMoment(receipt.settledAt)],
+      ["Settled", moment(receipt.settledAt)],
       ["Card payment", code(receipt.card.reference)],
-    ])
+    ]
   }
   const { currentTransaction, finality, refund } = receipt
-  return recordTable([
+  const bought = html`The payment names this act; <a href="/verify">check it</a> with the receipt file.`
+  const rows: ReadonlyArray<Row | false> = [
     ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
-    ["Settled", localMoment(receipt.settledAt)],
+    ["Settled", moment(receipt.settledAt)],
     ["Transaction", transactionOf(receipt.explorerUrl, receipt.transaction)],
     ["From", html`<a href="/v2/wallets/${receipt.payer}">${code(receipt.payer)}</a>`],
     ["To", code(receipt.payTo)],
-    ...(receipt.binding === null
-      ? []
-      : [["Bought", html`The payment names this act; <a href="/verify">check it</a> with the receipt file.`] as const]),
-    ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
-    ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),
+    receipt.binding !== null && ["Bought", bought],
+    currentTransaction !== undefined && ["Now in transaction", code(currentTransaction)],
+    finality !== undefined && ["Finality", finalityWords[finality]],
     ...(refund === undefined ? [] : refundRows(refund)),
     ["Network", networkName(receipt.network)],
     ["Asset", code(receipt.asset)],
-  ])
+  ]
+  return rows.filter((row) => row !== false)
 }
+
+export const receiptTable = (receipt: AnyReceipt): Html => facts(rowsOf(receipt))

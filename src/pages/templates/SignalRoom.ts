@@ -4,7 +4,6 @@ import { Html, html } from "../../platform/Html.ts"
 import { glyphs } from "../../web/signals/glyphs.ts"
 import { patterns } from "../../web/signals/patterns.ts"
 import type { Page } from "./Layout.ts"
-import { previewOf } from "./Plates.ts"
 
 /** Each mode has a drawing, a word and a rhythm in words, so that it works without light and sound. */
 const modes = Object.entries(patterns).map(([name, { rhythm, word }]) => [name, word, rhythm] as const)
@@ -226,7 +225,6 @@ export const signalRoom: Page = {
   path: "/signals/",
   chapter: "none",
   assets: "signals",
-  preview: previewOf("guide"),
   note: "A sent signal has reached the server. Whether anyone has seen it, only they can tell you.",
   body: html`${drawings}
     <noscript>

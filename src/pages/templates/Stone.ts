@@ -1,42 +1,35 @@
 /** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
+import { normalize } from "../../../schema/altar/Recipe.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/Witness.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, evidence, receiptTable, recordTable } from "./RecordTable.ts"
-import { type Html, html } from "../../platform/Html.ts"
-import { filled } from "../../payments/Act.ts"
-import { heading, type Page } from "./Layout.ts"
-import { pebble, pebbleWords } from "./Pebble.ts"
-import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import { checkForm, revealedParts, revealedWords, revealForm, verdictOn } from "./Seal.ts"
-import { shareRow } from "./ShareRow.ts"
+import { filled } from "../../payments/Act.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { receiptLinks, shareRow } from "./Act.ts"
+import { folio, more, type Page, section } from "./Layout.ts"
+import { pebble, pebbleWords } from "./Pebble.ts"
+import { nameOf, spiritLink } from "./Plates.ts"
+import { code, evidence, facts, receiptTable } from "./RecordTable.ts"
+import { revealedParts, revealedWords, verdictOn, wordsForm } from "./Seal.ts"
+import { fileField } from "./SetStone.ts"
 import { type Stone, verification } from "./Witness.ts"
-import { kindWords } from "./Glossary.ts"
-import { localMoment, timeWords, who } from "./Words.ts"
-import { normalize } from "../../../schema/altar/Recipe.ts"
+import { capitalized, moment, timeWords, who } from "./Words.ts"
 
 /** Computes the chain hash from the five parts of a link. */
-export const linkCommand = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
+const linkCommand = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
   `printf '%s\\0%s\\0%s\\0%s\\0%s' ${[previousHash, sequence, commitment, witnessedAt, transaction].join(" ")} | sha256sum`
 
-/** Control and format characters, which a shell's line editor would obey when pasted. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
+/** Characters that a shell's line editor or the format of `printf` would not keep. */
+const special = /[\p{C}\p{Zl}\p{Zp}\\%']/gu
 const utf8 = new TextEncoder()
 const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`
 
 /** Escapes any text for the quoted format of `printf`, on one line. */
-const inFormat = (text: string) =>
-  text
-    .replaceAll("\\", "\\\\")
-    .replaceAll("%", "%%")
-    .replaceAll("\n", "\\n")
-    .replaceAll("\r", "\\r")
-    .replaceAll("'", `'\\''`)
-    .replaceAll(unprintable, (one) => [...utf8.encode(one)].map(octal).join(""))
+const inFormat = (text: string) => text.replaceAll(special, (one) => [...utf8.encode(one)].map(octal).join(""))
 
 /** Computes the commitment from revealed words and their salt. */
-export const wordsCommand = (salt: string, words: string): string =>
+const wordsCommand = (salt: string, words: string): string =>
   `printf -- '${inFormat(salt)}\\000${inFormat(normalize(words))}' | sha256sum`
 
 export interface StoneView {
@@ -51,37 +44,29 @@ export interface StoneView {
   readonly isSigning: boolean
 }
 
-const reveal = (one: Stone): Html => {
-  const { commitment, reveal: revealed } = one
-  return revealed === null
-    ? html`<p class="words words--sealed" data-while-sealed>
-        The words are sealed. Only their fingerprint is public, the commitment. Their owner may reveal them, free and
-        once.
-      </p>`
-    : html`${titleWords(one) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
-        <p class="small quiet">
-          Revealed
-          ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
-        </p>`
+const kindWords: Readonly<Record<Stone["kind"], string>> = {
+  intention: "something that its author means to do",
+  prediction: "something that its author expects",
+  promise: "something that its author will keep",
+  hash: "the fingerprint of a file or a text",
 }
 
 /** The revealed words where they fit a title; the stone's number otherwise. */
-const titleWords = ({ reveal: revealed }: Stone): string | undefined => {
-  const words = revealed?.salt === null ? null : revealed?.text
+const titleWords = ({ reveal }: Stone): string | undefined => {
+  const words = reveal?.salt === null ? null : reveal?.text
   return words == null || words.length > 90 || words.includes("\n") ? undefined : words
 }
 
-const titleOf = (one: Stone): string => {
-  const words = titleWords(one)
-  return words === undefined ? `Witness stone ${one.sequence}` : `“${words}”`
-}
-
-/** The title is the words themselves, which the page hashes. */
-const headingOf = (one: Stone): Html => {
-  const words = titleWords(one)
-  return words === undefined
-    ? html`<h1>Witness stone ${one.sequence}</h1>`
-    : html`<h1 dir="auto" class="text__words">“<span data-words-shown>${words}</span>”</h1>`
+const reveal = (one: Stone): Html => {
+  const { commitment, reveal: revealed } = one
+  if (revealed === null)
+    return html`<p class="words quiet" data-while-sealed>
+      The words are sealed. Only their fingerprint is public, the commitment. Their owner may reveal them, free and
+      once.
+    </p>`
+  const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
+  return html`${titleWords(one) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
+    <p class="small quiet">Revealed ${by}${moment(revealed.revealedAt)}</p>`
 }
 
 /** The state of a stone's words, for search results and shared links. */
@@ -90,120 +75,126 @@ const summary = ({ reveal: revealed }: Stone): string => {
   return revealed.text === null ? "The words were revealed and are not shown." : `“${revealed.text}”`
 }
 
+/** The title is the words themselves, which the page hashes. */
+const textOf = (one: Stone, publicUrl: string): Html => {
+  const title = titleWords(one)
+  return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
+    <p class="text__over">Witness stone ${one.sequence}, ${one.kind}: ${kindWords[one.kind]}</p>
+    ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span data-words-shown>${title}</span>”</h1>`}
+    <p class="text__epithet">
+      Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}
+    </p>
+    ${reveal(one)}
+    <p class="small quiet">
+      The stone proves that this commitment existed no later than its payment. It is not notarized and does not prove
+      who wrote the words.
+    </p>
+    ${shareRow(`${publicUrl}/witness/${one.id}`)}
+  </div>`
+}
+
 /** The members of a stone that the log covers, and no others. */
 const leafOf = ({ chainHash, commitment, previousHash, sequence, transaction, witnessedAt }: Stone) =>
   JSON.stringify({ sequence, commitment, witnessedAt, transaction, previousHash, chainHash })
 
 const proof = (one: Stone, log: LogIdentity): Html =>
-  html`<section id="proof" aria-labelledby="proof-title">
-    ${heading("proof-title", "Its place in the log", "A small file that proves offline, for ever, that the log has this stone.")}
-    <div data-proof="/api/witness/${one.id}/proof" data-stone="${leafOf(one)}" data-vkey="${log.vkey}">
-      <p class="doors">
-        <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
-          >Download the proof</a
-        >
-        <button class="button" type="button">Check the proof here</button>
-      </p>
-      <div data-log-status role="status"></div>
-      <ol class="checks" role="list" data-log-list></ol>
-    </div>
-    <p class="small quiet">
-      Checked with the verifier key of <a href="/v2/witness#log">the log</a>, which you should know from somewhere else,
-      too: ${code(log.vkey)}
-    </p>
-  </section>`
+  section(
+    "proof",
+    "Its place in the log",
+    "A small file that proves offline, for ever, that the log has this stone.",
+    html`<div data-proof="/api/witness/${one.id}/proof" data-stone="${leafOf(one)}" data-vkey="${log.vkey}">
+        <p class="doors">
+          <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
+            >Download the proof</a
+          >
+          <button class="button" type="button">Check the proof here</button>
+        </p>
+        <div role="status"></div>
+        <ol class="checks" role="list"></ol>
+      </div>
+      <p class="small quiet">
+        Checked with the verifier key of <a href="/v2/witness#log">the log</a>, which you should know from somewhere
+        else, too: ${code(log.vkey)}
+      </p>`,
+  )
 
-/** Hashes a file here and compares it with the commitment. */
-const fileCheck = (commitment: string): Html =>
-  html`<div class="ask take scripted" data-file-check="${commitment}">
-    <label for="stone-file">The file</label><input class="field" id="stone-file" type="file" data-file /><small
-      >Choose it, or drop it here. It is hashed in this browser and not sent.</small
-    >
-    <div data-file-said role="status"></div>
-  </div>`
-
-/** The link as facts, each marked for the check in the page. */
+/** The link as facts, with the commands that compute its hashes. */
 const link = (one: Stone): Html =>
-  html`<section aria-labelledby="link-title">
-    ${heading("link-title", "The link")}${recordTable([
+  section(
+    "link",
+    "The link",
+    "",
+    facts([
       ["Sequence", one.sequence],
       ["Commitment", code(one.commitment)],
       ["Witnessed", code(one.witnessedAt)],
       ["Transaction", code(one.transaction)],
-      [
-        "Hash before",
-        one.sequence === 1
-          ? html`${code(one.previousHash)} <small>64 zeros: the first stone</small>`
-          : code(one.previousHash),
-      ],
+      ["Hash before", html`${code(one.previousHash)}${one.sequence === 1 ? " 64 zeros: the first stone" : ""}`],
       ["Chain hash", code(one.chainHash)],
-    ])}
-    <p class="small quiet">${one.verify.recipe}</p>
-    <p>This command computes the chain hash from the other five parts:</p>
-    <pre class="long command">${linkCommand(one)}</pre>
-    ${
-      one.reveal?.text == null || one.reveal.salt === null
-        ? ""
-        : html`<p>And this one the commitment from the salt and the words:</p>
-            <pre class="long command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
-    }
-  </section>`
+    ]),
+    html`<p class="small quiet">${one.verify.recipe}</p>
+      <p>This command computes the chain hash from the other five parts:</p>
+      <pre class="long command">${linkCommand(one)}</pre>
+      ${
+        one.reveal?.text == null || one.reveal.salt === null
+          ? ""
+          : html`<p>And this one the commitment from the salt and the words:</p>
+              <pre class="long command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
+      }`,
+  )
 
-const paid = (receipt: Receipt): Html =>
-  html`<section aria-labelledby="receipt-title">
-    ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
-  </section>`
+const revealing = (one: Stone) =>
+  one.reveal === null
+    ? ({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text" } as const)
+    : undefined
 
 export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
+  const { commitment, id, kind, sequence } = one
+  const words = titleWords(one)
   return {
-    title: titleOf(one),
-    description: `${one.kind[0]?.toUpperCase()}${one.kind.slice(1)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
-    path: `/witness/${one.id}`,
+    title: words === undefined ? `Witness stone ${sequence}` : `“${words}”`,
+    description: `${capitalized(kind)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
+    path: `/witness/${id}`,
     chapter: "witness",
-    preview: previewOf("stones"),
-    body: html`<article class="folio folio--stone">
-        <div class="folio__plate">
-          <figure class="plate plate--stone" data-link="${one.sequence}" data-chain-hash="${one.chainHash}">
-            ${pebble(one.commitment)}
-            <figcaption>
-              <span class="plate__number">Stone ${one.sequence}</span>
-              <span class="plate__kin">${pebbleWords(one.commitment)}</span>
-              <span class="link__verdict" data-verdict></span>
-            </figcaption>
-          </figure>
-        </div>
-        <div class="text" ${titleWords(one) === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
-          <p class="text__over">Witness stone ${one.sequence}, ${one.kind}: ${kindWords[one.kind]}</p>
-          ${headingOf(one)}
-          <p class="text__epithet">
-            Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${localMoment(one.witnessedAt)}
-          </p>
-          ${reveal(one)}
-          <p class="small quiet">
-            The stone proves that this commitment existed no later than its payment. It is not notarized and does not
-            prove who wrote the words.
-          </p>
-          ${shareRow(`${publicUrl}/witness/${one.id}`)}
-        </div>
-      </article>
-      <section aria-labelledby="check-title">
-        ${heading("check-title", "Check it here", "Your browser recomputes this link of the chain.")}
-        ${verification(`Check stone ${one.sequence}`, html`data-from="${one.sequence}"`)}
-        <div id="check" class="column">
-          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
-        </div>
-      </section>
-      ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}
-      <nav class="leaf" aria-label="The chain">
-        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/acts?q=${one.sequence - 1}">Previous: stone ${one.sequence - 1}</a>`}
-        ${one.sequence < newest ? html`<a rel="next" href="/v2/acts?q=${one.sequence + 1}">Next: stone ${one.sequence + 1}</a>` : html`<span>The newest stone</span>`}<a
-          href="/v2/witness"
-          >The whole chain</a
-        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON, for programs</a
-        >${isSigning && one.agentName !== hiddenByOperator ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
-          href="/verify"
-          >Check a receipt or proof</a
-        >
-      </nav>`,
+    preview: "stones",
+    body: html`${folio(
+      html`<figure class="plate plate--stone" data-link="${sequence}" data-chain-hash="${one.chainHash}">
+        ${pebble(commitment)}
+        <figcaption>
+          <span class="quiet">Stone ${sequence}.</span> <span class="mark">${pebbleWords(commitment)}</span>
+          <span class="link__verdict" data-verdict></span>
+        </figcaption>
+      </figure>`,
+      textOf(one, publicUrl),
+    )}
+    ${section(
+      "check",
+      "Check it here",
+      "Your browser recomputes this link of the chain.",
+      verification(`Check stone ${sequence}`, html`data-from="${sequence}"`),
+      kind === "hash"
+        ? html`<div class="ask take scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`
+        : html``,
+      wordsForm(commitment, revealing(one)),
+    )}
+    ${evidence(
+      receipt,
+      log === undefined ? "link and receipt" : "link, place in the log, receipt",
+      link(one),
+      log === undefined ? html`` : proof(one, log),
+      section("receipt", "Receipt", "", receiptTable(receipt)),
+    )}
+    ${more(
+      "The chain",
+      sequence === 1
+        ? undefined
+        : html`<a rel="prev" href="/v2/acts?q=${sequence - 1}">Previous: stone ${sequence - 1}</a>`,
+      sequence < newest
+        ? html`<a rel="next" href="/v2/acts?q=${sequence + 1}">Next: stone ${sequence + 1}</a>`
+        : html`<span>The newest stone</span>`,
+      html`<a href="/v2/witness">The whole chain</a>`,
+      html`<a href="${filled(readWitnessStone.path, { witnessId: id })}">This stone as JSON, for programs</a>`,
+      isSigning && one.agentName !== hiddenByOperator ? receiptLinks(`/witness/${id}`, `stone-${sequence}`) : undefined,
+    )}`,
   }
 }

@@ -2,10 +2,10 @@
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
 import { centsOf } from "../../../schema/payments/Usdc.ts"
-import { timeWords } from "../../web/v2/page/durations.ts"
 import { html, type Html } from "../../platform/Html.ts"
+import { timeWords } from "../../web/v2/page/durations.ts"
 
-export { agoWords, dayWords, leftWords, stretchWords, timeWords } from "../../web/v2/page/durations.ts"
+export { dayWords, timeWords } from "../../web/v2/page/durations.ts"
 
 const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII XXIV".split(
   " ",
@@ -14,11 +14,6 @@ const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVI
 export const roman = (number: number): string => numerals[number - 1] ?? String(number)
 
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
-
-/** The same moment in the reader's time zone. Its line exists before script fills it, so that nothing moves. */
-export const local = (iso: string): Html => html`<small class="local scripted" data-local="${iso}"></small>`
-
-export const localMoment = (iso: string): Html => html`${moment(iso)}${local(iso)}`
 
 export const count = (number: number, one: string, many: string = `${one}s`) =>
   `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
@@ -38,14 +33,35 @@ const inWords = (priceAtomic: bigint): string => {
 /** A sum of money. Style adds that it is play or test money where it is. */
 export const money = (words: string): Html => html`<span class="price">${words}</span>`
 
-/** A price in figures, in words, or in words that begin a sentence. */
-export const price = (priceAtomic: bigint, form: "figures" | "words" | "sentence" = "figures"): Html => {
-  const words = form === "figures" ? priceUsd(priceAtomic) : inWords(priceAtomic)
-  return money(form === "sentence" ? capitalized(words) : words)
-}
+/** A price in figures. */
+export const price = (priceAtomic: bigint): Html => money(priceUsd(priceAtomic))
 
 /** The price of a sale in words. */
-export const priceWords = ({ priceAtomic }: Sale): Html => price(priceAtomic, "words")
+export const priceWords = ({ priceAtomic }: Sale): Html => money(inWords(priceAtomic))
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** `2 days and 3 hours`, of milliseconds; two units at most, rounded down. */
+export const stretchWords = (millis: number): string => {
+  if (millis < minute) return "less than a minute"
+  if (millis < hour) return count(Math.floor(millis / minute), "minute")
+  const [large, small, largeUnit, smallUnit] =
+    millis < day ? [hour, minute, "hour", "minute"] : [day, hour, "day", "hour"]
+  const rest = Math.floor((millis % large) / small)
+  return `${count(Math.floor(millis / large), largeUnit)}${rest === 0 ? "" : ` and ${count(rest, smallUnit)}`}`
+}
+
+export const leftWords = (millis: number): string => (millis <= 0 ? "burned down" : `${stretchWords(millis)} left`)
+
+/** A moment as the time since, in one unit: `3 hours ago`. */
+export const ago = (iso: string, now: number): Html => {
+  const millis = now - Date.parse(iso)
+  const [unit, name] = millis < hour ? [minute, "minute"] : millis < day ? [hour, "hour"] : [day, "day"]
+  const words = millis < minute ? "just now" : `${count(Math.floor(millis / unit), name)} ago`
+  return html`<time datetime="${iso}">${words}</time>`
+}
 
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 

@@ -1,36 +1,23 @@
-/** Copy buttons report success, or select the text for the reader to copy; share buttons open the platform's own sheet. */
-import { all } from "./dom.ts"
-
-/** The usual labels of buttons; a second press finds the label `Copied`. */
-const labels = new WeakMap<Element, ReadonlyArray<Node>>()
+/** Copy buttons report success, or select the text for the reader to copy. */
 
 /** False when the text is only selected and the reader still has to copy it. */
 export const copyFrom = async (button: HTMLButtonElement, source: Element): Promise<boolean> => {
-  const label = labels.get(button) ?? [...button.childNodes]
-  labels.set(button, label)
-  const copying = navigator.clipboard?.writeText(source.textContent ?? "").then(
+  const copying = navigator.clipboard?.writeText(source.textContent).then(
     () => true,
     () => false,
   )
   const copied = (await copying) ?? false
   if (!copied) getSelection()?.selectAllChildren(source)
+  const label = (button.dataset["label"] ??= button.textContent)
   button.textContent = copied ? "Copied" : "Selected"
-  setTimeout(() => {
-    labels.delete(button)
-    button.replaceChildren(...label)
-  }, 2000)
+  setTimeout(() => (button.textContent = label), 2000)
   return copied
 }
 
-export const start = () => {
+export const start = () =>
   document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest("[data-copy],[data-share]") : null
+    const button = target instanceof Element ? target.closest("[data-copy]") : null
     if (!(button instanceof HTMLButtonElement)) return
-    const { copy = "", share } = button.dataset
-    // A sheet that was closed is no failure.
-    if (share !== undefined) return void navigator.share({ url: share }).catch(() => 0)
-    const source = document.getElementById(copy)
+    const source = document.getElementById(button.dataset["copy"] ?? "")
     if (source !== null) void copyFrom(button, source)
   })
-  if ("share" in navigator) for (const button of all("[data-share]", HTMLElement)) button.hidden = false
-}

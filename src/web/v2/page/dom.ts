@@ -1,4 +1,4 @@
-/** Creates elements with text content only, and finds those of the page. */
+/** Creates elements with text content only, finds those of the page, and hears of files. */
 
 type Attributes = Readonly<Record<string, string>>
 
@@ -77,3 +77,20 @@ export const longCode = (text: string) => make("code", { class: "long" }, text)
 export const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, endsOf(hex))
 
 export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
+
+/** Hears of files that are chosen in a field or dropped on a place; the innermost place takes a drop. */
+export const hearFiles = (input: HTMLInputElement, place: HTMLElement, take: (file: File) => void) => {
+  input.addEventListener("change", () => {
+    const [file] = input.files ?? []
+    if (file !== undefined) take(file)
+  })
+  place.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+  })
+  place.addEventListener("drop", (event) => {
+    const [file] = event.dataTransfer?.files ?? []
+    if (file === undefined || event.defaultPrevented) return
+    event.preventDefault()
+    take(file)
+  })
+}

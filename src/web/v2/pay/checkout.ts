@@ -1,5 +1,5 @@
 /** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { priceUsd, networkName, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, networkName, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import type { Body, Refusal } from "../../../buyer/core/Outcome.ts"
@@ -106,24 +106,15 @@ const refused = (purchase: Purchase, message: string, body: Body, progress: Prog
   return { tag: "refused", message }
 }
 
-const explain = ({ asked, kind }: Mismatch, { amount, network }: Purchase): string => {
-  switch (kind) {
-    case "more":
-    case "less":
-      return `The altar asks for ${asked} atomic USDC, but this page listed ${amount}.`
-    case "scheme":
-      return `The altar asks for the payment scheme ${asked}, which this page does not sign.`
-    case "network":
-      return `The altar asks for a payment on ${asked}, but this page listed ${network}.`
-    case "asset":
-      return `${asked} is not USDC on ${network}.`
-    case "payee":
-      return "The altar named no address to pay to."
-    case "lifetime":
-      return `The altar asks for an authorization that lives ${asked} seconds; one of 1 to ${secondsMaximum} is signed.`
-    case "resource":
-      return `The altar asks for a payment for ${asked}, which is not this act.`
-  }
+const terms: Readonly<Record<Mismatch["kind"], string>> = {
+  resource: "address",
+  more: "price",
+  less: "price",
+  scheme: "payment scheme",
+  network: "network",
+  asset: "token",
+  payee: "payee",
+  lifetime: "lifetime of the payment",
 }
 
 /** A signature is bound to this act's path, by any host name of the altar. */
@@ -149,7 +140,10 @@ const signed = async (
     })
   if (challenge === undefined || mismatch !== undefined) {
     progress.step("price", "failed", "Not what this page listed.")
-    const why = mismatch === undefined ? "The altar sent terms this page cannot read." : explain(mismatch, purchase)
+    const why =
+      mismatch === undefined
+        ? "The altar sent terms this page cannot read."
+        : `The altar asks for another ${terms[mismatch.kind]} than this page listed: ${mismatch.asked}.`
     return refuse(purchase, `${why} Nothing was signed.`)
   }
   const [{ amount, network, payTo }] = challenge.accepts

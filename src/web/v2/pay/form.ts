@@ -1,56 +1,43 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
-import * as Wallets from "./wallet.ts"
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
+import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
-import { AnswerError, cannotHash, isUnreached, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
+import { AnswerError, cannotHash, isUnreached, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
+import type { Keepsake } from "../words/box.ts"
 import { type Result, resume, run } from "./checkout.ts"
 import { begin, forget, type Listed, mayLeave, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
-import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
-import type { Keepsake } from "../words/box.ts"
+import * as Wallets from "./wallet.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-const fields = (form: HTMLFormElement, name: string): ReadonlyArray<Field> => [
-  ...all(`input[data-${name}]`, HTMLInputElement, form),
-  ...all(`textarea[data-${name}]`, HTMLTextAreaElement, form),
-  ...all(`select[data-${name}]`, HTMLSelectElement, form),
-]
+/** The filled fields of a form with a mark, each with the mark's value. */
+const filled = (form: HTMLFormElement, mark: string) =>
+  [...form.querySelectorAll<Field>(`[data-${mark}]`)].flatMap((field) =>
+    field.value.trim() === "" ? [] : [[field.dataset[mark] ?? "", field.value] as const],
+  )
 
-export const orderOf = async (form: HTMLFormElement) => {
-  const rung = all("input[data-path]:checked", HTMLInputElement, form)[0]
-  const query = new URLSearchParams(
-    fields(form, "query").flatMap((field) => (field.value === "" ? [] : [[field.dataset["query"] ?? "", field.value]])),
-  ).toString()
-  const written = rung?.dataset["path"] ?? form.dataset["path"] ?? ""
+/** The chosen duration of a candle, with its path and price. */
+const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked", HTMLInputElement, form)[0]
+
+const orderOf = async (form: HTMLFormElement) => {
+  const { amount = "", network = "", path = "", title = "" } = { ...form.dataset, ...rungOf(form)?.dataset }
   // An altar that is chosen in the form completes the path.
-  const place = fields(form, "place")[0]
-  const path = place === undefined ? written : written.replace(place.dataset["place"] ?? "", place.value)
-  const listed: Listed = {
-    path: `${path}${query === "" ? "" : `?${query}`}`,
-    amount: rung?.dataset["amount"] ?? form.dataset["amount"] ?? "",
-    network: form.dataset["network"] ?? "",
-    title: form.dataset["title"] ?? "",
-  }
-  const body: Record<string, string> = {}
-  for (const field of fields(form, "body")) {
-    const value = field.value.trim()
-    if (value !== "") body[field.dataset["body"] ?? ""] = value
-  }
+  const place = filled(form, "place").reduce((whole, [name, spirit]) => whole.replace(name, spirit), path)
+  const query = new URLSearchParams(filled(form, "query").map(([name, value]) => [name, value])).toString()
+  const listed: Listed = { path: query === "" ? place : `${place}?${query}`, amount, network, title }
+  const body = Object.fromEntries(filled(form, "body").map(([name, value]) => [name, value.trim()]))
   let keepsake: Keepsake | null = null
-  for (const field of fields(form, "seal")) {
-    if (field.value.trim() === "") continue
+  for (const [name, words] of filled(form, "seal")) {
     const salt = randomHex(16)
-    const problem = unsealable(salt, field.value)
+    const problem = unsealable(salt, words)
     if (problem !== undefined) throw new AnswerError(problem)
-    keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
-    body[field.dataset["seal"] ?? ""] = keepsake.commitment
+    keepsake = { salt, words, commitment: await commitmentOf(salt, words) }
+    body[name] = keepsake.commitment
   }
   return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
 }
-
-export { follow }
 
 let wallet: Wallets.Wallet | undefined
 const watchers = new Set<() => void>()
@@ -67,8 +54,7 @@ const use = (chosen: Wallets.Wallet) => {
 const isPlay = (form: HTMLFormElement) => form.dataset["play"] !== undefined
 
 const attach = (form: HTMLFormElement) => {
-  const id = form.dataset["path"] ?? ""
-  const network = form.dataset["network"] ?? ""
+  const { network = "", path: id = "" } = form.dataset
   const outcome = one("[data-outcome]", HTMLElement, form)
   const said = one("[data-progress]", HTMLElement, outcome)
   const row = one("[data-wallet]", HTMLElement, form)
@@ -113,8 +99,7 @@ const attach = (form: HTMLFormElement) => {
       async () => {
         const purchase = remembered(id)
         if (purchase === undefined) return undefined
-        for (let fold = form.closest("details"); fold !== null; fold = fold.parentElement?.closest("details") ?? null)
-          fold.open = true
+        for (const fold of all(`details:has([data-path="${id}"])`, HTMLDetailsElement)) fold.open = true
         return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
       },
       "Nothing is paid twice.",
@@ -122,12 +107,10 @@ const attach = (form: HTMLFormElement) => {
     )
 
   const choose = async (): Promise<void> => {
-    const providers = await Wallets.found()
     const ways = [
-      ...(isPlay(form) ? [{ name: "a play wallet", icon: undefined, make: Wallets.playWallet }] : []),
-      ...providers.map(({ icon, name, provider }) => ({
+      ...(isPlay(form) ? [{ name: "a play wallet", make: Wallets.playWallet }] : []),
+      ...(await Wallets.found()).map(({ name, provider }) => ({
         name,
-        icon,
         make: () => Wallets.connect(name, provider, network),
       })),
     ]
@@ -137,24 +120,16 @@ const attach = (form: HTMLFormElement) => {
     }
     const [first] = ways
     if (first === undefined) {
-      for (const fold of all("details.call", HTMLDetailsElement, form.closest(".offer") ?? document)) fold.open = true
+      for (const fold of all("details.call", HTMLDetailsElement)) fold.open = true
       throw new AnswerError(
         `You need a wallet in this browser with USDC on ${networkName(network)}. An agent or a terminal can pay instead: the call is below.`,
         "No wallet.",
       )
     }
     if (ways.length === 1) return open(first)
-    row.replaceChildren(
-      make("p", {}, "Pay with "),
-      ...ways.map((way) => {
-        const choice = button(way.name, () => void connectTo(() => open(way)))
-        choice.dataset["way"] = ""
-        if (way.icon !== undefined)
-          choice.prepend(make("img", { class: "wallet-icon", src: way.icon, alt: "", width: "24", height: "24" }))
-        return choice
-      }),
-    )
-    row.querySelector("button")?.focus()
+    const choices = ways.map((way) => button(way.name, () => void connectTo(() => open(way))))
+    row.replaceChildren(make("p", {}, "Pay with "), ...choices)
+    choices[0]?.focus()
   }
 
   const connectTo = (work: () => Promise<void>) => {
@@ -178,7 +153,7 @@ const attach = (form: HTMLFormElement) => {
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
     if (wallet === undefined) await connectTo(choose)
-    if (wallet === undefined && row.querySelector("[data-way]") !== null) {
+    if (wallet === undefined && !row.contains(connector)) {
       said.replaceChildren(verdict("waits", "Choose how to pay."))
       row.scrollIntoView({ block: "center" })
       row.querySelector("button")?.focus()
@@ -193,9 +168,8 @@ const attach = (form: HTMLFormElement) => {
 
   /** The button names the price of the selected rung. */
   const showPrice = () => {
-    const [rung] = all("input[data-amount]:checked", HTMLInputElement, form)
-    if (rung !== undefined)
-      one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(rung.dataset["amount"] ?? 0))
+    const amount = rungOf(form)?.dataset["amount"]
+    if (amount !== undefined) one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(amount))
   }
   form.addEventListener("change", showPrice)
   showPrice()
@@ -226,18 +200,16 @@ const attach = (form: HTMLFormElement) => {
   if (remembered(id) !== undefined) askAgain()
 }
 
-/** Follows open purchases without a form on this page; `forms` follow those that this tab began on them. */
-const followOthers = (forms: ReadonlySet<string | undefined>) => {
+/** Forms follow the purchases that this tab began on them; others are followed at the top of the page. */
+export const start = () => {
+  const forms = all("[data-pay]", HTMLFormElement)
+  forms.forEach(attach)
+  // A play wallet that cannot be opened now is opened to pay.
+  if (forms.some(isPlay) && Wallets.hasPlayWallet()) void Wallets.playWallet().then(use, () => undefined)
+  const followed = new Set(forms.map(({ dataset }) => dataset["path"]))
   for (const purchase of pending()) {
-    if (forms.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
+    if (followed.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
     if (purchase.payment === null) forget(purchase)
     else follow(purchase)
   }
-}
-
-export const start = (forms: ReadonlyArray<HTMLFormElement>) => {
-  for (const form of forms) attach(form)
-  // A play wallet that cannot be opened now is opened to pay.
-  if (forms.some(isPlay) && Wallets.hasPlayWallet()) void Wallets.playWallet().then(use, () => undefined)
-  followOthers(new Set(forms.map((form) => form.dataset["path"])))
 }

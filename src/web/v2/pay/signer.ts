@@ -4,7 +4,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
 import { type Account, signedBy } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
-import { AnswerError, sentenceOf } from "../page/http.ts"
+import { AnswerError, part, sentenceOf } from "../page/http.ts"
 
 const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
 
@@ -35,14 +35,11 @@ const words: Readonly<Record<number, string>> = {
   [-32002]: "The wallet is already asking you something. Open it and answer there, then try again.",
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
-
 /** Libraries wrap a wallet's error; the first meaningful code below counts. */
 export const codeOf = (error: unknown, depth = 0): number | undefined => {
-  const code = field(error, "code")
+  const code = part(error, "code")
   if (typeof code === "number" && code in words) return code
-  return error === undefined || depth > 8 ? undefined : codeOf(field(error, "cause"), depth + 1)
+  return error === undefined || depth > 8 ? undefined : codeOf(part(error, "cause"), depth + 1)
 }
 
 /** A sentence of ours stays as it is. */

@@ -2,9 +2,8 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { all } from "../page/dom.ts"
-import { ask, post, refusalOf } from "../page/http.ts"
-import { parts } from "../page/load.ts"
+import { one } from "../page/dom.ts"
+import { AnswerError, ask, post, refusalOf, unreached } from "../page/http.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -12,18 +11,28 @@ export interface Wallet {
   readonly address: string
   /** The name shown to its owner. */
   readonly label: () => string
-  /** `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. */
-  /** `body` is the request's, which the payment names. */
+  /**
+   * `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. `body` is the request's, which the
+   * payment names.
+   */
   readonly sign: (challenge: Challenge, body: string) => Promise<string>
   /** Records a payment in atomic USDC. */
   readonly paid: (amount: bigint) => void
 }
 
+/** The code that signs is larger than a page, and comes when it is needed. A chunk that is gone belongs to an old build. */
+const signer = () =>
+  import("./signer.ts").catch(async () => {
+    const status = await fetch(import.meta.url, { method: "HEAD", cache: "no-store" }).then(
+      (answer) => answer.status,
+      () => 0,
+    )
+    throw status === 404 ? new AnswerError("The site was updated. Load the page again.") : unreached()
+  })
+
 /** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
 export interface Found {
   readonly name: string
-  /** A `data:` URL of an image; absent where the wallet announced none. */
-  readonly icon?: string
   readonly provider: Provider
 }
 
@@ -32,12 +41,7 @@ export const found = async (): Promise<ReadonlyArray<Found>> => {
   const hear = (event: Event) => {
     if (!(event instanceof CustomEvent)) return
     const { info, provider } = event.detail
-    const icon = String(info?.icon ?? "")
-    announced.push({
-      name: String(info?.name ?? "Wallet"),
-      provider,
-      ...(icon.startsWith("data:image/") ? { icon } : {}),
-    })
+    announced.push({ name: String(info?.name ?? "Wallet"), provider })
   }
   addEventListener("eip6963:announceProvider", hear)
   dispatchEvent(new Event("eip6963:requestProvider"))
@@ -45,6 +49,12 @@ export const found = async (): Promise<ReadonlyArray<Found>> => {
   removeEventListener("eip6963:announceProvider", hear)
   const old: Provider | undefined = Reflect.get(globalThis, "ethereum")
   return announced.length > 0 || old === undefined ? announced : [{ name: "Browser wallet", provider: old }]
+}
+
+/** The account that a wallet names first. */
+export const accountOf = async (provider: Provider): Promise<string | undefined> => {
+  const accounts = await provider.request({ method: "eth_requestAccounts" })
+  return Array.isArray(accounts) && typeof accounts[0] === "string" ? accounts[0] : undefined
 }
 
 const slot = "altar:play-wallet"
@@ -70,16 +80,16 @@ export const hasPlayWallet = () => heldWallet() !== undefined
 /** Undefined when this tab has created none. */
 export const playAddress = async (): Promise<string | undefined> => {
   const held = heldWallet()
-  return held === undefined ? undefined : (await parts.signer()).own(held.key).address
+  return held === undefined ? undefined : (await signer()).own(held.key).address
 }
 
-/** The price of the dearest act sold here, on any page. */
-const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
+/** The price of the dearest act sold here, on any page with a form. */
+const enough = () => BigInt(one("[data-dearest]", HTMLElement).dataset["dearest"] ?? 0)
 
 /** Created once for a tab, and funded again only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
   let held = heldWallet() ?? keep({ key: `0x${randomHex(32)}`, balance: 0n })
-  const { address, sign } = (await parts.signer()).own(held.key)
+  const { address, sign } = (await signer()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
     if (answer.status !== 200) throw refusalOf(answer)
@@ -96,6 +106,6 @@ export const playWallet = async (): Promise<Wallet> => {
 }
 
 export const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
-  const { address, sign } = await (await parts.signer()).injected(provider, Number(network.split(":")[1]))
+  const { address, sign } = await (await signer()).injected(provider, Number(network.split(":")[1]))
   return { address, sign, label: () => name, paid: () => {} }
 }

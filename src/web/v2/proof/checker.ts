@@ -1,17 +1,12 @@
-/** The page that checks a dropped file: a receipt, a proof of this altar's log, or the file of a stone. */
-import { Malformed } from "../../../../schema/log/Bytes.ts"
-import { parseVerifierKey } from "../../../../schema/log/Note.ts"
-import type { Link } from "../../../buyer/core/Chain.ts"
-import { canHash, hexOf } from "../../../buyer/core/Digest.ts"
+/** The page that checks a dropped file: a receipt or a proof of this altar, or the file of a stone. */
+import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { make, one, verdict } from "../page/dom.ts"
-import { hearFiles } from "../page/dropped.ts"
-import { parts } from "../page/load.ts"
+import { hearFiles, one, verdict } from "../page/dom.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf } from "../page/http.ts"
 import { readSegment } from "./chain.ts"
+import { tell } from "./checks.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
-import { lineOf, tell } from "./told.ts"
 
 /** The keys that this server names for its own receipts and its log. */
 interface Own {
@@ -19,98 +14,55 @@ interface Own {
   readonly logs: ReadonlyArray<{ readonly origin: string; readonly vkey: string }>
 }
 
-export const start = (root: HTMLElement) => {
-  const found = one("[data-found]", HTMLElement, root)
-  const outcome = one("[data-outcome]", HTMLElement, root)
-  const lines = one("[data-lines]", HTMLElement, root)
-  const form = one("[data-asked]", HTMLFormElement, root)
-  const key = one("[data-key]", HTMLInputElement, form)
+const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
+  if (what.kind === "receipt") {
+    const key = keys.find(({ kid }) => kid === what.kid)?.vkey
+    if (key === undefined) throw new AnswerError("Another shop signed it: check it with spirit-altar verify --receipt.")
+    const [log] = logs
+    return verifyReceipt(text, { key, ...(log === undefined ? {} : { log: { vkey: log.vkey } }) })
+  }
+  const log = logs.find(({ origin }) => origin === what.origin)
+  if (log === undefined) throw new AnswerError("It is of another log: check it with spirit-altar verify-proof.")
+  const [stone] = (await readSegment(what.index + 1, 1)).entries
+  if (stone === undefined) throw new AnswerError(`The altar has no stone ${what.index + 1}.`)
+  return checkProof(text, { stone }, { vkey: log.vkey })
+}
+
+export const start = () => {
+  const root = one("[data-checker]", HTMLElement)
+  const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
   const { keys = "[]", logs = "[]" } = root.dataset
   const own: Own = { keys: JSON.parse(keys), logs: JSON.parse(logs) }
-  let newest: unknown
-  let waiting: { readonly text: string; readonly what: Known } | undefined
+  let newest: File | undefined
 
-  const show = (...summary: ReadonlyArray<Node>) => {
-    outcome.replaceChildren(...summary)
-    lines.replaceChildren()
-  }
-
-  const receipt = (text: string, vkey: string) => {
-    if (parseVerifierKey(vkey) instanceof Malformed) throw new AnswerError("This is no verifier key: name+hash+Base64.")
-    const [log] = own.keys.some((known) => known.vkey === vkey) ? own.logs : []
-    return verifyReceipt(text, { key: vkey, ...(log === undefined ? {} : { log: { vkey: log.vkey } }) })
-  }
-
-  const stoneAt = async (sequence: number): Promise<Link> => {
-    const [stone] = (await readSegment(sequence, 1)).entries
-    if (stone === undefined) throw new AnswerError(`The altar has no stone ${sequence}.`)
-    return stone
-  }
-
-  const check = async (text: string, what: Known, vkey: string) => {
-    show(verdict("waits", "Checking."))
-    try {
-      const { checks } =
-        what.kind === "receipt"
-          ? await receipt(text, vkey)
-          : await checkProof(text, { stone: await stoneAt(what.index + 1) }, { vkey })
-      tell(outcome, lines, `This ${what.kind}`, checks.map(lineOf))
-    } catch (error) {
-      show(verdict("unchecked", "Not checked.", sentenceOf(error, pageFailed)))
+  const check = async (file: File) => {
+    const text = file.size > largest ? "" : await file.text()
+    const what = recognise(text)
+    if (what.kind === "unknown" && what.isOurs)
+      return () => status.replaceChildren(verdict("broken", what.word, what.says))
+    if (what.kind === "unknown") {
+      const hash = await sha256(await file.arrayBuffer())
+      return () => location.assign(`/v2/acts?q=${hash}`)
     }
+    const { checks } = await checksOf(text, what, own)
+    return () => tell(status, list, `This ${what.kind}`, checks)
   }
 
-  const take = (text: string, what: Known): void => {
-    waiting = { text, what }
-    if (what.kind === "receipt") {
-      found.replaceChildren(
-        make("p", {}, make("b", {}, "A receipt file."), ` It says that ${what.kid} signed it for ${what.act}.`),
-      )
-      const vkey = own.keys.find(({ kid }) => kid === what.kid)?.vkey
-      form.hidden = vkey !== undefined
-      if (vkey !== undefined) return void check(text, what, vkey)
-      return show(verdict("unchecked", "Not checked.", "Another shop signed it. Name its key."))
-    }
-    found.replaceChildren(
-      make(
-        "p",
-        {},
-        make("b", {}, "A log proof."),
-        ` It says that ${what.origin} holds entry ${what.index + 1} of ${what.size}.`,
-      ),
-    )
-    const log = own.logs.find(({ origin }) => origin === what.origin)
-    if (log !== undefined) return void check(text, what, log.vkey)
-    show(verdict("unchecked", "Not checked.", "It is of another log: check it with spirit-altar verify-proof."))
-  }
-
-  const read = async (file: File) => {
+  const take = async (file: File) => {
     newest = file
-    form.hidden = true
-    show()
-    found.replaceChildren(verdict("waits", `Reading ${file.name}.`))
-    try {
-      const text = file.size > largest ? "" : await file.text()
-      const what = recognise(text)
-      if (newest !== file) return
-      if (what.kind !== "unknown") return take(text, what)
-      if (what.isOurs) return found.replaceChildren(verdict("broken", what.word, what.says))
-      const { hashFile } = await parts.file()
-      const hash = hexOf(await hashFile(file, () => {}))
-      if (newest === file) location.assign(`/v2/acts?q=${hash}`)
-    } catch {
-      if (newest === file) found.replaceChildren(verdict("broken", "The browser cannot read this file."))
-    }
+    list.replaceChildren()
+    status.replaceChildren(verdict("waits", `Reading ${file.name}.`))
+    const show = await check(file).catch((error: unknown) => () => {
+      const unreadable = error instanceof DOMException ? "The browser cannot read this file." : pageFailed
+      status.replaceChildren(verdict("unchecked", "Not checked.", sentenceOf(error, unreadable)))
+    })
+    if (newest === file) show()
   }
 
-  if (!canHash()) return found.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
+  if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
   const chosen = one("[data-file]", HTMLInputElement, root)
-  hearFiles(chosen, document.body, (file) => void read(file))
-  form.addEventListener("submit", (event) => {
-    event.preventDefault()
-    if (waiting !== undefined) void check(waiting.text, waiting.what, key.value.trim())
-  })
+  hearFiles(chosen, document.body, (file) => void take(file))
   // Chosen before this script was there.
   const early = chosen.files?.[0]
-  if (early !== undefined) void read(early)
+  if (early !== undefined) void take(early)
 }

@@ -1,31 +1,28 @@
 /** Hashes revealed words wherever a page shows them, and warns beside words that do not match their commitment. */
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
-import { all, make, one, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
+import { all, make, one, verdict } from "../page/dom.ts"
 import { cannotHash } from "../page/http.ts"
 
-const judge = async (place: HTMLElement) => {
-  const { revealed: commitment = "", saltShown = "" } = place.dataset
-  const { textContent } = one("[data-words-shown]", HTMLElement, place)
-  return { place, fault: await checkReveal(commitment, { text: textContent, salt: decodeURIComponent(saltShown) }) }
+/** A list marks only faults; the page of one act also states success. */
+const tell = (place: HTMLElement, fault: string | undefined) => {
+  const [told] = all("[data-reveal-verdict]", HTMLElement, place)
+  if (told?.dataset["revealVerdict"] === "page")
+    told.replaceChildren(
+      fault === undefined
+        ? verdict("holds", "These words were sealed.")
+        : verdict("broken", "These are not the words that were sealed.", `Do not rely on them: ${fault}.`),
+    )
+  else if (fault !== undefined)
+    told?.replaceChildren(make("b", { class: "verdict--broken" }, "✗ not the words that were sealed"))
 }
 
-/** A list marks only faults; the page of one act also states success. */
-const tell = (place: HTMLElement, detail: string | undefined) => {
-  for (const told of all("[data-reveal-verdict]", HTMLElement, place)) {
-    const isPage = told.dataset["revealVerdict"] === "page"
-    told.replaceChildren(
-      ...(detail !== undefined
-        ? [
-            isPage
-              ? verdict("broken", "These are not the words that were sealed.", `Do not rely on them: ${detail}.`)
-              : make("b", { class: "verdict--broken" }, "✗ not the words that were sealed"),
-          ]
-        : isPage
-          ? [verdict("holds", "These words were sealed.")]
-          : []),
-    )
-  }
+const judge = async (place: HTMLElement): Promise<boolean> => {
+  const { revealed: commitment = "", saltShown = "" } = place.dataset
+  const { textContent: text } = one("[data-words-shown]", HTMLElement, place)
+  const fault = await checkReveal(commitment, { text, salt: decodeURIComponent(saltShown) })
+  tell(place, fault?.detail)
+  return fault === undefined
 }
 
 /** Hashes and marks all revealed words of this page; returns how many there are, and how many do not match. */
@@ -36,10 +33,7 @@ export const checkReveals = async (): Promise<{ readonly shown: number; readonly
     return { shown: 0, broken: 0 }
   }
   const judged = await Promise.all(all("[data-revealed]", HTMLElement).map(judge))
-  for (const { fault, place } of judged) tell(place, fault?.detail)
-  return { shown: judged.length, broken: judged.filter(({ fault }) => fault !== undefined).length }
+  return { shown: judged.length, broken: judged.filter((isRight) => !isRight).length }
 }
 
-export const start = () => {
-  void checkReveals()
-}
+export const start = () => void checkReveals()

@@ -1,92 +1,57 @@
 /** Places that accept a file, to set a stone of its hash or to check a stone. */
-import { hexOf } from "../../../buyer/core/Digest.ts"
-import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
-import { hearFiles } from "../page/dropped.ts"
-import { pageFailed, sentenceOf } from "../page/http.ts"
-import { parts } from "../page/load.ts"
+import { sha256 } from "../../../buyer/core/Digest.ts"
+import { all, button, hearFiles, longCode, one, verdict } from "../page/dom.ts"
 
-interface Hashed {
-  readonly file: File
-  /** Lowercase hex SHA-256. */
-  readonly hash: string
-}
-
-const sizeOf = (bytes: number) =>
-  bytes < 1_000_000 ? `${bytes.toLocaleString("en-US")} bytes` : `${(bytes / 1_000_000).toFixed(1)} MB`
-
-/** Hashes the newest file that is chosen or dropped in a place, and abandons an unfinished older one. */
-const accept = (
-  place: HTMLElement,
-  dropped: HTMLElement,
-  use: (hashed: Hashed, said: HTMLElement) => void | Promise<void>,
-) => {
-  const input = one("[data-file]", HTMLInputElement, place)
+/** Hashes the newest file that is chosen or dropped in a place. */
+const accept = (place: HTMLElement, dropped: HTMLElement, use: (file: File, hash: string) => ReadonlyArray<Node>) => {
   const said = one("[data-file-said]", HTMLElement, place)
   let newest: File | undefined
   const take = async (file: File) => {
     newest = file
-    const bar = make("progress", { max: String(Math.max(1, file.size)), "aria-label": `Hashing ${file.name}` })
-    said.replaceChildren(make("p", {}, `Hashing ${file.name}, ${sizeOf(file.size)}. `, bar))
-    try {
-      const { hashFile } = await parts.file()
-      const hash = hexOf(await hashFile(file, (bytes) => (bar.value = bytes)))
-      if (file === newest) await use({ file, hash }, said)
-    } catch (error) {
-      if (file !== newest) return
-      const words = error instanceof DOMException ? "The browser cannot read this file." : sentenceOf(error, pageFailed)
-      said.replaceChildren(verdict("broken", "Not hashed.", words))
-    }
+    said.replaceChildren(verdict("waits", `Hashing ${file.name}.`))
+    const hash = await file.arrayBuffer().then(sha256, () => undefined)
+    if (file !== newest) return
+    said.replaceChildren(
+      ...(hash === undefined
+        ? [verdict("broken", "Not hashed.", "The browser cannot read this file.")]
+        : use(file, hash)),
+    )
   }
-  hearFiles(input, dropped, (file) => void take(file))
-  return () => {
-    newest = undefined
-    input.value = ""
-    said.replaceChildren()
-  }
+  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, (file) => void take(file))
+  return said
 }
 
 /** The form sends the hash instead of sealed words. */
 const sealFile = (place: HTMLElement) => {
-  const form = place.closest("form")
-  if (form === null) return
-  const field = one("[data-file-hash]", HTMLInputElement, place)
+  const form = one("form:has([data-file-sealed])", HTMLFormElement)
   const words = one("[data-seal]", HTMLTextAreaElement, form)
-  const kind = one('[data-body="kind"]', HTMLSelectElement, form)
   const asFile = (hash: string) => {
-    field.value = hash
+    one("[data-file-hash]", HTMLInputElement, place).value = hash
+    one('[data-body="kind"]', HTMLSelectElement, form).value = hash === "" ? "intention" : "hash"
     words.disabled = hash !== ""
-    kind.value = hash === "" ? "intention" : "hash"
   }
-  const forget = accept(place, form, ({ file, hash }, said) => {
+  const said = accept(place, form, (file, hash) => {
     asFile(hash)
-    said.replaceChildren(
-      verdict("holds", "Hashed.", `Keep ${file.name} unchanged. Its fingerprint: `),
-      make("p", {}, longCode(hash)),
-      make(
-        "p",
-        { class: "doors" },
-        button("Use words instead", () => {
-          forget()
-          asFile("")
-          words.focus()
-        }),
-      ),
-    )
+    return [
+      verdict("holds", "Hashed.", `Keep ${file.name} unchanged. Its fingerprint: `, longCode(hash)),
+      button("Use words instead", () => {
+        one("[data-file]", HTMLInputElement, place).value = ""
+        said.replaceChildren()
+        asFile("")
+        words.focus()
+      }),
+    ]
   })
 }
 
-const checkFile = (place: HTMLElement) => {
-  const recorded = place.dataset["fileCheck"]
-  accept(place, place, ({ file, hash }, said) =>
-    said.replaceChildren(
-      hash === recorded
-        ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
-        : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, longCode(hash)),
-    ),
-  )
-}
+const checkFile = (place: HTMLElement) =>
+  accept(place, place, (file, hash) => [
+    hash === place.dataset["fileCheck"]
+      ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
+      : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, longCode(hash)),
+  ])
 
 export const start = () => {
-  for (const place of all("[data-file-sealed]", HTMLElement)) sealFile(place)
-  for (const place of all("[data-file-check]", HTMLElement)) checkFile(place)
+  all("[data-file-sealed]", HTMLElement).forEach(sealFile)
+  all("[data-file-check]", HTMLElement).forEach(checkFile)
 }

@@ -1,24 +1,22 @@
 /** Shows salt and words to their owner to keep: there is no other copy, and they cannot be recreated. */
-import { change, held, type Keepsake, lasts } from "./box.ts"
 import { copyFrom } from "../page/copy.ts"
 import { button, make } from "../page/dom.ts"
+import { change, held, type Keepsake, lasts } from "./box.ts"
 
 /** New ones on this page that their owner has neither saved nor copied. */
 const unsaved = new Set<string>()
 
-const hinder = (event: BeforeUnloadEvent) => event.preventDefault()
-
-const warn = () => {
-  if (unsaved.size === 0) removeEventListener("beforeunload", hinder)
-  else addEventListener("beforeunload", hinder)
-}
+addEventListener("beforeunload", (event) => unsaved.size > 0 && event.preventDefault())
 
 const notes = (commitment: string, saved: boolean): ReadonlyArray<Node | string> => {
   const mine = make("a", { href: "/v2/mine#box" }, "My acts")
   if (saved) return [make("b", {}, "Saved."), " Keep the file where you will find it. ", mine, " restores it."]
-  return lasts(commitment)
-    ? [make("b", {}, "Not saved yet."), " Only this browser has them, under ", mine, ", until its data is cleared."]
-    : [make("b", {}, "Not saved yet."), " This browser saves nothing: they are lost when you leave this page."]
+  return [
+    make("b", {}, "Not saved yet."),
+    ...(lasts(commitment)
+      ? [" Only this browser has them, under ", mine, ", until its data is cleared."]
+      : [" This browser saves nothing: they are lost when you leave this page."]),
+  ]
 }
 
 /** A link that saves a text as a file. */
@@ -30,27 +28,25 @@ export const saving = (text: string, name: string, label: string, done: () => vo
 }
 
 /** A `fresh` keepsake asks for confirmation when its owner leaves before saving or copying it. */
-export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () => void = () => {}): HTMLElement => {
+export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done = () => {}): HTMLElement => {
   const { commitment, salt, words } = kept
   const text = JSON.stringify({ salt, words, commitment }, null, 2)
   const code = make("code", {}, text)
   const note = make("p", { class: "keepsake__note", role: "status" })
-  const showState = () => {
-    const saved = held(commitment)?.saved === true
+  const show = (saved: boolean) => {
     if (saved) unsaved.delete(commitment)
-    warn()
-    note.classList.toggle("keepsake__note--saved", saved)
+    note.classList.toggle("verdict--holds", saved)
     note.replaceChildren(...notes(commitment, saved))
   }
   const save = () => {
     change(commitment, { saved: true })
-    showState()
+    show(held(commitment)?.saved === true)
     done()
   }
   const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
-  const file = saving(text, `${name}.json`, "Save as a file", save)
-  if (fresh && held(commitment)?.saved !== true) unsaved.add(commitment)
-  showState()
+  const isSaved = held(commitment)?.saved === true
+  if (fresh && !isSaved) unsaved.add(commitment)
+  show(isSaved)
   return make(
     "div",
     { class: "keepsake" },
@@ -61,7 +57,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
       " Only you have the salt and the words. Without both, nothing can be proved.",
     ),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
-    make("p", { class: "doors" }, file, copy),
+    make("p", { class: "doors" }, saving(text, `${name}.json`, "Save as a file", save), copy),
     note,
   )
 }
