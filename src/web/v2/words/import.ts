@@ -40,8 +40,9 @@ const fitting = async <Entry>(entries: ReadonlyArray<Entry>, wordsOf: (entry: En
 /** Reads one keepsake, a list of them, or an exported box. */
 const read = async (file: File): Promise<Imported> => {
   const value = file.size > largest ? undefined : parsed(await file.text())
-  const listed = Array.isArray(value) ? value : (part(value, "words") ?? [value])
-  const [words, signed] = [listIn(listed, readHeld), listIn(part(value, "purchases"), readSigned)]
+  const listed = Array.isArray(value) ? value : part(value, "words")
+  const words = listIn(Array.isArray(listed) ? listed : [value], readHeld)
+  const signed = listIn(part(value, "purchases"), readSigned)
   if (words.length + signed.length === 0) throw new AnswerError("This is not a file of sealed words.")
   if (!canHash()) throw new AnswerError(cannotHash)
   const entries = await fitting(words, (entry) => entry)

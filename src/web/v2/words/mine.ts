@@ -3,6 +3,7 @@ import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { browser } from "../page/store.ts"
 import { pending } from "../pay/purchase.ts"
+import { follow } from "../pay/status.ts"
 import { accountOf, found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
@@ -82,7 +83,7 @@ const box = (place: HTMLElement) => {
     ({ entries, purchases, refused }) => {
       show()
       // Each is shown with its steps above.
-      for (const purchase of purchases) void import("../pay/status.ts").then(({ follow }) => follow(purchase))
+      purchases.forEach(follow)
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
