@@ -115,7 +115,9 @@ guide(
       const forged = signer.note({ origin, size: 2, root: new Uint8Array(32).fill(7), extensions: [] })
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: forged, contentType: "text/plain" }))
       await reads(/The chain does not hold\./u)
-      await lines(page).getByText("Log: broken. It signed a checkpoint over 2 stones, and its root is not that of these links.").waitFor()
+      await lines(page)
+        .getByText("Log: broken. It signed a checkpoint over 2 stones, and its root is not that of these links.")
+        .waitFor()
       await page.unroute("**/log/checkpoint")
 
       await serve(
