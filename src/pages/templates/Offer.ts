@@ -8,7 +8,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { faucet, type Surroundings } from "./Layout.ts"
 import { sample } from "./Prose.ts"
 
-/** What happens to words, for newcomers. */
+/** Explains salt and commitment to newcomers. */
 export const sealing = html`Your words are locked with a random code, the salt. Without the salt, a reader could try
 guesses. Only a fingerprint of both is published, the commitment: 64 digits that show nothing. Show words and salt
 later, and anyone can see that they match.`
