@@ -79,12 +79,16 @@ export const configOf = Effect.fnUntraced(function* (
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
   Layer.effect(AppConfig, configOf(change, server))
 
-/** A server in this process with this configuration; another contract and its acts may be served. */
-export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.Site) =>
+/** A server in this process with this configuration and more routes; another contract and its acts may be served. */
+export const served = <R, E, R2>(
+  config: Layer.Layer<AppConfig, unknown, R>,
+  routes: Layer.Layer<never, E, R2>,
+  house?: Server.Site,
+) =>
   Layer.effect(
     TestServer,
     Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
-  ).pipe(Layer.provideMerge(Server.layer(Layer.empty, house)), Layer.provideMerge(config))
+  ).pipe(Layer.provideMerge(Server.layer(routes, house)), Layer.provideMerge(config))
 
 /** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
 export const world = (
@@ -93,7 +97,7 @@ export const world = (
   server?: Partial<ServerConfig>,
 ): Layer.Layer<TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
-    served(config(change, server), house).pipe(
+    served(config(change, server), Layer.empty, house).pipe(
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),

@@ -9,20 +9,14 @@ import type { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { seal } from "../../../src/altar/Hashes.ts"
 import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
-import * as Server from "../../../src/server/Server.ts"
 import { Browser, journeys } from "./Browser.ts"
 import { database, sql } from "../Database.ts"
 import { today } from "../Clock.ts"
 import { until } from "../Eventually.ts"
-import { ask, configOf, newCommitment, newPayer, pay, post, TestServer } from "../Fixture.ts"
+import { ask, bought, configOf, newCommitment, post, served, TestServer } from "../Fixture.ts"
 import { chain } from "../Chain.ts"
 
 type Parts = TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
-
-const world = Layer.effect(
-  TestServer,
-  Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
-)
 
 /** A server with the sandbox's own routes, as `npm start` has them. */
 export const sandbox = (
@@ -31,9 +25,7 @@ export const sandbox = (
   terms: Partial<PaymentsConfig["terms"]> = {},
 ): Layer.Layer<Parts> =>
   Layer.orDie(
-    world.pipe(
-      Layer.provideMerge(Server.layer(Sandbox.routes)),
-      Layer.provideMerge(Layer.effect(AppConfig, configOf(payments, change, terms))),
+    served(Layer.effect(AppConfig, configOf(payments, change, terms)), Sandbox.routes).pipe(
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),
@@ -55,18 +47,9 @@ export const guide = (
     tests(it)
   })
 
-interface CreatedAct {
-  readonly id: string
-}
-
 /** One settled act of another buyer; its record. */
-export const createAct = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* TestServer
-  const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
-  if (answer.status !== 201) return yield* Effect.die(answer.text)
-  const { record }: { record: CreatedAct } = JSON.parse(answer.text)
-  return record
-})
+export const createAct = (path: string, body: object) =>
+  Effect.map(bought(path, body), ({ record }): { readonly id: string } => record)
 
 /** A stone that the log covers; its record. */
 export const loggedStone = Effect.fnUntraced(function* (body: object = { commitment: newCommitment() }) {

@@ -74,7 +74,7 @@ export const proxiedServer = (
     const change = yield* selling(settledBy, patience, sweepEvery, limits)
     return yield* configOf({ ...change, ...more }, { databaseUrl: yield* databaseUrl, ...server })
   })
-  return Layer.orDie(served(Layer.effect(AppConfig, config)).pipe(Layer.provideMerge(stage)))
+  return Layer.orDie(served(Layer.effect(AppConfig, config), Layer.empty).pipe(Layer.provideMerge(stage)))
 }
 
 /** The URLs of so many further servers behind the same name, proxies and database. */

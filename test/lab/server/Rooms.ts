@@ -14,10 +14,10 @@ export const rooms = (
   change: Partial<ServerConfig> = {},
 ): Layer.Layer<TestServer | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
-    served(Layer.effect(AppConfig, serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change }))).pipe(
-      Layer.provideMerge(sql),
-      Layer.provideMerge(database),
-    ),
+    served(
+      Layer.effect(AppConfig, serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change })),
+      Layer.empty,
+    ).pipe(Layer.provideMerge(sql), Layer.provideMerge(database)),
   )
 
 let last = 0
