@@ -26,6 +26,8 @@ interface Segment {
   readonly next: number | null
 }
 
+type Change = (segment: Segment) => object
+
 /** The whole chain with some links changed, and every hash computed again so that it fits. */
 const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
   let before = genesis
@@ -77,6 +79,14 @@ const stones = Effect.fnUntraced(function* (atLeast: number) {
   }
   return (yield* read).entries
 })
+
+/** The chain's answers with some members changed. */
+const answers = (page: Page, change: Change) =>
+  page.route("**/api/witness/chain?*", async (route) => {
+    const response = await route.fetch()
+    const segment: Segment = await response.json()
+    await route.fulfill({ response, json: { ...segment, ...change(segment) } })
+  })
 
 /** Three stones in the log, of which the newest is revealed. */
 const logged = Effect.gen(function* () {
@@ -131,7 +141,43 @@ guide(
   { log: { ...signing, checkpointFile: Option.none() } },
 )
 
+const changed: ReadonlyArray<readonly [words: RegExp, change: Change]> = [
+  [
+    /^✗\s*The chain does not hold\./u,
+    ({ entries }) => ({
+      entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
+    }),
+  ],
+  [/^✗/u, ({ entries }) => ({ entries: entries.filter(({ sequence }) => sequence !== 2) })],
+  [/^✗/u, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } })],
+  [/^\?\s*Not checked\./u, () => ({ head: { sequence: "x", chainHash: "e".repeat(64) } })],
+]
+
 guide("the chain of stones", (it) => {
+  it("is red when a link, a stone or the head was changed, and not checked when unreadable", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page, url } = await visit("/v2/witness")
+    for (const [words, change] of changed) {
+      // The document does not judge these answers: no server of ours gives them.
+      const stranger = await page.context().newPage()
+      await answers(stranger, change)
+      await stranger.goto(`${url}/v2/witness`)
+      await stranger.evaluate(() => localStorage.clear())
+      await check(stranger)
+      await ended(stranger)
+      assert.match(await said(stranger).innerText(), words)
+      if (words.source.includes("does not hold")) {
+        assert.strictEqual(await stranger.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
+        assert.strictEqual(await stranger.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
+        assert.match(await stranger.locator(".checks > li").first().innerText(), /^✗\s*Stone [23]: broken\./u)
+      }
+      await stranger.close()
+    }
+    await page.route("**/api/witness/chain?*", (route) => route.abort())
+    await check(page)
+    await said(page).getByText("The altar does not answer").waitFor()
+  })
+
   it("with forged and consistent hashes turns the page red, which names the stone", async ({ visit, run }) => {
     const honest = await run(stones(3))
     const [first, second] = honest

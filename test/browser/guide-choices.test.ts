@@ -1,7 +1,10 @@
-/** A page says where to go on: where nothing is chosen, a wallet refuses, or a limit is reached. */
+/** A page says where to go on: where nothing is chosen, a wallet refuses, a limit is reached, or a stone is revealed. */
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
-import { guide } from "../lab/browser/Guide.ts"
+import { seal } from "../../src/altar/Hashes.ts"
+import { createAct, createActs, guide } from "../lab/browser/Guide.ts"
+import { isFocused } from "../lab/browser/GuidePage.ts"
+import { ask, newCommitment } from "../lab/Fixture.ts"
 
 /** The page as a server writes it that takes real money. */
 const takeRealMoney = (page: Page) =>
@@ -70,5 +73,74 @@ guide("a buyer", (it) => {
     await wait.waitFor()
     assert.isTrue(await wait.isDisabled())
     await page.getByRole("button", { name: "Try again", exact: true }).waitFor()
+  })
+})
+
+guide("a stone's page", (it) => {
+  it("puts revealed words in the form's place, and is then titled and shared by them", async ({ run, visit, url }) => {
+    const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
+    const { id } = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
+    const { page } = await visit(`/witness/${id}`)
+    await page.getByText("Check these words, or reveal them to everyone").click()
+    await page.locator("#check-salt").fill(salt)
+    await page.locator("#check-words").fill(words)
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.locator("blockquote.words", { hasText: words }).waitFor()
+    assert.isTrue(await isFocused(page, "blockquote.words"))
+    assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
+    assert.strictEqual(await page.locator("#share-address").count(), 1)
+    await page.goto(`${url}/witness/${id}`)
+    assert.include(await page.title(), words)
+    assert.include((await page.locator('meta[property="og:title"]').getAttribute("content")) ?? "", words)
+    assert.include(await page.locator("h1").innerText(), words)
+  })
+})
+
+guide("a phone", (it) => {
+  it("shows all eight links, the money once, why one would seal words, and the catalog's texts", async ({
+    run,
+    visit,
+  }) => {
+    await run(createActs)
+    await run(createAct("/api/witness", { commitment: newCommitment() }))
+    const { page, url } = await visit("/v2/", { viewport: { width: 360, height: 740 } })
+    const links = page.getByRole("navigation", { name: "Site" }).getByRole("link")
+    assert.strictEqual(await links.count(), 8)
+    for (const link of await links.all()) {
+      const isWhole = await link.evaluate((one) => {
+        const { left, right } = one.getBoundingClientRect()
+        return left >= 0 && right <= innerWidth && one.scrollWidth <= one.clientWidth + 1
+      })
+      assert.isTrue(isWhole, await link.innerText())
+    }
+    const body = await page.locator("body").innerText()
+    assert.strictEqual(body.match(/play money/giu)?.length, 1)
+    for (const use of ["Call an election.", "Date an idea.", "Bind an agent."]) assert.include(body, use)
+    await page.goto(`${url}/v2/catalog`)
+    assert.isTrue(await page.locator("#river-clay").getByText("A fistful of clay").isVisible())
+    const summary = page.locator("#river-clay .fold > summary")
+    await summary.scrollIntoViewIfNeeded()
+    const place = await summary.boundingBox()
+    await summary.click()
+    assert.deepStrictEqual(await summary.boundingBox(), place)
+  })
+})
+
+/** Sentences that readers stumbled over, as they are said now. */
+const sentences: ReadonlyArray<readonly [path: string, sentence: string]> = [
+  ["/v2/stone", "Nobody can backdate a stone."],
+  ["/v2/stone", "Words you seal are saved in this browser before you pay."],
+  ["/v2/stone", "It is not notarized and does not prove who wrote the words."],
+  ["/v2/candles", "No candles yet. Yours appears here at once."],
+  ["/v2/mine", "Use my wallet"],
+  ["/v2/spirits/slate-lynx", "Previous"],
+]
+
+guide("the guide", (it) => {
+  it("says in plain English what its readers stumbled over", async ({ run, url }) => {
+    for (const [path, sentence] of sentences) {
+      const { text } = await run(ask(`${url}${path}`))
+      assert.include(text.replaceAll(/\s+/gu, " "), sentence, path)
+    }
   })
 })

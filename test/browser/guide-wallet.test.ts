@@ -8,7 +8,7 @@ import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { kept, stepsOf, watch } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 interface Call {
   readonly method: string
@@ -163,5 +163,29 @@ guide("a browser wallet", (it) => {
       assert.deepStrictEqual(signed(requests), [], words)
       assert.deepStrictEqual(await kept(page), [], words)
     }
+  })
+
+  it("without enough money is refused by the altar, and nothing is charged", async ({ visit }) => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    const visitor = await visit("/v2/spirits/dune-pangolin")
+    const { page } = visitor
+    await install(visitor, async (call) => {
+      if (call.method === "eth_requestAccounts") return [account.address]
+      return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
+    })
+    const form = page.getByRole("form", { name: "Leave the prayer" })
+    await take(form)
+    await form.getByRole("button", { name: "Leave the prayer for" }).click()
+    await form.getByText("Not done.").waitFor()
+    const said = await form.locator("[data-progress]").innerText()
+    assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)
+    assert.notInclude(said, "Nothing was charged.")
+    assert.match(
+      await stepsOf(form),
+      /^Done: .* Done: Signed\. .* Stopped: The altar refused the payment, so there is no act\.$/u,
+    )
+    // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
+    const slots = await kept(page)
+    assertEach(slots, (key) => key.replace(/:[^:]*$/u, ""), ["altar:words"])
   })
 })

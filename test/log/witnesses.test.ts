@@ -18,11 +18,14 @@ import {
   logWorld,
   newest,
   publish,
+  resume,
   server,
   sharedMemory,
   signer,
   signing,
+  stopReason,
   stored,
+  takeAway,
 } from "../lab/log/LogFixture.ts"
 import { type Cosigner, cosignerOf, ownWitness } from "../lab/log/Witness.ts"
 import { policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
@@ -168,6 +171,42 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
           assert.isTrue(note.startsWith(bare))
         }),
       )
+    }),
+  )
+
+  it.effect("tell a server without memory what they signed before it signs, and stop a restored backup", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* forget
+      const published = Effect.andThen(Effect.andThen(grow(5), publish), newest)
+      const { note: held, size } = yield* Effect.provide(published, server(256))
+      const left = yield* takeAway(3)
+      yield* forget
+      const witness = yield* strangeWitness(
+        "asked.example/w",
+        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
+      )
+      yield* withWitnesses(
+        [witness],
+        Effect.gen(function* () {
+          yield* integrateAll
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(
+            yield* stopReason,
+            new RegExp(
+              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+              "u",
+            ),
+          )
+          yield* resume
+          yield* grow(20)
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+        }),
+        { lastSigned: LastSigned.memory },
+      )
+      const signed = yield* sql`SELECT size FROM log_checkpoints`
+      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
+      yield* forget
     }),
   )
 

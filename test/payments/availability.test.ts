@@ -1,6 +1,6 @@
 /** While no payment is possible, no caller gets an offer or a fault. A facilitator that goes away afterwards loses nothing. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,7 +16,7 @@ import { until } from "../lab/Eventually.ts"
 import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
@@ -190,6 +190,31 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
 })
 
 describe.concurrent("after the claim, a facilitator that", () => {
+  it.live("accepts no connection received nothing, so the attempt ends at once", () =>
+    Effect.gen(function* () {
+      const { database, facilitator, purchase, url } = yield* signedFixture
+      const another = yield* Purchase.prepare(url)
+      // It leaves once its last word is believed, not when that is so old that it is asked again.
+      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
+      const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
+      const request = yield* Purchase.sendInto(intent, url, purchase)
+      yield* facilitator.leave
+      yield* database.calm
+      yield* intent.release
+      const answer = yield* Fiber.join(request)
+      assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
+      assert.match(
+        String(answer.json["message"]),
+        /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
+      )
+      assert.strictEqual(facilitator.asked(), 0)
+      assertRefused(yield* Purchase.send(url, another), "facilitator_unavailable", "5", notConfirmed)
+      yield* facilitator.comeBack
+      yield* becomes("/readyz", 200)
+      yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
+    }).pipe(Effect.provide(proxiedServer("facilitator"))),
+  )
+
   it.live("refused a payment, named its transaction or made no sense does not get it again", () =>
     Effect.gen(function* () {
       const { facilitator, url } = yield* paymentFixture

@@ -51,6 +51,20 @@ describe.concurrent("an attempt that was never paid", () => {
       yield* Purchase.failsNow(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
+
+  it.live("keeps the first verdict while the node is unreachable", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* unsent
+      yield* Purchase.passExpiry
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      rpc.arm("*", "status500")
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* rpc.calm
+      yield* Purchase.afterNextSweep(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
 })
 
 describe.concurrent("a final transaction that paid", () => {

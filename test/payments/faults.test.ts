@@ -65,6 +65,8 @@ const paidAtOnce = Effect.gen(function* () {
 describe.concurrent("a payment that the facilitator has broadcast", () => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["does not answer", "holdAfter"],
+    ["disconnects", "dropAfter"],
+    ["says that it is pending", "pendingAfter"],
     ["names a transaction that is not ours", "wrongHashAfter"],
     ["says that the payer has no money", "refuseAfter"],
   ]
@@ -83,6 +85,7 @@ describe.concurrent("a payment that the facilitator has broadcast", () => {
 
 describe.concurrent("a payment that the facilitator has not broadcast", () => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
+    ["returns garbage", "nonsenseBefore"],
     ["invents a success", "imagineBefore"],
     ["refuses a payer who could pay", "refuseBefore"],
   ]

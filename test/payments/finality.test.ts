@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Hex } from "viem"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { ask, read, TestServer } from "../lab/Fixture.ts"
+import { ask, Proxies, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Settled as SettledStore } from "../../src/payments/store/Due.ts"
@@ -200,4 +200,25 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
       }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds", "200 millis"))),
     )
   }
+
+  it.live("is charged once by a facilitator that lies or sends nothing", () =>
+    Effect.gen(function* () {
+      const { facilitator } = yield* Proxies
+      const bought = yield* buy
+      yield* replaced
+      yield* Purchase.mine(1)
+      for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
+        const told = facilitator.arm(lie)
+        yield* hasten
+        yield* told.arrived
+        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+      }
+      yield* facilitator.calm
+      yield* chargedAgain(bought)
+      yield* Purchase.mine(3)
+      yield* becomes(bought, "final")
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+      yield* assertKept(bought)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds", "200 millis"))),
+  )
 })

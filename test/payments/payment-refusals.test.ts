@@ -146,6 +146,27 @@ describe.concurrent("refused payments from one address", () => {
     }).pipe(Effect.provide(server)),
   )
 
+  it.live("do not include payments beyond a wallet's limit in flight", () =>
+    Effect.gen(function* () {
+      const address = "198.51.100.11"
+      const sell = yield* seller
+      const [regular, stranger] = [yield* newPayer(100n * Purchase.price), yield* newPayer()]
+      assert.strictEqual((yield* sell(regular, {}, from(address))).status, 201)
+      yield* Purchase.automine(false)
+      const answers = yield* Effect.forEach(Array.from({ length: 60 }), () => sell(regular, {}, from(address)), {
+        concurrency: "unbounded",
+      })
+      const beyond = answers.filter(({ status }) => status !== 202)
+      assert.strictEqual(beyond.length, 50)
+      for (const one of beyond) {
+        assertAnswer(one, 409, "reconcile_required")
+        assert.include(String(one.json["message"]), "The limit of this wallet is 10 now.")
+      }
+      const other = yield* sell(stranger, {}, from(address))
+      assert.strictEqual(other.status, 202, other.text)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "1 hour", {}, {}, { trustedProxies: loopback }))),
+  )
+
   it.live("are limited when they arrive all at once, too", () =>
     Effect.gen(function* () {
       const { answers } = yield* refusedBy("198.51.100.8", 300, 300)

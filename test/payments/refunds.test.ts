@@ -127,6 +127,31 @@ describe.concurrent("admin refunded", () => {
     }).pipe(Effect.provide(server)),
   )
 
+  it.live("records the refund of a failed attempt, and its key says so", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const { id, purchase, transaction } = yield* settled
+      // As if a lying node had made it fail, and its payment had been found afterwards.
+      yield* Refunds.note(purchase, transaction as `0x${string}`)
+      yield* sql`
+      UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', payment = payment - 'transaction'
+      WHERE id = ${id}::uuid`
+      // As if it had been judged before the attempt claimed it.
+      yield* sql`UPDATE payment_strays SET attempt = NULL`
+      const noted = yield* Purchase.reconcile(url, purchase)
+      assert.include(String(noted.json["message"]), "is recorded for the operator")
+      const back = yield* repay(purchase.payer.address)
+      yield* Purchase.mine(3)
+      const done = yield* refunded(id, back)
+      assert.strictEqual(done.code, 0, done.stderr)
+      const told = yield* Purchase.reconcile(url, purchase)
+      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"])
+      assert.deepInclude(told.json["refund"], { transaction: back, attempt: id })
+      assert.include(String(told.json["message"]), `were refunded to ${purchase.payer.address.toLowerCase()}`)
+    }).pipe(Effect.provide(server)),
+  )
+
   it.live("refuses an act whose payment was orphaned, since its payer was not charged", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

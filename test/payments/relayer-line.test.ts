@@ -3,9 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { keccak256, parseTransaction } from "viem"
 import { SqlClient } from "effect/sql"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { eventually, prepareMany, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
+import { agreeing, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
@@ -112,6 +113,23 @@ describe.concurrent("more gas at risk than the limit", () => {
     }).pipe(Effect.provide(cautious)),
   )
 
+  it.live("is the sum of all servers with one key", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const servers = [url, ...(yield* neighbours(1, "relayer", { gasAtRisk: 300_000 }))]
+      const unknown = yield* prepareMany(url, 8)
+      yield* Purchase.automine(false)
+      yield* Effect.forEach(unknown, (one, index) => Purchase.send(servers[index % 2] ?? url, one), {
+        concurrency: "unbounded",
+      })
+      const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
+      assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
+      yield* mine
+      yield* settledInTheEnd(url, unknown)
+    }).pipe(Effect.provide(cautious)),
+  )
+
   it.live("counts a wallet with code although it has paid here", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
@@ -170,5 +188,29 @@ describe.concurrent("a transaction that its node forgets", () => {
       const { transaction } = yield* Purchase.assertSettled(url, purchase)
       assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+})
+
+describe.concurrent("a payment whose transaction is final and did not pay", () => {
+  it.live("fails before its authorization expires, although the wallet has money again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { rpc } = yield* Proxies
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const bought = yield* Purchase.sendInto(trap, url, purchase)
+      yield* empty(purchase.payer)
+      yield* trap.release
+      Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+      assert.isEmpty(yield* doubts, "its block is not final yet")
+      yield* Purchase.mine(3)
+      yield* Purchase.secondInquiry(url, purchase)
+      assert.strictEqual(yield* relayed, 1)
+      yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 })

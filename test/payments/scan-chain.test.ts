@@ -11,7 +11,7 @@ import { database, sql } from "../lab/Database.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
 import { sign } from "../lab/buyer/Payment.ts"
-import { mine, price } from "../lab/buyer/Purchase.ts"
+import { mine, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 
 /** A scanner whose questions pass a proxy, and the rows it has found. */
@@ -76,19 +76,60 @@ describe.concurrent("the scan of a real chain", () => {
     }).pipe(Effect.provide(fixture)),
   )
 
-  it.live("reads what a node with small ranges has, and nothing of one that limits its questions", () =>
+  it.live("follows a reorganisation", () =>
+    Effect.gen(function* () {
+      const { found, scan } = yield* scene
+      yield* mine(3)
+      yield* paid
+      yield* mine(1)
+      yield* scan
+      assert.strictEqual((yield* found).length, 1)
+      yield* reorganise(2)
+      yield* mine(2)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [])
+      const again = yield* paid
+      yield* mine(4)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [{ ...again, isFinal: true }])
+    }).pipe(Effect.provide(fixture)),
+  )
+
+  it.live("reads a node that takes ten blocks at once, and one that forgot its logs before", () =>
+    Effect.gen(function* () {
+      const { found, rpc, scan } = yield* scene
+      yield* mine(40)
+      const one = yield* paid
+      yield* mine(1)
+      rpc.behave(() => ({ forgets: ["logs"] }))
+      yield* scan
+      assert.deepStrictEqual(yield* found, [])
+      rpc.behave(() => ({ logRange: 10 }))
+      yield* mine(3)
+      yield* scan
+      assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
+      yield* mine(40)
+      const other = yield* paid
+      yield* mine(4)
+      yield* scan
+      assert.deepStrictEqual(
+        yield* found,
+        [one, other].map((each) => ({ ...each, isFinal: true })),
+      )
+    }).pipe(Effect.provide(fixture)),
+  )
+
+  it.live("stays as it is with a node that limits its questions", () =>
     Effect.gen(function* () {
       const { found, rpc, scan } = yield* scene
       yield* mine(3)
       yield* scan
-      yield* mine(40)
       const one = yield* paid
       yield* mine(4)
       rpc.arm("eth_getLogs", "rateLimit")
       yield* Effect.flip(scan)
       assert.deepStrictEqual(yield* found, [])
       yield* rpc.calm
-      rpc.behave(() => ({ logRange: 10 }))
       yield* scan
       assert.deepStrictEqual(yield* found, [{ ...one, isFinal: true }])
     }).pipe(Effect.provide(fixture)),

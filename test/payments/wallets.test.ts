@@ -117,6 +117,17 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
+  it.live("counts against no wallet where another submitter was faster and it paid", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, url } = yield* signedFixture
+      const forgotten = Effect.sync(() => rpc.behave(() => ({ forgets: ["logs"] })))
+      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), forgotten)))
+      yield* rpc.calm
+      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      assert.isFalse(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
   it.live("counts against no wallet that paid by another submitter, although a node is behind that block", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* signedFixture
