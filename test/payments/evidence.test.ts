@@ -235,6 +235,19 @@ describe("a search for logs", () => {
     }),
   )
 
+  it.effect("is not narrowed by a time without any answer", () =>
+    Effect.gen(function* () {
+      const search = logSearch<string>(() => true)
+      const { ask, asked, state } = provider([])
+      state.most = 0n
+      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+      asked.length = 0
+      state.most = 100_000n
+      yield* search(ask, whole, false)
+      assert.isBelow(asked.length, 25)
+    }),
+  )
+
   it.effect("does not halve a range that was refused for another reason", () =>
     Effect.gen(function* () {
       const search = logSearch<string>((error) => error !== "too wide")

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
+import { refundExample } from "../../schema/payments/Refund.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
@@ -70,6 +71,20 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
         const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
         assert.include(page.text, `${stone.id}.receipt.json`)
+      }),
+    )
+
+    it.effect("of a refunded act names the refund", () =>
+      Effect.gen(function* () {
+        const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+        const sql = yield* SqlClient.SqlClient
+        const shown = { ...refundExample, attempt: id }
+        yield* sql`INSERT INTO payment_refunds (payment, transaction, attempt, shown)
+        VALUES (${id}, ${shown.transaction}, ${id}::uuid, ${JSON.stringify(shown)})`
+        const { json, text } = yield* ask(file)
+        assert.isTrue(isFile(json), text)
+        assert.deepStrictEqual(json["refund"], shown)
+        assert.deepInclude(yield* states(text), { signature: "holds", record: "holds" })
       }),
     )
 
