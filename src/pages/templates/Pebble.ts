@@ -1,9 +1,8 @@
-/** Draws a stone from its commitment, whose digits select figure, rock, grain, bands and one mark. */
-import { Html, html } from "../../platform/Html.ts"
-import { type Digits, grainOf, type Rock } from "./PebbleGrain.ts"
-import { markOn, marks } from "./PebbleMarks.ts"
+/** Draws a stone from its commitment, whose digits select figure, rock, bands and one mark. */
+import { Html } from "../../platform/Html.ts"
+import { type Digits, grains, type Ground, marks, path, type Rock } from "./PebbleGrain.ts"
 
-/** A named rock: its colour, a darker and a lighter one. */
+/** Each has its colour, a darker and a lighter one. */
 const rocks: readonly [Rock, ...ReadonlyArray<Rock>] = [
   { name: "slate", body: "#7b8b9c", dark: "#506072", light: "#b4c2cf" },
   { name: "basalt", body: "#615f66", dark: "#3c3a41", light: "#8f8c95" },
@@ -59,7 +58,7 @@ const figures: readonly [Figure, ...ReadonlyArray<Figure>] = [
 const figureOf = (digit: Digits): Figure => pick(figures, digit(14))
 
 const corners = 12
-const ground = 88
+const bottom = 88
 
 /** A closed smooth line through the corners (Catmull-Rom as cubic curves), standing on the ground. */
 const outline = (digit: Digits): string => {
@@ -72,7 +71,7 @@ const outline = (digit: Digits): string => {
     return [x * Math.cos(tilt) - y * Math.sin(tilt), x * Math.sin(tilt) + y * Math.cos(tilt)] as const
   })
   const lowest = Math.max(...raw.map(([, y]) => y))
-  const points = raw.map(([x, y]) => [50 + x, y + ground - lowest] as const)
+  const points = raw.map(([x, y]) => [50 + x, y + bottom - lowest] as const)
   const at = (index: number) => points[(index + corners) % corners] ?? ([50, 50] as const)
   // The control points of a corner are symmetric, so SVG's `S` needs only one of them.
   const lean = (index: number, way: 1 | -1) => {
@@ -86,26 +85,16 @@ const outline = (digit: Digits): string => {
   return `M${spot(0)}${curves.join("")}Z`
 }
 
-/** The vertical middle of a figure that stands on the ground. */
-const middleOf = (digit: Digits) => round(ground - figureOf(digit).high)
-
 const strata = (digit: Digits, colour: string, middle: number) => {
   const number = bandsOf(digit)
   const line = Array.from({ length: number }, (_, index) => {
     const height = round(middle + (index - (number - 1) / 2) * (12 + 4 * digit(16)) + 6 * (digit(17 + index) - 0.5))
-    const bend = round(10 * (digit(20 + index) - 0.5))
-    return `M-20 ${height}q35 ${bend} 70 0t70 0`
+    return `M-20 ${height}q35 ${round(10 * (digit(20 + index) - 0.5))} 70 0t70 0`
   }).join("")
+  const turn = Math.round(70 * digit(15) - 35)
   return number === 0
     ? ""
-    : html`<path
-        d="${line}"
-        transform="rotate(${Math.round(70 * digit(15) - 35)} 50 ${middle})"
-        fill="none"
-        stroke="${colour}"
-        stroke-width="${round(3.5 + 3 * digit(23))}"
-        opacity=".62"
-      />`
+    : `<g transform="rotate(${turn} 50 ${middle})">${path(line, colour, round(3.5 + 3 * digit(23)), 0.62)}</g>`
 }
 
 const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
@@ -113,60 +102,32 @@ const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
 /** The pebble in words, as a searching reader would put them. */
 export const pebbleWords = (commitment: string): string => {
   const digit = digitsOf(commitment)
-  const mark = markOf(digit)
-  const bands = bandsOf(digit)
-  const banded = bands === 0 ? [] : [bands === 1 ? "one band" : `${bands === 2 ? "two" : "three"} bands`]
-  const has = [...banded, ...(mark === "plain" ? [] : [mark])]
+  const bands = ["", "one band", "two bands", "three bands"][bandsOf(digit)] ?? ""
+  const has = [bands, markOf(digit).name].filter((part) => part !== "")
   const stone = `${figureOf(digit).name} ${rockOf(digit).name}`
-  return has.length === 0
-    ? `${article(stone)} plain ${stone}`.replace(/^an plain/u, "a plain")
-    : `${article(stone)} ${stone} with ${has.join(" and ")}`
+  return has.length === 0 ? `a plain ${stone}` : `${article(stone)} ${stone} with ${has.join(" and ")}`
 }
-
-/** Joins lines to keep the page short. */
-const packed = ({ text }: Html) => new Html(text.replaceAll(/\s*\n\s*/gu, " "))
 
 /** The whole drawing, or only the parts that are visible at the size of a letter. */
 type Detail = "whole" | "small"
-
-const nameOf = (commitment: string, place: string) => `${place}-${commitment.slice(0, 16)}`
 
 /** `place` distinguishes two drawings of one stone on a page. */
 export const pebble = (commitment: string, place = "stone", detail: Detail = "whole"): Html => {
   const digit = digitsOf(commitment)
   const rock = rockOf(digit)
   const { foot, high, wide } = figureOf(digit)
-  const middle = middleOf(digit)
-  const id = nameOf(commitment, place)
-  const mark = markOn(markOf(digit), rock, digit, middle)
+  const middle = round(bottom - high)
+  const id = `${place}-${commitment.slice(0, 16)}`
+  const ground: Ground = { rock, digit, middle, outline: `#${id}` }
   const bands = strata(digit, digit(31) < 0.5 ? rock.dark : rock.light, middle)
+  const mark = markOf(digit).draw(ground)
+  const shade = `<use href="#${id}" stroke="${rock.dark}" stroke-width="12" opacity=".5" transform="translate(-3-5)"/>`
+  const gleam = `M${round(50 - wide * 0.62)} ${round(middle - high * 0.3)}q${round(wide * 0.2)} ${round(-high * 0.4)} ${round(wide * 0.66)} ${round(-high * 0.43)}`
   const inside =
     detail === "small"
-      ? html`${bands}${mark}`
-      : html`${grainOf(rock, digit, `#${id}`, middle)}${bands}<use
-            href="#${id}"
-            fill="none"
-            stroke="${rock.dark}"
-            stroke-width="12"
-            opacity=".5"
-            transform="translate(-3-5)"
-          />${mark}<path
-            d="M${round(50 - wide * 0.62)} ${round(middle - high * 0.3)}q${round(wide * 0.2)} ${round(-high * 0.4)} ${round(wide * 0.66)} ${round(-high * 0.43)}"
-            fill="none"
-            stroke="#fff"
-            stroke-width="4"
-            stroke-linecap="round"
-            opacity=".5"
-          />`
-  return packed(
-    html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
-      <g>
-        <ellipse class="pebble__ground" cx="53" cy="${ground - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16" />
-        <clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}" /></clipPath>
-        <use class="pebble__body" href="#${id}" fill="${rock.body}" />
-        <g class="pebble__inside" clip-path="url(#${id}-in)">${inside}</g>
-        <use class="pebble__edge" href="#${id}" />
-      </g>
-    </svg>`,
+      ? `${bands}${mark}`
+      : `${grains[rock.name]?.(ground) ?? ""}${bands}${shade}${mark}${path(gleam, "#fff", 4, 0.5)}`
+  return new Html(
+    `<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false"><ellipse cx="53" cy="${bottom - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16"/><clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}"/></clipPath><use class="pebble__body" href="#${id}" fill="${rock.body}"/><g class="pebble__inside" clip-path="url(#${id}-in)" fill="none" stroke-linecap="round" stroke-linejoin="round">${inside}</g><use class="pebble__edge" href="#${id}"/></svg>`,
   )
 }
