@@ -1,9 +1,9 @@
 /** The database: its connection pool, its errors and its transactions. */
-import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import { log } from "./LogMessages.ts"
 import { DatabaseUnusable, unusable } from "./DatabaseSettings.ts"
+import * as Sessions from "./Sessions.ts"
 
 const names = new Map<string, string>()
 
@@ -40,9 +40,19 @@ const startupParameters = {
   timezone: "UTC",
 }
 
-/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
-export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
-  PgClient.layer({
+/**
+ * SQLSTATEs that may come from the state or settings of a session, and so last as long as it does: a read-only or broken
+ * transaction state (25), prepared statements (26), the schema (3F), names and rights (42) and a time limit (57014).
+ */
+const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
+
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. `onReplaced` gets the reason of a replacement. */
+export const layer = (
+  url: Redacted.Redacted<string>,
+  maxConnections = 16,
+  onReplaced: (reason: string) => Effect.Effect<void> = () => Effect.void,
+) =>
+  Sessions.layer({
     url,
     maxConnections,
     applicationName: "spirit-altar",
@@ -52,10 +62,9 @@ export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
     multiplex: true,
     // Detects a silently closed connection within 20 seconds, before the next query needs it.
     keepAlive: "10 seconds",
-    // A session keeps the settings of its start, such as read-only after a failover, so none lives longer.
-    connectionTTL: "20 seconds",
     transformResultNames: camel,
-    transformJson: false,
+    isUnfit,
+    onReplaced: (error) => onReplaced(reasonOf(error)),
   })
 
 /** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */
