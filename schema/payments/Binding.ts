@@ -22,7 +22,7 @@ export const RequestBindingExtension = Schema.Struct({
     "x402 extension: a payment may be bound to its request. Derive the nonce by the recipe and send `info: { version: 1, salt }`. A random nonce without the marker is as valid.",
 })
 
-/** The binding of a receipt. `bodySha256` is null while a text of the act is hidden, since it would confirm guesses. */
+/** The binding of a receipt, absent while a text of the act is hidden, since it would confirm guesses. */
 export const Binding = Schema.Struct({
   version: Schema.Literal(1),
   salt: BindingSalt,

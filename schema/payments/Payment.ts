@@ -200,7 +200,9 @@ export const Receipt = Schema.Struct({
   payTo: Address,
   settledAt: Timestamp,
   explorerUrl: Url,
-  binding: Schema.NullOr(Binding).annotate({ description: "Null for a payment with a random nonce." }),
+  binding: Schema.NullOr(Binding).annotate({
+    description: "Null for a payment with a random nonce, and while a text of the act is hidden.",
+  }),
   finality: Schema.optionalKey(Finality),
   currentTransaction: Schema.optionalKey(
     TransactionHash.annotateKey({

@@ -18,7 +18,7 @@ import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 import type { ActText } from "./ActText.ts"
-import { hiddenColumn, revealed, shownName, shownReceipt, shownRecord } from "./Hidden.ts"
+import { hiddenColumn, hiddenOfAct, revealed, shownName, shownReceipt, shownRecord } from "./Hidden.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -103,15 +103,16 @@ const priceOf = Schema.decodeUnknownEffect(Schema.Struct({ priceUsd: Schema.Stri
 const readText = Effect.fnUntraced(function* (found: unknown) {
   const row = yield* readAct(found)
   const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
+  const hidden = hiddenOfAct(row)
   const text = jsonOf<typeof Act.Type>({
     id: row.id,
     act: row.act,
     permalink: row.permalink,
-    agentName: shownName(row.agentName, row.hidden),
+    agentName: shownName(row.agentName, hidden),
     priceUsd,
     settledAt: row.settledAt,
-    receipt: new JsonText(JSON.stringify(currentReceipt(shownReceipt(row.receipt, row.hidden), row))),
-    record: new JsonText(shownRecord(row.record, row.hidden)),
+    receipt: new JsonText(JSON.stringify(currentReceipt(shownReceipt(row.receipt, hidden), row))),
+    record: new JsonText(shownRecord(row.record, hidden)),
     reveal: revealOf(row),
   })
   return { row, text }

@@ -42,6 +42,10 @@ export const revealedJson = (owner: string) =>
       .join(", "),
   )
 
+/** The hidden members of an act as it was bought. A reveal may have a name that the act has not. */
+export const hiddenOfAct = ({ agentName, hidden }: { readonly agentName: string | null; readonly hidden: Hidden }) =>
+  agentName === null ? hidden.filter((member) => member !== "agentName") : hidden
+
 export const shownName = (name: string | null, hidden: Hidden) =>
   name !== null && hidden.includes("agentName") ? hiddenByOperator : name
 
@@ -56,10 +60,9 @@ export const shownRecord = (record: string, hidden: Hidden): string =>
         typeof value === "string" && hidden.includes(member) ? hiddenByOperator : value,
       )
 
-/** The receipt beside what is shown. The hash of the body would confirm guesses of a hidden text. */
-export const shownReceipt = (receipt: Schema.JsonObject, hidden: Hidden): Schema.JsonObject => {
-  const { binding } = receipt
-  return isAsAnswered(hidden) || typeof binding !== "object" || binding === null
-    ? receipt
-    : { ...receipt, binding: { ...binding, bodySha256: null } }
-}
+/**
+ * The receipt beside what is shown. Its binding would confirm guesses of a hidden text: the nonce on the chain hashes
+ * the body.
+ */
+export const shownReceipt = (receipt: Schema.JsonObject, hidden: Hidden): Schema.JsonObject =>
+  isAsAnswered(hidden) ? receipt : { ...receipt, binding: null }

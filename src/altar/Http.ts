@@ -4,14 +4,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { Api } from "../../schema/Api.ts"
 import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
-import { CandleList } from "../../schema/altar/Candle.ts"
+import { CandleList, UnsealBody } from "../../schema/altar/Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../schema/altar/Catalog.ts"
 import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
 import { PaidGroup } from "../../schema/altar/Sales.ts"
-import { ChainSegment, ListedStone, WitnessList } from "../../schema/altar/Witness.ts"
+import { ChainSegment, ListedStone, RevealBody, WitnessList } from "../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../schema/Common.ts"
 import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
-import { fresh, refuse } from "../http/Responses.ts"
+import { body, fresh, refuse } from "../http/Responses.ts"
 import { type Call, UrlCache } from "../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { toMiddleware } from "../platform/Sql.ts"
@@ -116,13 +116,20 @@ export const candles = HttpApiBuilder.group(Api, "candles", (handlers) =>
     const wall = yield* CandleWall
     const { cached } = yield* reading
     const limit = yield* limits
-    return handlers.handleAll({
+    // Raw: words in another encoding than UTF-8 are refused, never mended.
+    const words = body.as(UnsealBody)
+    const reads = handlers.handleAll({
       listCandles: cached(textOf(CandleList), ({ query: { before, limit = listDefault, spirit } }) =>
         wall.list({ spirit, limit, before }),
       ),
-      unsealCandle: ({ params, payload, request }) =>
-        toMiddleware(Effect.andThen(limit(openings, request), unseal(params.candleId, payload))),
     })
+    return reads.handleRaw("unsealCandle", ({ params, request }) =>
+      toMiddleware(
+        Effect.andThen(limit(openings, request), words(request)).pipe(
+          Effect.flatMap((given) => unseal(params.candleId, given)),
+        ),
+      ),
+    )
   }),
 )
 
@@ -134,7 +141,8 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
     const limit = yield* limits
     const encodeStone = encoderOf(ListedStone)
     const broken = brokenIn("stone")
-    return handlers.handleAll({
+    const words = body.as(RevealBody)
+    const reads = handlers.handleAll({
       listWitnessStones: cached(textOf(WitnessList), ({ query: { before, limit = listDefault } }) =>
         Effect.catchTag(stones.list(limit, before), "ChainBroken", broken),
       ),
@@ -148,9 +156,14 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
           ),
         ),
       ),
-      revealWitnessStone: ({ params, payload, request }) =>
-        toMiddleware(Effect.andThen(limit(openings, request), stones.reveal(params.witnessId, payload))),
     })
+    return reads.handleRaw("revealWitnessStone", ({ params, request }) =>
+      toMiddleware(
+        Effect.andThen(limit(openings, request), words(request)).pipe(
+          Effect.flatMap((given) => stones.reveal(params.witnessId, given)),
+        ),
+      ),
+    )
   }),
 )
 

@@ -31,7 +31,10 @@ interface Words {
 }
 
 const Text = Schema.NullOr(Schema.String)
-const sealedOf = rowsOf("reveals", Schema.Struct({ commitment: Text, agentName: Text, isOpen: Schema.Boolean }))
+const sealedOf = rowsOf(
+  "reveals",
+  Schema.Struct({ commitment: Text, agentName: Text, isOpen: Schema.Boolean, isNameHidden: Schema.Boolean }),
+)
 
 /** Stores words that hash to the commitment. Returns whether they are the first, false for the same data again. */
 export const make = Effect.fnUntraced(function* <E>({ acts, already, member, table, ...refusals }: Kind<E>) {
@@ -41,7 +44,7 @@ export const make = Effect.fnUntraced(function* <E>({ acts, already, member, tab
 
   const sealed = (id: string) =>
     sealedOf(sql`
-      SELECT s.commitment, r.agent_name, r.id IS NOT NULL AS is_open
+      SELECT s.commitment, r.agent_name, r.id IS NOT NULL AS is_open, 'agentName' = ANY(s.hidden) AS is_name_hidden
       FROM ${literal(table)} s LEFT JOIN reveals r ON r.id = s.id WHERE s.id = ${id}::uuid`)
 
   return Effect.fnUntraced(function* (id: string, { agentName, salt, text }: Words) {
@@ -62,10 +65,11 @@ export const make = Effect.fnUntraced(function* <E>({ acts, already, member, tab
               VALUES (${id}::uuid, ${salt}, ${text}, ${pointsElsewhere(text)}, ${agentName ?? null}, ${at}::timestamptz)
               ON CONFLICT (id) DO NOTHING RETURNING id`
         if (inserted.length > 0) return true
-        // It was open before, or a concurrent request was first. A repetition may omit the name.
+        // It was open before, or a concurrent request was first. A repetition may omit the name, and confirms none that an
+        // operator hides.
         const [open] = yield* sealed(id)
-        const isSame = matches && (agentName === undefined || agentName === open?.agentName)
-        return isSame ? false : yield* Effect.fail(already())
+        const isSameName = agentName === undefined || open?.isNameHidden === true || agentName === open?.agentName
+        return matches && isSameName ? false : yield* Effect.fail(already())
       }),
     )
   })

@@ -9,7 +9,7 @@ import { signedReceiptIn } from "../payments/Receipt.ts"
 import { JsonText } from "../platform/JsonText.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
-import { hiddenColumn, isAsAnswered, revealed } from "./Hidden.ts"
+import { hiddenColumn, hiddenOfAct, isAsAnswered, revealed } from "./Hidden.ts"
 import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 
 const rows = rowsOf(
@@ -21,6 +21,7 @@ const rows = rowsOf(
     record: Schema.String,
     paymentResponse: Schema.String,
     hidden: hiddenColumn,
+    agentName: Schema.NullOr(Schema.String),
     receipt: Schema.fromJsonString(Schema.Struct({ binding: Schema.NullOr(Binding) })),
     input: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)),
     ...revealColumns,
@@ -37,7 +38,7 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
     const get = Effect.fn("SignedActs.get")(function* (id: string) {
       const [row] = yield* bounded(
         rows(sql`
-        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, p.input, p.payment_response, ${revealed("a")},
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, a.agent_name, p.input, p.payment_response, ${revealed("a")},
           ${commitmentOfReveal}
         FROM ${Ledger.settledActs} LEFT JOIN reveals r ON r.id = a.id WHERE a.id = ${id}::uuid`),
       )
@@ -50,7 +51,7 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
         /** The compact JWS; none for a card, or where the server had no receipt key. */
         receipt: signedReceiptIn(row.paymentResponse),
         /** The bytes of the first answer; null where an operator changed what is shown. */
-        record: isAsAnswered(row.hidden) ? new JsonText(row.record) : null,
+        record: isAsAnswered(hiddenOfAct(row)) ? new JsonText(row.record) : null,
         reveal: revealOf(row),
         binding: row.receipt.binding,
         /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */

@@ -55,11 +55,6 @@ const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<
   const error = Cause.squash(cause)
   // The alarm was raised where it was found.
   if (error instanceof RevealBroken) return Effect.succeed(refuse(error))
-  // A body that a typed handler could not read.
-  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RequestParseError") {
-    const isTooLarge = error.reason.reason === "BodyTooLarge"
-    return Effect.succeed(isTooLarge ? shapeOf(request).tooLarge() : HttpServerResponse.empty({ status: 400 }))
-  }
   return Effect.as(
     DatabaseWatch.failed("request failed")(cause),
     Sql.isAway(cause) ? shapeOf(request).unavailable() : shapeOf(request).internal(requestIdOf(request)),

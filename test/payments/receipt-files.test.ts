@@ -127,6 +127,26 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       }),
     )
 
+    it.effect("stays while only the name of the reveal is hidden, and a repeated reveal confirms no guess of it", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+        const reveal = (more: object) => ask(`${url}/api/witness/${id}/reveal`, post({ ...words, ...more }))
+        const latin = {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: Buffer.from(JSON.stringify({ ...words, agentName: "Jos\u00e9" }), "latin1"),
+        }
+        assertAnswer(yield* ask(`${url}/api/witness/${id}/reveal`, latin), 400, "bad_request")
+        assert.strictEqual((yield* reveal({ agentName: "Wren" })).status, 201)
+        assertAnswer(yield* reveal({ agentName: "Crow" }), 409, "already_revealed")
+        yield* sql.withTransaction((yield* Moderation).hide(id, "name"))
+        for (const agentName of ["Wren", "Crow"]) assert.strictEqual((yield* reveal({ agentName })).status, 200)
+        assert.strictEqual((yield* ask(file)).status, 200)
+      }),
+    )
+
     it.effect("is compared with the transfer on the chain, and every other claim fails", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer

@@ -8,7 +8,7 @@ import * as CachedReads from "../../platform/CachedReads.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded, part } from "../../platform/Sql.ts"
-import { hiddenColumn, shownReceipt } from "../Hidden.ts"
+import { hiddenColumn, hiddenOfAct, shownReceipt } from "../Hidden.ts"
 import { Reveals } from "../Reveals.ts"
 import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -111,7 +111,7 @@ export const make = Effect.gen(function* () {
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)
-    const receipt = currentReceipt(shownReceipt(row.receipt, row.hidden), row)
+    const receipt = currentReceipt(shownReceipt(row.receipt, hiddenOfAct(row)), row)
     return { stone: listedOf(publicUrl, row), receipt, nonce: row.nonce }
   })
 

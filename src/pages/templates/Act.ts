@@ -107,8 +107,8 @@ const answered = (act: SettledAct): Html => {
 }
 
 /** Whether this server serves its receipt file: the receipt hashes the texts that an operator may have hidden. */
-const hasReceiptFile = ({ receipt, record }: SettledAct): boolean =>
-  receipt.payer !== null && !Object.values(record).includes(hiddenByOperator)
+const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
+  receipt.payer !== null && ![agentName, ...Object.values(record)].includes(hiddenByOperator)
 
 /** The id of a light's candle; empty for all other acts. */
 export const candleIdOf = (act: SettledAct): string => recordText(act, "parentId")
