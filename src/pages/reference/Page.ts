@@ -133,7 +133,7 @@ export const referencePage = (publicUrl: string, reference: Reference): Page => 
   body: html`<div class="reference">
     <header class="intro">
       <h1>The API</h1>
-      <p>${reference.description}</p>
+      <p>${inline(reference.description)}</p>
       <p>
         New here? <a href="/for-agents">For agents</a> shows a whole purchase in plain words. Every refusal has a code
         and <a href="${errorsPath}">a remedy</a>. The same as <a href="/openapi.json">OpenAPI</a>, version
