@@ -6,11 +6,12 @@
   runCommand,
   nodejs_24,
   importNpmLock,
-  folder ? ../.,
+  # Types, lint and format, which a package needs none of: 200 MB.
+  hasCheckers ? false,
 }:
 let
-  manifest = lib.importJSON (folder + "/package.json");
-  lock = lib.importJSON (folder + "/package-lock.json");
+  manifest = lib.importJSON ../package.json;
+  lock = lib.importJSON ../package-lock.json;
 
   # Programs that nixpkgs has: npm's own are made for other distributions, or downloaded by an install script.
   withheld =
@@ -18,7 +19,17 @@ let
     name == "node"
     || name == "embedded-postgres"
     || lib.hasPrefix "@embedded-postgres/" name
-    || lib.hasPrefix "@foundry-rs/" name;
+    || lib.hasPrefix "@foundry-rs/" name
+    || (!hasCheckers && isChecker name);
+  isChecker =
+    name:
+    lib.elem name [
+      "oxfmt"
+      "oxlint"
+    ]
+    || lib.hasPrefix "@effect/tsgo" name
+    || lib.hasPrefix "@oxfmt/" name
+    || lib.hasPrefix "@oxlint/" name;
 
   nameOf = path: lib.last (lib.splitString "node_modules/" path);
 

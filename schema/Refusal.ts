@@ -20,10 +20,6 @@ const Docs = patterned(/^\/docs\/errors#[a-z_]{1,60}$/u, 74, 15).annotate({
   examples: [`${errorsPath}#not_found`],
 })
 
-/** Absent from refusals stored before version 0.16. */
-const docs = (code: string) =>
-  Schema.optionalKey(Docs).pipe(Schema.withConstructorDefault(Effect.succeed(`${errorsPath}#${code}`)))
-
 const Message = sentence("No such page.", 1000).annotate({
   identifier: "RefusalMessage",
   description: "The fault, the remedy, and the charge.",
@@ -47,7 +43,7 @@ export const envelope = <const Code extends string>(
     ok: Schema.tag(false),
     code: Schema.tag(code),
     message: schema.pipe(Schema.withConstructorDefault(Effect.succeed(message))),
-    docs: docs(code),
+    docs: Docs.pipe(Schema.withConstructorDefault(Effect.succeed(`${errorsPath}#${code}`))),
   }
 }
 

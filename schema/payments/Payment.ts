@@ -94,23 +94,6 @@ export const ChallengeExtensions = Schema.Struct({
   "payment-identifier": PaymentIdentifierExtension,
   "request-binding": RequestBindingExtension,
   bazaar: Schema.optionalKey(BazaarExtension),
-  "offer-receipt": Schema.optionalKey(
-    Schema.Struct({
-      info: Schema.Struct({
-        offers: Schema.Tuple([
-          Schema.Struct({
-            format: Schema.Literal("jws"),
-            acceptIndex: Schema.Literal(0),
-            signature: SignedJws,
-          }),
-        ]),
-      }),
-      schema: JsonSchema,
-    }),
-  ).annotateKey({
-    description:
-      "The signed offer, a compact JWS (EdDSA) by a key of `/.well-known/did.json` that signs offers alone; absent without such a key.",
-  }),
 }).annotate({
   identifier: "ChallengeExtensions",
   description: "x402 extensions of this server.",

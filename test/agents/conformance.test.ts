@@ -6,7 +6,7 @@ import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { realClock, TestServer, world } from "../lab/Fixture.ts"
-import { mustBeInstalled, tools } from "../tools/Install.ts"
+import { mustBeInstalled, packageFile } from "../integrators/Workbench.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 /** Both lines of the suite, with the checks of each scenario that has to pass. */
@@ -47,7 +47,7 @@ interface Check {
 
 const conformance = (url: string, line: (typeof lines)[number]) =>
   Effect.promise(async () => {
-    const suite = join(tools, "node_modules", line.suite, "dist/index.js")
+    const suite = packageFile(`${line.suite}/dist/index.js`)
     const exceptions = new URL(line.exceptions, import.meta.url).pathname
     const folder = newFolder()
     const common = ["--suite", "all", "--expected-failures", exceptions, "--output-dir", folder]
@@ -67,7 +67,7 @@ const conformance = (url: string, line: (typeof lines)[number]) =>
     return { ...ended, checks: new Map(checks) }
   })
 
-beforeAll(() => mustBeInstalled(tools))
+beforeAll(mustBeInstalled)
 
 // A server for each: the suites send more messages together than one address may in a minute.
 for (const line of lines) {

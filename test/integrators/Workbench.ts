@@ -1,10 +1,14 @@
 /** An integrator's own folder: tools and libraries as its lock says, and programs beside what the tools generate. */
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { build } from "esbuild"
-import { integrators as folder, mustBeInstalled } from "../tools/Install.ts"
+import { fileURLToPath } from "node:url"
 import { newFolder } from "../lab/Folders.ts"
+
+/** A folder with a lock of its own, so that `npm ci` stays small. */
+const folder = fileURLToPath(new URL(".", import.meta.url))
 
 export interface Ended {
   readonly code: number
@@ -33,8 +37,14 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string, more
     )
   })
 
-/** `npm run test:deep` installs them: half a minute and 260 MB. */
-export const install = () => mustBeInstalled(folder)
+/** Fails a test without the packages, which `npm run test:deep` installs first. */
+export const mustBeInstalled = () => {
+  if (!existsSync(join(folder, "node_modules")))
+    throw new Error("Run npm run pretest:deep, which installs test/integrators")
+}
+
+/** The path of a file of a package. */
+export const packageFile = (path: string) => join(folder, "node_modules", path)
 
 export const tool = (name: string, args: ReadonlyArray<string>, cwd: string = folder) =>
   execute(join(folder, "node_modules", ".bin", name), args, cwd)

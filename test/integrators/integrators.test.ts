@@ -26,7 +26,7 @@ const document = fileURLToPath(new URL("../../schema/openapi.json", import.meta.
 
 let bench = ""
 beforeAll(async () => {
-  await Workbench.install()
+  Workbench.mustBeInstalled()
   bench = await Workbench.open()
 })
 

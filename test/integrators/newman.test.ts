@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 
 let bench = ""
 beforeAll(async () => {
-  await Workbench.install()
+  Workbench.mustBeInstalled()
   bench = await Workbench.open()
 })
 
