@@ -5,6 +5,8 @@ import type { Challenge } from "../../src/buyer/core/Challenge.ts"
 import { challengeOf, encode, signTransfer } from "../lab/buyer/Payment.ts"
 import type { Shot } from "./Load.ts"
 
+export const network = "eip155:84532"
+
 type Payer = ReturnType<typeof privateKeyToAccount>
 
 export const newPayer = (): Payer => privateKeyToAccount(generatePrivateKey())

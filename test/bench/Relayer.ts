@@ -1,12 +1,11 @@
 /** Paid stones settled on a chain of this machine: by our own relayer, and by the stock facilitator alone. */
 import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Ledger from "../lab/Ledger.ts"
 import { fire } from "./Load.ts"
 import { type Figure, type Held, type Side, sliceOf, takeTurns } from "./Measure.ts"
-import { newPayer, nextOf, offerOf, paymentIn, signMany } from "./Payments.ts"
+import { network, newPayer, nextOf, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
-import type { Servers } from "./Servers.ts"
+import { type Servers, withoutCeiling } from "./Servers.ts"
 import { started } from "../lab/Databases.ts"
 
 /** Key of account 6 of the public test mnemonic; anvil gives it gas, and our own relayer is another. */
@@ -14,9 +13,6 @@ const facilitatorKey = "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b
 
 /** Wallets that pay in turn, with ten thousand play dollars each. */
 const wallets = 20
-
-/** How many stones a day the pool of a bench database has room for beyond the usual. */
-const room = 1_000_000
 
 /** Fresh payments of each slice. */
 const count = 500
@@ -27,26 +23,22 @@ export const run = async (
   { databases, serve }: Servers,
 ): Promise<ReadonlyArray<Figure>> => {
   held.say("Preparing a chain")
-  const layer = LocalChain.layer({ network: Ledger.network, heartbeatMs: 1000, keptBlocks: 600 })
+  const layer = LocalChain.layer({ network, heartbeatMs: 1000, keptBlocks: 600 })
   const { close, service: chain } = await started(LocalChain, layer)
   const payers = Array.from({ length: wallets }, newPayer)
   for (const { address } of payers) await Effect.runPromise(chain.fund(address, 10_000_000_000n))
   const facilitator = await serve("peer/PeerFacilitator.ts", { KEY: facilitatorKey, RPC_URL: chain.rpcUrl })
   const ours = await serve("ours", {
-    PUBLIC_URL: Ledger.publicUrl,
+    PUBLIC_URL: "https://altar.example",
     PAY_TO: chain.payTo,
-    X402_NETWORK: Ledger.network,
+    X402_NETWORK: network,
     DATABASE_URL: databases.ours,
     RPC_URL: chain.rpcUrl,
     RELAYER_KEY: Redacted.value(chain.relayerKey),
   })
-  // The pool of a day has room for 5,000 stones; here it begins far below.
-  const pools = Store.connect(databases.ours)
-  for (const days of [0, 1]) {
-    const day = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-    await pools`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${day}`}, 0, ${-room})`
-  }
-  await pools.end()
+  const sql = Store.connect(databases.ours)
+  await withoutCeiling(sql)
+  await sql.end()
 
   /** Payments are signed before they are measured. */
   const one = async (side: Side) => {

@@ -16,6 +16,7 @@ const headers = () => {
   return { authorization: `Bearer ${token}`, "x-forwarded-for": `10.0.${caller >> 8}.${caller & 255}` }
 }
 
+const rooms = 100
 const kept = 50
 /** A room takes 30 new messages a minute: no slice may send one more than that. */
 const perRoom = 20
@@ -32,22 +33,22 @@ const createPeerTables = async (sql: Sql) => {
 }
 
 /** Puts rooms with old messages into a database, as if they had been sent. */
-const seed = async (sql: Sql, side: Side, ids: ReadonlyArray<string>, messages: number) => {
+const seed = async (sql: Sql, side: Side, ids: ReadonlyArray<string>) => {
   if (side === "ours") {
     await sql`INSERT INTO rooms (id, name, token_digest, created_at, expires_at, latest_sequence)
-      SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${messages} FROM unnest(${[...ids]}::uuid[]) AS id`
+      SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${kept} FROM unnest(${[...ids]}::uuid[]) AS id`
     await sql`INSERT INTO room_messages (room_id, place, sequence, body)
       SELECT id, n, n, json_build_object('id', gen_random_uuid(), 'seq', n, 'sender', 'Wren', 'senderKind', 'person',
         'text', 'The build is green, and the tests are too.', 'mode', 'calm', 'createdAt', '2026-11-21T09:17:02.115Z')::text
-      FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${messages}::int) AS n`
+      FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${kept}::int) AS n`
     return
   }
-  await sql`INSERT INTO peer_rooms SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${messages}
+  await sql`INSERT INTO peer_rooms SELECT id, 'Room', ${digest}, now(), now() + interval '7 days', ${kept}
     FROM unnest(${[...ids]}::uuid[]) AS id`
   await sql`INSERT INTO peer_messages
     SELECT gen_random_uuid(), id, n, 'Wren', 'person', 'The build is green, and the tests are too.', 'calm',
       '2026-11-21T09:17:02.115Z'
-    FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${messages}::int) AS n`
+    FROM unnest(${[...ids]}::uuid[]) AS id, generate_series(1, ${kept}::int) AS n`
 }
 
 const pick = (ids: ReadonlyArray<string>) => ids[Math.floor(Math.random() * ids.length)] ?? ""
@@ -85,40 +86,32 @@ export const run = async (
       peer: await serve("peer/PeerRooms.ts", { DATABASE_URL: databases.peer }),
     }
 
-    const newRooms = async (count: number, of: ReadonlyArray<Side> = ["ours", "peer"]) => {
-      const ids = Array.from({ length: count }, () => randomUUID())
-      for (const side of of) {
-        await seed(sql[side], side, ids, kept)
-        await sql[side]`VACUUM ANALYZE`
-      }
+    const newRooms = async (side: Side, ids = Array.from({ length: rooms }, () => randomUUID())) => {
+      await seed(sql[side], side, ids)
+      await sql[side]`VACUUM ANALYZE`
       return ids
     }
 
-    const polled = await newRooms(100)
+    const polled = await newRooms("ours")
+    await newRooms("peer", polled)
     for (const side of ["ours", "peer"] as const) {
       const shot = pollOf(polled, kept - 10)()
       const { messages } = await (await fetch(sides[side] + shot.path, { headers: shot.headers ?? {} })).json()
       if (messages?.length !== 10) throw new Error(`${side} does not answer ten messages`)
     }
 
-    /** Into rooms of their own for each slice, made before it is measured; 10,000 are used by many slices. */
-    const send = async (name: string, count: number): Promise<Figure> => {
-      const many = count > 100 ? await newRooms(count) : undefined
-      const span = { count: many === undefined ? count * perRoom : 4_000 }
-      const next = { ours: many && sendOf(many), peer: many && sendOf(many) }
-      const one = async (side: Side) => {
-        const shot = next[side] ?? sendOf(await newRooms(count, [side]))
-        return sliceOf(() => fire(sides[side], span, 201, shot), sides[side])
-      }
-      return { name, rounds: await takeTurns(held.rounds, one) }
+    /** Into rooms of their own for each slice, made before it is measured. */
+    const send = async (side: Side) => {
+      const shot = sendOf(await newRooms(side))
+      return sliceOf(() => fire(sides[side], { count: rooms * perRoom }, 201, shot), sides[side])
     }
 
     const figures: Array<Figure> = []
     for (const name of chosen) {
       held.say(`  ${name}`)
-      const into = /^send(\d+)$/u.exec(name)?.[1]
       const shots = () => pollOf(polled, name === "poll10" ? kept - 10 : kept)
-      figures.push(await (into === undefined ? rates(name, held, sides, 200, shots) : send(name, Number(into))))
+      if (name === "send100") figures.push({ name, rounds: await takeTurns(held.rounds, send) })
+      else figures.push(await rates(name, held, sides, 200, shots))
     }
     return figures
   } finally {

@@ -8,20 +8,12 @@ import { compress } from "hono/compress"
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import { spiritIds, spiritOf } from "../../../schema/altar/Spirit.ts"
 import { spirits as pages } from "../../../src/altar/Spirits.ts"
-import type { StoneRow } from "../../lab/Ledger.ts"
-import { answerUnder, append, connect, headOf, keepersOf, newest, range } from "./Store.ts"
+import { answerUnder, append, connect, headOf, keepersOf, newest, type StoneRow } from "./Store.ts"
 
-const environment = (name: string) => {
-  const value = process.env[name]
-  if (value === undefined) throw new Error(`${name} is not set`)
-  return value
-}
-
-const publicUrl = environment("PUBLIC_URL")
-const payTo = environment("PAY_TO")
+const { DATABASE_URL = "", FACILITATOR_URL = "", PAY_TO: payTo = "", PUBLIC_URL: publicUrl = "" } = process.env
 const network = "eip155:84532"
 const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-const sql = connect(environment("DATABASE_URL"))
+const sql = connect(DATABASE_URL)
 
 const chainRecipe =
   "chainHash = lowercase hex SHA-256( previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction ) in UTF-8; previousHash of the first stone is 64 zeros"
@@ -87,7 +79,7 @@ interface HttpTransport {
 const isHttp = (context: unknown): context is HttpTransport =>
   typeof context === "object" && context !== null && "request" in context
 
-const facilitator = new HTTPFacilitatorClient({ url: environment("FACILITATOR_URL") })
+const facilitator = new HTTPFacilitatorClient({ url: FACILITATOR_URL })
 const resourceServer = new x402ResourceServer(facilitator)
   .register(network, new ExactEvmScheme())
   .onAfterSettle(async ({ result, transportContext }) => {
@@ -175,32 +167,6 @@ app.get("/api/witness", async (c) => {
   }))
   const oldest = stones.at(-1)
   return c.json({ ok: true, stones, head, next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null })
-})
-
-app.get("/api/witness/chain", async (c) => {
-  const from = Number(c.req.query("from") ?? 1)
-  const limit = Number(c.req.query("limit") ?? 50)
-  const [rows, head] = await Promise.all([range(sql, from - 1, from + limit - 1), headOf(sql)])
-  const before = rows[0]?.sequence === from - 1 ? rows[0] : undefined
-  const anchor = from === 1 ? { sequence: 0, chainHash: "0".repeat(64) } : (before ?? head)
-  const entries = (before === undefined ? rows : rows.slice(1)).map((row) => ({
-    sequence: row.sequence,
-    id: row.id,
-    commitment: row.commitment,
-    witnessedAt: row.witnessedAt,
-    transaction: row.transaction,
-    payer: row.payer,
-    previousHash: row.previousHash,
-    chainHash: row.chainHash,
-  }))
-  const last = entries.at(-1)
-  return c.json({
-    ok: true,
-    anchor: { sequence: anchor.sequence, chainHash: anchor.chainHash },
-    entries,
-    head,
-    next: last !== undefined && last.sequence < head.sequence ? last.sequence + 1 : null,
-  })
 })
 
 serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>

@@ -1,7 +1,20 @@
 /** The peer's witness stones in PostgreSQL, written as a postgres.js user would: one head row, locked for every stone. */
 import { createHash, randomUUID } from "node:crypto"
 import postgres from "postgres"
-import type { StoneRow } from "../../lab/Ledger.ts"
+
+export interface StoneRow {
+  readonly sequence: number
+  readonly id: string
+  readonly commitment: string
+  readonly kind: string
+  readonly spirit: string
+  readonly agentName: string | null
+  readonly witnessedAt: string
+  readonly payer: string
+  readonly transaction: string
+  readonly previousHash: string
+  readonly chainHash: string
+}
 
 type NewStone = Pick<StoneRow, "commitment" | "kind" | "spirit" | "agentName" | "payer" | "transaction">
 
@@ -46,19 +59,14 @@ export const createTables = async (sql: Sql) => {
       spirit text PRIMARY KEY, id uuid NOT NULL, keeper text NOT NULL, agent_name text, kept_at timestamptz(3) NOT NULL)`
 }
 
-/** The same stones as ours, so that the reads can be compared byte by byte. */
-export const seed = async (sql: Sql, stones: ReadonlyArray<StoneRow>) => {
-  for (let from = 0; from < stones.length; from += 5_000) {
-    const part = stones.slice(from, from + 5_000)
-    const rows = JSON.stringify(part.map((stone) => ({ ...stone, idempotencyKey: `seeded-${stone.id}`, answer: "" })))
-    await sql`
-      INSERT INTO stones SELECT r.* FROM json_to_recordset(${rows}::text::json) AS r(sequence bigint, id uuid,
-        "idempotencyKey" text, commitment text, kind text, spirit text, "agentName" text, "witnessedAt" text, payer text,
-        transaction text, "previousHash" text, "chainHash" text, answer text)`
-  }
+/** Copies our stones, so that the reads can be compared byte by byte. */
+export const seed = async (sql: Sql, ours: Sql) => {
+  const rows = await ours<Array<StoneRow>>`
+    SELECT sequence, id, commitment, kind, spirit, agent_name, witnessed_at, payer, transaction, previous_hash, chain_hash,
+      'seeded-' || id AS idempotency_key, '' AS answer FROM witness_stones`
+  await sql`INSERT INTO stones ${sql(rows)}`
   await sql`ANALYZE stones`
-  const last = stones.at(-1)
-  if (last !== undefined) await sql`UPDATE head SET sequence = ${last.sequence}, chain_hash = ${last.chainHash}`
+  await sql`UPDATE head SET (sequence, chain_hash) = (SELECT sequence, chain_hash FROM stones ORDER BY sequence DESC LIMIT 1)`
 }
 
 /** Appends one stone under the locked head; `answerOf` is stored beside it for replays. */
@@ -102,17 +110,6 @@ export const headOf = async (sql: Sql): Promise<Head> => {
   return head ?? { sequence: 0, chainHash: "0".repeat(64) }
 }
 
-export const range = (sql: Sql, from: number, to: number) =>
-  sql<Array<Omit<StoneRow, "kind" | "spirit" | "agentName">>>`
-    SELECT sequence, id, commitment, witnessed_at, transaction, payer, previous_hash, chain_hash
-    FROM stones WHERE sequence BETWEEN ${from} AND ${to} ORDER BY sequence`
-
-interface Keeper {
-  readonly spirit: string
-  readonly id: string
-  readonly keeper: string
-  readonly agentName: string | null
-  readonly keptAt: Date
-}
-
-export const keepersOf = (sql: Sql) => sql<Array<Keeper>>`SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`
+export const keepersOf = (sql: Sql) =>
+  sql<Array<Readonly<Record<"spirit" | "id" | "keeper", string>> & { agentName: string | null; keptAt: Date }>>`
+    SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`
