@@ -31,6 +31,9 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
 /** Packages that stay outside: a CommonJS package's names are unknown before it runs, so a chunk would export none. */
 export const external = ["undici"]
 
+/** Pages of the framework that no server shows. Their 5 MB would be chunks all the same. */
+const unshown = ["*/httpApiScalar.js", "*/httpApiSwagger.js"]
+
 /** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand. */
 const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
@@ -43,7 +46,7 @@ const buildServer = async (target: URL) => {
     platform: "node",
     target: "node24",
     splitting: true,
-    external,
+    external: [...external, ...unshown],
     define: { "process.env.SOURCE_COMMIT": JSON.stringify(commit() ?? "") },
     chunkNames: "[name]-[hash]",
     sourcemap: true,

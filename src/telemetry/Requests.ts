@@ -2,17 +2,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdOf } from "../http/Exchange.ts"
+import { seriesOf } from "../platform/Series.ts"
 import { LogLines } from "./LogLines.ts"
 import type { RouteName } from "./RouteNames.ts"
 
 /** Seconds: the boundaries of the OpenTelemetry conventions, and two below them for cached responses. */
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-const durations = Metric.histogram("http.server.request.duration", {
-  description: "Duration of requests until the last byte of the response, by route.",
-  attributes: { unit: "s" },
-  boundaries,
-})
+const durations = seriesOf(
+  Metric.histogram("http.server.request.duration", {
+    description: "Duration of requests until the last byte of the response, by route.",
+    attributes: { unit: "s" },
+    boundaries,
+  }),
+)
 
 const active = Metric.gauge("http.server.active_requests", {
   description: "Requests in progress.",
@@ -40,8 +43,6 @@ export const layer = (nameOf: RouteName) =>
       const context = yield* Effect.context<never>()
       const lines = yield* LogLines
       const clock = yield* Clock.Clock
-      // By route, method and status, so that a lookup composes no name.
-      const series = new Map<string, Map<string, Map<number, typeof durations>>>()
       let open = 0
       let reads = 0
       // Read on demand instead of written with each request.
@@ -51,20 +52,6 @@ export const layer = (nameOf: RouteName) =>
         modify: () => {},
       })
 
-      const seriesOf = (method: string, route: string, status: number) => {
-        const known = series.get(route)?.get(method)?.get(status)
-        if (known !== undefined) return known
-        const made = Metric.withAttributes(durations, {
-          "http.request.method": method,
-          "http.route": route,
-          "http.response.status_code": String(status),
-        })
-        const methodsOf = series.get(route) ?? new Map<string, Map<number, typeof durations>>()
-        const statuses = methodsOf.get(method) ?? new Map<number, typeof durations>()
-        series.set(route, methodsOf.set(method, statuses.set(status, made)))
-        return made
-      }
-
       const ended = (request: IncomingMessage, response: ServerResponse, began: number) => {
         const millis = performance.now() - began
         const status = response.writableFinished ? response.statusCode : hungUp
@@ -72,7 +59,11 @@ export const layer = (nameOf: RouteName) =>
         const method = methods.has(asked) ? asked : "_OTHER"
         const route = nameOf(request.url ?? "/")
         open -= 1
-        seriesOf(method, route, status).updateUnsafe(millis / 1000, context)
+        durations({
+          "http.request.method": method,
+          "http.route": route,
+          "http.response.status_code": String(status),
+        }).updateUnsafe(millis / 1000, context)
         const isGoodRead = (isRead(method) && status < 400) || isPriceAsked(status, request)
         if (isGoodRead) reads = (reads + 1) % readsPerLine
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
