@@ -149,8 +149,7 @@ describe.concurrent("while every payment would be refused", () => {
 
   it.live("the server refuses a blocked payer alone and sells to every other", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       yield* order(["blacklist", purchase.payer.address])
       const refused = yield* Purchase.send(url, purchase)
       assertAnswer(refused, 402, "payment_invalid")

@@ -10,11 +10,11 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
 import type { BlockRange } from "../../src/payments/chain/Rpc.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
-import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
+import { height, mine, passExpiry, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
-import { sign, signCancel } from "../lab/buyer/Payment.ts"
+import { signCancel, signUnasked } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 
 const here: View = {}
@@ -23,11 +23,11 @@ const canceled = { _tag: "Void", reason: "authorization_canceled" } as const
 
 const signed = Effect.fnUntraced(function* (account: PrivateKeyAccount) {
   const { asset, payTo } = yield* LocalChain
-  const block = yield* onChain((client) => client.getBlock())
-  const extra = { name: "USDC", version: "2" }
-  const offer = { scheme: "exact", network, amount: String(price), asset, payTo, maxTimeoutSeconds: 300, extra }
-  const { payload } = yield* sign(account, offer, { url: "" }, { validBefore: String(block.timestamp + 150n) })
-  const { authorization, signature } = payload
+  const { timestamp } = yield* onChain((client) => client.getBlock())
+  const change = { validBefore: String(timestamp + 150n) }
+  const { authorization, signature } = yield* Effect.promise(() =>
+    signUnasked(account, { asset, network, payTo }, change),
+  )
   const one: SignedAuthorization = {
     asset,
     from: account.address.toLowerCase() as `0x${string}`,

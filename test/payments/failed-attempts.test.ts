@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
@@ -107,8 +107,7 @@ describe.concurrent("an attempt to pay with an earlier token", () => {
 describe.concurrent("an attempt whose transaction a facilitator reported", () => {
   it.live("does not fail by a node that calls it unpaid for less than ten sweeps", () =>
     Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* paymentFixture
-      const { purchase } = yield* signedFixture
+      const { facilitator, purchase, sql, url } = yield* signedFixture
       facilitator.arm("imagineBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* facilitator.calm

@@ -1,7 +1,6 @@
 /** For every answer or silence of settlement, node, database or client, a payment is open until evidence ends it, and then correctly. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { SqlClient } from "effect/sql"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
@@ -145,8 +144,7 @@ const headerOf = (headers: Headers) =>
 describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
   it.live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)
       const answers = [yield* Purchase.send(url, purchase), yield* Purchase.reconcile(url, purchase)]
       for (const answer of answers) Purchase.assertPending(url, purchase, answer)
@@ -208,9 +206,7 @@ describe.concurrent("a database that drops its connection", () => {
 
   it.live("or refuses a stone for any other reason leaves its payment pending", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, sql, url } = yield* signedFixture
       yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`

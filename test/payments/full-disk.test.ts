@@ -1,7 +1,6 @@
 /** Monitors learn of a full disk of the database before a purchase fails on it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask } from "../lab/Fixture.ts"
@@ -10,8 +9,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 describe.concurrent("a database whose disk is full", () => {
   it.live("fails /api/health, whose check writes a temporary file", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { database, url } = yield* paymentFixture
+      const { database, sql, url } = yield* paymentFixture
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
       database.arm(/FROM generate_series/u, { sqlstate: "53100" })
       // The proxy fails no statement that a connection prepares by name, which each does at its first use.

@@ -8,6 +8,7 @@ import { type Log, wordOf } from "../../src/payments/chain/Eip3009.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { checked } from "../../src/payments/store/Refunds.ts"
 import { carded, prepare, send } from "../lab/buyer/Cards.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
@@ -28,8 +29,7 @@ const unmatched = Effect.gen(function* () {
 })
 
 const settled = Effect.gen(function* () {
-  const { url } = yield* TestServer
-  const purchase = yield* Purchase.prepare(url)
+  const { purchase, url } = yield* signedFixture
   const bought = yield* Purchase.send(url, purchase)
   assert.strictEqual(bought.status, 201, bought.text)
   const { receipt, record } = json(bought.text)
@@ -154,8 +154,7 @@ describe.concurrent("admin refunded", () => {
 
   it.live("refuses an act whose payment was orphaned, since its payer was not charged", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       const { id } = json((yield* Purchase.send(url, purchase)).text).record
       const back = yield* repay(purchase.payer.address)
       yield* Purchase.reorganise(2)

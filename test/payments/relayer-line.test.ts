@@ -1,9 +1,10 @@
 /** The relayer's line: payments wait when a node takes no more of one sender, or when too much gas is at risk. None is refused. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { keccak256, parseTransaction } from "viem"
+import { keccak256 } from "viem"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { eventually, prepareMany, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { agreeing, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
@@ -12,7 +13,7 @@ import { newPayer } from "../lab/Fixture.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { assertEach, valuesOf } from "../lab/Assertions.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
+import { TestServer } from "../lab/TestServices.ts"
 
 /** A node that takes so many transactions while none is mined; the number of those that it refused. */
 const takesAtMost = (rpc: NodeProxy, most: number) => {
@@ -46,9 +47,7 @@ const mine = Purchase.onChain(async (client) => {
 describe.concurrent("more payments than a node takes of one sender", () => {
   it.live("wait in line without a 17th transaction, answer 202 after a while, and are all made", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* paymentFixture
       const purchases = yield* prepareMany(url, 20)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 16)
@@ -68,9 +67,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
 
   it.live("are made also where it takes fewer than the relayer believes: a refused one keeps its nonce", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* paymentFixture
       const purchases = yield* prepareMany(url, 6)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 4)
@@ -149,37 +146,10 @@ describe.concurrent("more gas at risk than the limit", () => {
   )
 })
 
-describe.concurrent("two servers with one relayer key", () => {
-  it.live("settle each of many payments once, each under a nonce of its own", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const servers = [url, ...(yield* neighbours(1, "relayer"))]
-      const purchases = yield* prepareMany(url, 12)
-      // Each is sent to both at once, as an impatient client does.
-      const answers = yield* Effect.forEach(
-        purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
-        ([one, server]) => Purchase.send(server, one),
-        { concurrency: "unbounded" },
-      )
-      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-      yield* settledInTheEnd(url, purchases)
-      const nonces = [...rpc.raw.values()].map((raw) => parseTransaction(raw).nonce ?? 0)
-      assert.deepStrictEqual(
-        nonces.sort((one, other) => one - other),
-        Array.from({ length: 12 }, (_, nonce) => nonce),
-      )
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-})
-
 describe.concurrent("a transaction that its node forgets", () => {
   it.live("is sent again, byte by byte, while its request waits", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "swallow")
       const bought = yield* Effect.forkScoped(Purchase.send(url, purchase))
       yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
@@ -194,9 +164,7 @@ describe.concurrent("a transaction that its node forgets", () => {
 describe.concurrent("a payment whose transaction is final and did not pay", () => {
   it.live("fails before its authorization expires, although the wallet has money again", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const bought = yield* Purchase.sendInto(trap, url, purchase)

@@ -7,9 +7,9 @@ import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { Proxies, TestServer } from "../lab/TestServices.ts"
+import { TestServer } from "../lab/TestServices.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {
@@ -32,9 +32,7 @@ const untilSettled = (url: string, purchase: Purchase.Purchase) =>
 describe.concurrent("a payment that its own request did not broadcast", () => {
   it.live("is broadcast once, however many reconciliations run at once", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { database, rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, rpc, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -51,8 +49,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
 
   it.live("costs us nothing where its wallet is empty in the pending state", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const { payer } = purchase
       const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
@@ -79,9 +76,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
 
   it.live("is never broadcast once its authorization has expired", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
       const request = yield* Purchase.sendInto(trap, url, purchase)
       yield* Purchase.passExpiry
@@ -97,9 +92,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
 describe.concurrent("a node without a pending state", () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_call", "refusal", isRehearsal)
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
@@ -110,9 +103,7 @@ describe.concurrent("a node without a pending state", () => {
 describe.concurrent("a transaction that no block includes", () => {
   it.live("is replaced with a higher fee at the same nonce", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -186,9 +177,7 @@ describe.concurrent("a relayer nonce that a lost transaction leaves free", () =>
 describe.concurrent("a transaction that no block includes before its authorization expires", () => {
   it.live("leaves its nonce to the payments that wait behind it", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -221,8 +210,7 @@ const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 describe.concurrent("a wallet whose contract answers the relayer differently", () => {
   it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       yield* giveCode(purchase.payer.address, onlyWithout("32"))
       const answer = yield* Purchase.send(url, purchase)
       assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
@@ -232,8 +220,7 @@ describe.concurrent("a wallet whose contract answers the relayer differently", (
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
       assertAnswer(answer, 402, "payment_failed", "gas_too_high")

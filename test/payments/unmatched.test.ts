@@ -68,8 +68,7 @@ describe.concurrent("a transfer to us that settled no act", () => {
 
   it.live("is none of the operator's business once an act was settled by it", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.mine(4)
       const sql = yield* SqlClient.SqlClient

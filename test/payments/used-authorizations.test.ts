@@ -154,8 +154,7 @@ describe.concurrent("an authorization that did not pay us", () => {
   ] as const
   it.live.each(ends)("is refused as %s", ([, end, words]) =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       const transaction = yield* end(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
       yield* Purchase.mine(4)

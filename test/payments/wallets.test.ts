@@ -97,8 +97,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
 
   it.live("counts against a wallet that cancelled it in flight", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
       yield* Purchase.reconcile(url, purchase)
       assert.isTrue(yield* isLimited(purchase.payer))
@@ -107,8 +106,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
 
   it.live("counts against no wallet where its block came after it expired", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* signedFixture
       const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
       assert.strictEqual(yield* QueuedPayments.relayed, 1)
