@@ -13,11 +13,13 @@ const stones = 1_000
 const count = 600
 
 const list = "/api/witness?limit=20"
+const segment = `/api/witness/chain?from=${stones / 2 + 1}&limit=100`
 
 /** The request of each plain contest, and the expected answer. */
 const contests: Readonly<Record<string, readonly [status: number, shot: () => Shot]>> = {
   spirits: [200, () => ({ method: "GET", path: "/api/spirits" })],
   list: [200, () => ({ method: "GET", path: list })],
+  segment: [200, () => ({ method: "GET", path: segment })],
   bare402: [402, () => ({ method: "POST", path: "/api/witness" })],
   keyed402: [402, unpaid],
 }
@@ -55,7 +57,7 @@ export const run = async (
     await sql.ours`UPDATE payment_attempts SET finality = 'final'`
     await Store.createTables(sql.peer)
     await Store.seed(sql.peer, sql.ours)
-    for (const path of ["/api/spirits", list]) await compare(sides, path)
+    for (const path of ["/api/spirits", list, segment]) await compare(sides, path)
 
     const paid = async () => {
       const total = count * (held.rounds + 1)

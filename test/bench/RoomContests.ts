@@ -16,7 +16,6 @@ const headers = () => {
   return { authorization: `Bearer ${token}`, "x-forwarded-for": `10.0.${caller >> 8}.${caller & 255}` }
 }
 
-const rooms = 100
 const kept = 50
 /** A room takes 30 new messages a minute: no slice may send one more than that. */
 const perRoom = 20
@@ -86,32 +85,40 @@ export const run = async (
       peer: await serve("peer/PeerRooms.ts", { DATABASE_URL: databases.peer }),
     }
 
-    const newRooms = async (side: Side, ids = Array.from({ length: rooms }, () => randomUUID())) => {
+    const newRooms = async (side: Side, count: number, ids = Array.from({ length: count }, () => randomUUID())) => {
       await seed(sql[side], side, ids)
       await sql[side]`VACUUM ANALYZE`
       return ids
     }
 
-    const polled = await newRooms("ours")
-    await newRooms("peer", polled)
+    const polled = await newRooms("ours", 100)
+    await newRooms("peer", 100, polled)
     for (const side of ["ours", "peer"] as const) {
       const shot = pollOf(polled, kept - 10)()
       const { messages } = await (await fetch(sides[side] + shot.path, { headers: shot.headers ?? {} })).json()
       if (messages?.length !== 10) throw new Error(`${side} does not answer ten messages`)
     }
 
-    /** Into rooms of their own for each slice, made before it is measured. */
-    const send = async (side: Side) => {
-      const shot = sendOf(await newRooms(side))
-      return sliceOf(() => fire(sides[side], { count: rooms * perRoom }, 201, shot), sides[side])
+    /** Into 100 rooms of their own for each slice, made before it is measured, or 10,000 that all slices use. */
+    const sendInto = async (rooms: number) => {
+      const into = async (side: Side) => sendOf(await newRooms(side, rooms))
+      const many = rooms > 100 ? { ours: await into("ours"), peer: await into("peer") } : undefined
+      return async (side: Side) => {
+        const shot = many?.[side] ?? (await into(side))
+        return sliceOf(() => fire(sides[side], { count: Math.min(rooms * perRoom, 4_000) }, 201, shot), sides[side])
+      }
     }
 
     const figures: Array<Figure> = []
     for (const name of chosen) {
       held.say(`  ${name}`)
+      const [, rooms] = /^send(\d+)$/u.exec(name) ?? []
       const shots = () => pollOf(polled, name === "poll10" ? kept - 10 : kept)
-      if (name === "send100") figures.push({ name, rounds: await takeTurns(held.rounds, send) })
-      else figures.push(await rates(name, held, sides, 200, shots))
+      figures.push(
+        rooms === undefined
+          ? await rates(name, held, sides, 200, shots)
+          : { name, rounds: await takeTurns(held.rounds, await sendInto(Number(rooms))) },
+      )
     }
     return figures
   } finally {

@@ -8,9 +8,9 @@ type Run = (chosen: ReadonlyArray<string>, held: Held, servers: Servers) => Prom
 
 /** The contests, by the servers that they need. */
 const arenas: ReadonlyArray<readonly [contests: ReadonlyArray<string>, load: () => Promise<{ readonly run: Run }>]> = [
-  [["spirits", "list", "bare402", "keyed402", "paid"], () => import("./Altar.ts")],
+  [["spirits", "list", "segment", "bare402", "keyed402", "paid"], () => import("./Altar.ts")],
   [["relayer"], () => import("./Relayer.ts")],
-  [["poll0", "poll10", "send100"], () => import("./RoomContests.ts")],
+  [["poll0", "poll10", "send100", "send10000"], () => import("./RoomContests.ts")],
 ]
 
 const help = `Usage: npm run bench [-- --only NAME,NAME]

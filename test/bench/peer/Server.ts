@@ -8,7 +8,7 @@ import { compress } from "hono/compress"
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import { spiritIds, spiritOf } from "../../../schema/altar/Spirit.ts"
 import { spirits as pages } from "../../../src/altar/Spirits.ts"
-import { answerUnder, append, connect, headOf, keepersOf, newest, type StoneRow } from "./Store.ts"
+import { answerUnder, append, connect, headOf, keepersOf, newest, range, type StoneRow } from "./Store.ts"
 
 const { DATABASE_URL = "", FACILITATOR_URL = "", PAY_TO: payTo = "", PUBLIC_URL: publicUrl = "" } = process.env
 const network = "eip155:84532"
@@ -167,6 +167,18 @@ app.get("/api/witness", async (c) => {
   }))
   const oldest = stones.at(-1)
   return c.json({ ok: true, stones, head, next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null })
+})
+
+app.get("/api/witness/chain", async (c) => {
+  const from = Number(c.req.query("from") ?? 1)
+  const limit = Number(c.req.query("limit") ?? 50)
+  const [rows, head] = await Promise.all([range(sql, from - 1, from + limit - 1), headOf(sql)])
+  const before = rows[0]?.sequence === from - 1 ? rows[0] : undefined
+  const { chainHash, sequence } = from === 1 ? { sequence: 0, chainHash: "0".repeat(64) } : (before ?? head)
+  const entries = before === undefined ? rows : rows.slice(1)
+  const last = entries.at(-1)
+  const next = last !== undefined && last.sequence < head.sequence ? last.sequence + 1 : null
+  return c.json({ ok: true, anchor: { sequence, chainHash }, entries, head, next })
 })
 
 serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>

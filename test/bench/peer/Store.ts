@@ -110,6 +110,11 @@ export const headOf = async (sql: Sql): Promise<Head> => {
   return head ?? { sequence: 0, chainHash: "0".repeat(64) }
 }
 
+export const range = (sql: Sql, from: number, to: number) =>
+  sql<Array<Omit<StoneRow, "kind" | "spirit" | "agentName">>>`
+    SELECT sequence, id, commitment, witnessed_at, transaction, payer, previous_hash, chain_hash
+    FROM stones WHERE sequence BETWEEN ${from} AND ${to} ORDER BY sequence`
+
 export const keepersOf = (sql: Sql) =>
   sql<Array<Readonly<Record<"spirit" | "id" | "keeper", string>> & { agentName: string | null; keptAt: Date }>>`
     SELECT spirit, id, keeper, agent_name, kept_at FROM keepers`
