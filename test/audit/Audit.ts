@@ -13,7 +13,7 @@ import { auditPayments, type PublicAct, readActs } from "./PaymentChecks.ts"
 import { auditRefunds } from "./RefundChecks.ts"
 import { readChain } from "./Transfers.ts"
 
-export type { AuditReport, Check } from "./Findings.ts"
+export type { AuditReport } from "./Findings.ts"
 
 /** The audited altar, and the answers to its buyers. */
 interface AuditTarget {

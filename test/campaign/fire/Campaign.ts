@@ -43,7 +43,7 @@ export const fire = async ({ folder, kills, log, phase, seed, size }: FireOption
         cluster: database,
         log,
       })
-      for (const { examined: times, name } of result.checks) {
+      for (const [name, times] of result.examined) {
         examined.set(name, (examined.get(name) ?? 0) + times)
         counts["things examined"] += times
       }

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
 import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { stranger, token } from "../../lab/Chain.ts"
+import type { Order } from "../../lab/buyer/Goods.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import type { Signed } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
@@ -49,12 +50,7 @@ export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
 
   /** All that the wallet has goes elsewhere, at a fee before everybody else's, and comes back some blocks later. */
   const drain = async ({ address }: Wallet, pauseMs: number) => {
-    const balance = await client.readContract({
-      address: asset,
-      abi: token,
-      functionName: "balanceOf",
-      args: [address],
-    })
+    const balance = await client.readContract({ ...base, functionName: "balanceOf", args: [address] })
     if (balance === 0n) return
     await client.impersonateAccount({ address })
     await client.setBalance({ address, value: 10n ** 18n })
@@ -94,20 +90,13 @@ export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
       const copy = { ...purchase, key: `thief-${purchase.key}` }
       later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
     } else if (falls(shares.move)) {
-      const order = {
-        kind: "stone",
-        path: "/api/witness",
-        body: JSON.stringify({ commitment: random.hex(32) }),
-      } as const
-      const isStone = purchase.order.kind === "stone"
-      const elsewhere = { ...order, path: isStone ? "/api/acquire/moss-hare" : order.path }
-      const copy = {
-        ...purchase,
-        key: `moved-${purchase.key}`,
-        order: isStone ? { ...elsewhere, body: undefined } : order,
-      }
-      const sent = setTimeout(random.below(800)).then(() => send(shop, copy))
-      later(() => sent)
+      const body = JSON.stringify({ commitment: random.hex(32) })
+      const order: Order =
+        purchase.order.kind === "stone"
+          ? { kind: "keeper", path: "/api/acquire/moss-hare", body: undefined }
+          : { kind: "stone", path: "/api/witness", body }
+      const copy = { ...purchase, key: `moved-${purchase.key}`, order }
+      later(() => setTimeout(random.below(800)).then(() => send(shop, copy)))
     } else if (falls(shares.drain)) {
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {

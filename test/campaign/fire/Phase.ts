@@ -3,7 +3,6 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { Answers } from "../../lab/buyer/AnswerLog.ts"
-import type { Check } from "../../audit/Audit.ts"
 import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
@@ -12,12 +11,13 @@ import { CampaignFault } from "../../lab/OwnChain.ts"
 import { harness } from "../Harness.ts"
 import { outsiders } from "./Outsiders.ts"
 import { buyers, conclude } from "./Recovery.ts"
-import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
-import type { Struck } from "./Strikes.ts"
+import { type Fit, type Strike, strikes, type Struck } from "./Strikes.ts"
 
-interface PhaseOptions extends PlanOptions {
+interface PhaseOptions {
   readonly seed: number
   readonly number: number
+  readonly purchases: number
+  readonly kills: number
   readonly servers: number
   readonly settledBy: "relayer" | "facilitator"
   readonly folder: string
@@ -44,7 +44,7 @@ const reading = (url: string, answers: Answers, random: Random) => {
   const over = new AbortController()
   const done = (async () => {
     while (!over.signal.aborted) {
-      await answers.ask({ method: "GET", url: url + random.pick(paths), headers: {} }, 15_000)
+      await answers.ask(url + random.pick(paths), { method: "GET", headers: {} }, 15_000)
       await setTimeout(random.between(200, 900))
     }
   })()
@@ -52,6 +52,29 @@ const reading = (url: string, answers: Answers, random: Random) => {
     over.abort()
     return done
   }
+}
+
+const strikesForKill = 4
+
+interface Planned {
+  readonly strike: Strike
+  /** Begins when so many purchases have ended or been left. */
+  readonly at: number
+  readonly random: Random
+}
+
+/** The strikes, decided before anything begins, in the order in which they begin. */
+const planOf = ({ kills, purchases }: PhaseOptions, world: Fit, random: Random): ReadonlyArray<Planned> => {
+  const fitting = strikes.filter(({ fits }) => fits?.(world) !== false)
+  const deadly = fitting.filter(({ isKill }) => isKill === true)
+  const others = fitting.filter(({ isKill }) => isKill !== true)
+  const draw = (from: ReadonlyArray<Strike>, count: number) =>
+    Array.from({ length: count }, (_, index): Planned => {
+      const at = Math.floor(((index + random.next()) / count) * purchases)
+      return { strike: random.pick(from), at, random: random.fork(`strike ${index}`) }
+    })
+  const planned = [...draw(deadly, kills), ...draw(others, Math.max(strikesForKill * kills, 4))]
+  return planned.sort((one, other) => one.at - other.at)
 }
 
 export const runPhase = async (options: PhaseOptions) => {
@@ -64,12 +87,12 @@ export const runPhase = async (options: PhaseOptions) => {
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   await cluster.run(`CREATE DATABASE ${database}`)
   const world = await harness({ ...options, database, count: options.servers, random, log })
-  let strikes = 0
-  const others = outsiders(world, () => (strikes += 1))
+  let struck = 0
+  const others = outsiders(world, () => (struck += 1))
   const target: Struck = { ...world, outsiders: others }
   const violations: Array<string> = []
   let purchases: ReadonlyArray<Purchase> = []
-  let checks: ReadonlyArray<Check> = []
+  let examined: ReadonlyMap<string, number> = new Map()
   let kills = 0
   try {
     await world.start()
@@ -88,7 +111,7 @@ export const runPhase = async (options: PhaseOptions) => {
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
     const strike = ({ random: chance, strike: one }: Planned) => {
-      strikes += 1
+      struck += 1
       appendFileSync(join(folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
       const run = one
         .run(target, chance)
@@ -135,7 +158,7 @@ export const runPhase = async (options: PhaseOptions) => {
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
     const found = await world.audited()
     violations.push(...found.violations.map(({ check, what }) => `${check}: ${what}`))
-    checks = found.checks
+    examined = found.examined
   } catch (cause) {
     const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     violations.push(`the phase could not be finished: ${why}`)
@@ -143,5 +166,5 @@ export const runPhase = async (options: PhaseOptions) => {
     await world.close()
     await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   }
-  return { purchases, strikes, kills, checks, violations }
+  return { purchases, strikes: struck, kills, examined, violations }
 }

@@ -1,8 +1,8 @@
 /** Every fault that a campaign knows, by name: its effect on a harness, and its end. */
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
+import { Client } from "undici"
 import { defaultLimits } from "../../../src/http/Listener.ts"
-import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardFaults.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -137,6 +137,9 @@ const views: ReadonlyArray<readonly [string, (random: Random, head: bigint) => R
   ["knows no block hashes", () => [{ numbersOnly: true }]],
 ]
 
+/** Loopback has sixteen million addresses, from which a client may choose. */
+const local = (index: number) => `127.${16 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`
+
 const isFacilitated: Strike["fits"] = ({ settledBy }) => settledBy === "facilitator"
 
 export const strikes: ReadonlyArray<Strike> = [
@@ -230,9 +233,20 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "outsider: connections for all places, which rest",
     run: async ({ servers }, random) => {
-      const guests = await openIdleConnections(random.pick(servers).port, defaultLimits.connections)
+      const { url } = random.pick(servers)
+      const guests = Array.from(
+        { length: defaultLimits.connections },
+        (_, at) => new Client(url, { localAddress: local(at), keepAliveTimeout: 60_000 }),
+      )
+      // Fewer at once than a kernel keeps waiting for one listener.
+      for (let from = 0; from < guests.length; from += 128)
+        await Promise.allSettled(
+          guests
+            .slice(from, from + 128)
+            .map((one) => one.request({ path: "/livez", method: "GET" }).then(({ body }) => body.dump())),
+        )
       await lasting(random)
-      guests.leave()
+      await Promise.all(guests.map((one) => one.destroy()))
     },
   },
   { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },

@@ -72,12 +72,13 @@ export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienc
     ...(signed === undefined ? {} : { "payment-signature": signed.header }),
     ...(granted === undefined ? {} : { authorization: granted }),
   }
-  return answers.ask({ method: "POST", url: url + order.path, headers, body: order.body }, patienceMs)
+  return answers.ask(url + order.path, { method: "POST", headers, body: order.body }, patienceMs)
 }
 
 const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =>
   answers.ask(
-    { method: "POST", url: `${url}/api/reconcile/${key}`, headers: { "x-forwarded-for": address } },
+    `${url}/api/reconcile/${key}`,
+    { method: "POST", headers: { "x-forwarded-for": address } },
     paidPatienceMs,
   )
 
@@ -101,7 +102,7 @@ export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => 
   let isSent = hasPaid(purchase)
   let next: "send" | "reconcile" = "send"
   const pause = (heard: HttpAnswer | undefined) => {
-    const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
+    const asked = Number(heard?.headers.get("retry-after") ?? "0") * 1000
     return setTimeout(Math.min(2_500, Math.max(asked, random.between(100, 600))))
   }
   while (!isOver()) {
@@ -111,8 +112,8 @@ export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => 
     const by = random.chance(0.2) ? "send" : next
     const heard = by === "reconcile" ? await reconcile(shop, purchase) : await send(shop, purchase, patienceMs)
     isSent ||= isSigned
-    const body = bodyOf(heard?.body ?? "")
-    const headers = new Headers(heard?.headers)
+    const body = bodyOf(heard?.text ?? "")
+    const headers = heard?.headers ?? new Headers()
     const outcome = readOutcome({ status: heard?.status ?? 0, headers, body })
     const event = eventOf(outcome, by === "reconcile" ? "ask" : isSigned ? "pay" : "price")
     if (event === "settled") {
