@@ -41,8 +41,8 @@ export const Verification = Schema.Struct({
   ).annotate({ description: "The check of the revealed words; null while they are sealed or hidden." }),
   binding: Schema.NullOr(
     Schema.Struct({
-      state: Schema.Literals(["holds", "broken", "not checked: the body is not public"]),
-      nonce: Schema.NullOr(Schema.String).annotate({ description: "Of AuthorizationUsed in the transaction." }),
+      state: Schema.Literals(["holds", "broken"]),
+      nonce: Schema.String.annotate({ description: "Of AuthorizationUsed in the transaction." }),
     }),
   ).annotate({ description: "Whether the payment's nonce names this purchase; null if it is random." }),
   predecessor: Schema.Struct({

@@ -28,7 +28,7 @@ export const Binding = Schema.Struct({
   salt: BindingSalt,
   method: Schema.Literal("POST"),
   url: Url,
-  bodySha256: Schema.NullOr(Hex64),
+  bodySha256: Hex64,
 }).annotate({
   identifier: "Binding",
   description:

@@ -1,9 +1,7 @@
 /** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
-import { hash } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import { type ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
-import { boundBytes, nonceOf } from "../../schema/payments/BindingRecipe.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import {
   type Verification,
@@ -14,6 +12,7 @@ import { chainHash, seal } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { boundNonce } from "../payments/verify/Offer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, ToolRefusal } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
@@ -30,10 +29,7 @@ const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verificati
 /** The nonce derived from the binding, compared with the one that was paid. */
 const bindingOf = ({ binding }: Pick<typeof Receipt.Type, "binding">, paid: string | null): Verification["binding"] => {
   if (binding === null) return null
-  const { bodySha256, method, salt, url } = binding
-  if (bodySha256 === null) return { state: "not checked: the body is not public", nonce: null }
-  const bytes = boundBytes({ method, url, bodySha256 }, Buffer.from(salt, "base64url"))
-  const nonce = nonceOf(hash("sha256", bytes, "buffer"))
+  const nonce = boundNonce(binding, Buffer.from(binding.salt, "base64url"))
   return { state: nonce === paid ? "holds" : "broken", nonce }
 }
 

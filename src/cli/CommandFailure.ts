@@ -1,10 +1,9 @@
 /** Failures of commands, and any failure as one line for a person. */
 import { Cause, Config, Predicate, Schema } from "effect"
 
-/** A command cannot go on; the message says why in one sentence, and `refusal` is the altar's, if there is one. */
+/** A command cannot go on; the message says why in one sentence. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   message: Schema.String,
-  refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
 /** The checked thing is invalid: the command's answer, not its failure. The message says what and where. */

@@ -100,11 +100,21 @@ export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = wo
       data,
     })),
   )
+  const block = { blockNumber: "0x64", blockHash: word(100n) }
+  const receipt = (transactionHash: string) => ({
+    transactionHash,
+    ...block,
+    status: "0x1",
+    logs: logs.map((log, index) => ({ ...log, ...block, transactionHash, logIndex: `0x${index.toString(16)}` })),
+  })
   const url = yield* serve(async (_, body) => {
-    asked.times += 1
-    const { method, params } = JSON.parse(body)
-    if (method === "eth_chainId") return json({ result: chainId })
-    return json({ result: gone.includes(params[0]) ? null : { status: "0x1", blockNumber: "0x64", logs } })
+    const calls = [JSON.parse(body)].flat()
+    asked.times += calls.length
+    const answers = calls.map(({ id, method, params: [transaction] }) => ({
+      id,
+      result: method === "eth_chainId" ? chainId : gone.includes(transaction) ? null : receipt(transaction),
+    }))
+    return json(body.startsWith("[") ? answers : { ...answers[0] })
   })
   return { asked, url }
 })

@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Option } from "effect"
 import { policyFrom } from "../lab/log/Witnesses.ts"
-import { type LogCheck, openLog, sizesOf, verifyLog } from "../../src/cli/log/VerifyLog.ts"
+import { type LogCheck, openLog, verifyLog } from "../../src/cli/verify/Log.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
 import { renamed } from "../lab/log/Vectors.ts"
 import { signer } from "../lab/log/LogFixture.ts"
@@ -27,7 +27,7 @@ const openIt = (
 const check = (log: StaticLog.Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>
   Effect.gen(function* () {
     const opened = yield* openIt(log, ...how)
-    return yield* verifyLog(opened, yield* verifyChain(log.base, Option.none(), [], sizesOf(opened)))
+    return yield* verifyLog(opened, yield* verifyChain(log.base, { sizes: opened.sizes }))
   })
 
 const policyOf = (...lines: ReadonlyArray<string>) => Option.some(policyFrom(...lines, "quorum none"))

@@ -4,6 +4,7 @@ import {
   bindingSaltMinimum,
   bodyText,
   boundBytes,
+  type BoundRequest,
   nonceOf,
 } from "../../../schema/payments/BindingRecipe.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
@@ -26,12 +27,15 @@ export interface Bound {
   readonly salt: string
 }
 
+/** The nonce that names a request. */
+export const boundNonce = async (request: BoundRequest, salt: Uint8Array) =>
+  nonceOf(await sha256Bytes(boundBytes(request, salt)))
+
 /** Derives the nonce of a payment from the request that it buys. `body` is JSON; empty when there is none. */
 export const boundTo = async ({ resource: { url } }: Challenge, body: string): Promise<Bound> => {
   const salt = crypto.getRandomValues(new Uint8Array(bindingSaltMinimum))
   const bodySha256 = await sha256(bodyText(JSON.parse(body === "" ? "{}" : body)))
-  const nonce = nonceOf(await sha256Bytes(boundBytes({ method: "POST", url, bodySha256 }, salt)))
-  return { nonce, salt: toBase64Url(salt) }
+  return { nonce: await boundNonce({ method: "POST", url, bodySha256 }, salt), salt: toBase64Url(salt) }
 }
 
 /** EIP-712 typed data for one transfer of exactly the offered amount, signed at `nowMs`. */

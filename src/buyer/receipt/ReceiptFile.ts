@@ -15,7 +15,7 @@ export interface ReceiptFile {
   readonly record: Members | null
   readonly reveal: { readonly text: string | null; readonly salt: string | null } | null
   /** The request that the payment names, as the file says. */
-  readonly binding: { readonly salt: string; readonly url: string; readonly bodySha256: string | null } | null
+  readonly binding: { readonly salt: string; readonly url: string; readonly bodySha256: string } | null
   /** The body of the purchase; undefined where it is not public. */
   readonly body: Members | undefined
   readonly log: string | undefined
@@ -91,7 +91,7 @@ export const readReceiptFile = (text: string): ReceiptFile => {
     binding:
       named === null
         ? null
-        : { salt: textAt(named, "salt"), url: textAt(named, "url"), bodySha256: nullable(named, "bodySha256") },
+        : { salt: textAt(named, "salt"), url: textAt(named, "url"), bodySha256: textAt(named, "bodySha256", hash) },
     body: "body" in file ? anyMembers(file["body"], "The body") : undefined,
     log: "log" in file ? textAt(file, "log") : undefined,
   }

@@ -3,11 +3,12 @@ import { hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
 import { keyTypes } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
-import { bodyText, boundBytes, isMarked, nonceOf, saltBytes } from "../../../schema/payments/BindingRecipe.ts"
+import { bodyText, isMarked, saltBytes } from "../../../schema/payments/BindingRecipe.ts"
 import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
+import { boundNonce } from "../core/Authorization.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
-import { sha256, sha256Bytes } from "../core/Digest.ts"
+import { sha256 } from "../core/Digest.ts"
 import { verifyEntry } from "../log/EntryProof.ts"
 import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
 import { Unproven } from "../log/Verdict.ts"
@@ -101,13 +102,12 @@ const bindingCheck = ({ binding, body }: ReceiptFile, { nonce, resourceUrl }: Re
     }
     const { bodySha256, salt, url } = binding
     unless(url === resourceUrl, `The binding is of ${url}, and the payment was for ${resourceUrl}.`)
-    if (body === undefined || bodySha256 === null)
-      return open("binding", "Not checked: the body of the request is not public.")
+    if (body === undefined) return open("binding", "Not checked: the body of the request is not public.")
     unless((await sha256(bodyText(body))) === bodySha256, "The body is not the one of the binding.")
     const bytes = saltBytes(salt)
     if (bytes === undefined) throw new Unproven("malformed", "The salt does not have its form.")
-    const digest = await sha256Bytes(boundBytes({ method: "POST", url, bodySha256 }, bytes))
-    unless(same(nonce, nonceOf(digest)), "The nonce of the payment was derived from another request.")
+    const bound = await boundNonce({ method: "POST", url, bodySha256 }, bytes)
+    unless(same(nonce, bound), "The nonce of the payment was derived from another request.")
     return holds(
       "binding",
       `The nonce was derived from POST ${url} with this body: the transfer pays for nothing else.`,

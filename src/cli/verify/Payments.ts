@@ -1,18 +1,17 @@
 /** Looks up a chain's payments at a node of the reader's choice: the altar says where to look, and proves nothing. */
-import { hash } from "node:crypto"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { TransactionHash } from "../../../schema/Common.ts"
 import { Binding } from "../../../schema/payments/Binding.ts"
-import { type BoundRequest, boundBytes, nonceOf } from "../../../schema/payments/BindingRecipe.ts"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
-import { usdcOn } from "../../../schema/payments/Usdc.ts"
-import { inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
-import * as Download from "./Download.ts"
-import * as Node from "./Node.ts"
-import { plain } from "../Output.ts"
+import { boundNonce } from "../../buyer/core/Authorization.ts"
+import { same } from "../../buyer/receipt/Checks.ts"
+import { inLowerCase, pays, topicOf, transferTopic } from "../../payments/chain/Eip3009.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { plain } from "../Output.ts"
+import * as Download from "./Download.ts"
+import { type Node, nodeAt } from "./Node.ts"
 
 export interface PaidStone {
   readonly sequence: number
@@ -31,9 +30,6 @@ const Answer = Schema.Struct({
     binding: Schema.NullOr(Binding),
   }),
 })
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-
-const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
 
 /**
  * The prices that a stone ever had. They are fixed in the contract instead of read from a receipt: anyone can make a
@@ -44,34 +40,10 @@ export const pricesOf = ({ formerPrices, priceAtomic }: Pick<Sale, "formerPrices
   ...formerPrices,
 ]
 
-const dataOf = (amount: string) => `0x${BigInt(amount).toString(16).padStart(64, "0")}`
-
-/** The nonce that names the request of a binding. */
-const nonceFrom = ({ bodySha256, method, salt, url }: BoundRequest & { readonly salt: string }) =>
-  nonceOf(hash("sha256", boundBytes({ method, url, bodySha256 }, Buffer.from(salt, "base64url")), "buffer"))
-
-/** The node and the token of the payments; the token is fixed here, whatever the altar says. */
-interface Ledger {
-  readonly rpcUrl: string
-  readonly asset: string
-  readonly prices: ReadonlyArray<bigint>
-}
-
-const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string, prices: ReadonlyArray<bigint>) {
-  const network = yield* Node.networkOf(rpcUrl)
-  const asset = usdcOn(network)
-  return asset === undefined
-    ? yield* new CommandFailure({
-        message: `${rpcUrl} is a node of ${network}, which altars do not use: name another --rpc.`,
-      })
-    : ({ rpcUrl, asset, prices } satisfies Ledger)
-})
-
-/** The result for a stone: lost by the altar's own statement, contradicted by the chain, or the chain's state. */
+/** The result for a stone: lost by the altar's own statement, contradicted by the chain, or paid. */
 type Found =
   | { readonly _tag: "Lost" }
-  | { readonly _tag: "Wrong"; readonly why: string }
-  | { readonly _tag: "Absent"; readonly why: string; readonly mayMove: boolean }
+  | { readonly _tag: "Wrong"; readonly why: string; readonly mayMove: boolean }
   | {
       readonly _tag: "Paid"
       readonly payTo: string
@@ -80,44 +52,40 @@ type Found =
       readonly transfers: number
     }
 
-const paymentOf = Effect.fnUntraced(function* (base: string, { asset, prices, rpcUrl }: Ledger, stone: PaidStone) {
+const paymentOf = Effect.fnUntraced(function* (
+  base: string,
+  { receiptOf, usdc }: Pick<Node, "receiptOf"> & { readonly usdc: `0x${string}` },
+  prices: ReadonlyArray<bigint>,
+  stone: PaidStone,
+) {
   const { receipt } = yield* Download.json(`${base}/api/witness/${stone.id}`, Answer)
-  const { amountAtomic, binding, currentTransaction, finality, payTo } = receipt
-  const wrong = (why: string): Found => ({ _tag: "Wrong", why })
-  if (receipt.asset.toLowerCase() !== asset.toLowerCase()) {
-    return wrong(`its receipt names the token ${receipt.asset}, and USDC is ${asset} there`)
-  }
-  if (!prices.some((price) => price.toString() === amountAtomic)) {
+  const { amountAtomic, asset, binding, currentTransaction, finality, payTo } = receipt
+  const wrong = (why: string, mayMove = false): Found => ({ _tag: "Wrong", why, mayMove })
+  if (!same(usdc, asset)) return wrong(`its receipt names the token ${asset}, and USDC is ${usdc} there`)
+  const value = prices.find((price) => price.toString() === amountAtomic)
+  if (value === undefined)
     return wrong(`its receipt names ${amountAtomic} atomic USDC, and a stone costs ${prices.join(" or ")}`)
-  }
   if (finality === "lost") return { _tag: "Lost" } satisfies Found
   // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
   const transaction = currentTransaction ?? stone.transaction
-  const absent = (what: string): Found => ({
-    _tag: "Absent",
-    why: `its transaction ${transaction} ${what}`,
-    mayMove: finality === "pending",
-  })
-  const mined = yield* Node.minedIn(rpcUrl, transaction)
-  if (mined === null) return absent("is not on the chain")
-  if (mined.status !== "0x1") return absent("was reverted")
-  if (binding !== null && binding.bodySha256 !== null) {
-    const nonce = nonceFrom({ ...binding, bodySha256: binding.bodySha256 })
-    const [from, to] = [inLowerCase(stone.payer), inLowerCase(payTo)]
-    if (!pays(mined.logs, { asset: inLowerCase(asset), from, to, nonce, value: BigInt(amountAtomic) }))
+  const absent = (what: string) => wrong(`its transaction ${transaction} ${what}`, finality === "pending")
+  const mined = yield* receiptOf(transaction, usdc)
+  if (Option.isNone(mined)) return absent("is not on the chain")
+  const { logs, succeeded } = mined.value
+  if (!succeeded) return absent("was reverted")
+  const [from, to] = [inLowerCase(stone.payer), inLowerCase(payTo)]
+  if (binding !== null) {
+    const nonce = yield* Effect.promise(() => boundNonce(binding, Buffer.from(binding.salt, "base64url")))
+    if (!pays(logs, { asset: inLowerCase(usdc), from, to, nonce, value }))
       return absent("holds no payment by the nonce of its request")
   }
-  const { length: transfers } = mined.logs.filter(
-    ({ address, data, topics: [topic, from, to] }) =>
-      address.toLowerCase() === asset.toLowerCase() &&
-      topic === transferTopic &&
-      from === asTopic(stone.payer) &&
-      to === asTopic(payTo) &&
-      data.toLowerCase() === dataOf(amountAtomic),
+  const topics = [transferTopic, topicOf(from), topicOf(to)].join(" ")
+  const { length: transfers } = logs.filter(
+    (log) => log.topics.join(" ") === topics && log.data.length === 66 && BigInt(log.data) === value,
   )
   return transfers === 0
     ? absent("does not hold the payment")
-    : ({ _tag: "Paid", payTo, transaction, transfers } satisfies Found)
+    : ({ _tag: "Paid", payTo: to, transaction, transfers } satisfies Found)
 })
 
 export const broken = (sequence: number, why: string) =>
@@ -132,15 +100,18 @@ export const make = Effect.fnUntraced(function* (
   payees: ReadonlyArray<string>,
   prices: ReadonlyArray<bigint> = pricesOf(setWitnessStone.sale),
 ) {
-  const ledger = yield* ledgerAt(rpcUrl, prices)
+  const { network, receiptOf, usdc } = yield* nodeAt(rpcUrl)
+  if (usdc === undefined)
+    return yield* new CommandFailure({
+      message: `${rpcUrl} is a node of ${network}, which altars do not use: name another --rpc.`,
+    })
   const lost: Array<number> = []
   const spent = new Map<string, number>()
-  let paidTo = payees.map((one) => one.toLowerCase())
+  let payTo = payees.map((one) => one.toLowerCase())
 
   const judge = Effect.fnUntraced(function* ({ payer, sequence }: PaidStone, found: Found) {
     if (found._tag === "Lost") return void lost.push(sequence)
-    if (found._tag === "Wrong") return yield* broken(sequence, found.why)
-    if (found._tag === "Absent") {
+    if (found._tag === "Wrong")
       return yield* found.mayMove
         ? new CommandFailure({
             message: plain(
@@ -148,19 +119,16 @@ export const make = Effect.fnUntraced(function* (
             ),
           })
         : broken(sequence, found.why)
-    }
-    const { payTo, transaction, transfers } = found
-    const name = [transaction, payer, payTo].join(" ").toLowerCase()
+    const { transaction, transfers } = found
+    const name = [transaction, payer, found.payTo].join(" ").toLowerCase()
     const before = spent.get(name) ?? 0
     spent.set(name, before + 1)
-    if (transfers <= before) {
-      return yield* broken(sequence, `its transaction ${transaction} does not hold the payment`)
-    }
-    if (paidTo.length === 0) paidTo = [payTo.toLowerCase()]
-    if (paidTo.includes(payTo.toLowerCase())) return
+    if (transfers <= before) return yield* broken(sequence, `its transaction ${transaction} does not hold the payment`)
+    if (payTo.length === 0) payTo = [found.payTo]
+    if (payTo.includes(found.payTo)) return
     return yield* broken(
       sequence,
-      `it was paid to ${payTo}, not to ${paidTo.join(" or ")}. If the altar has changed its address, name each with --pay-to.`,
+      `it was paid to ${found.payTo}, not to ${payTo.join(" or ")}. If the altar has changed its address, name each with --pay-to.`,
     )
   })
 
@@ -169,12 +137,14 @@ export const make = Effect.fnUntraced(function* (
     check: Effect.fnUntraced(function* (stones: ReadonlyArray<PaidStone>) {
       const all = yield* Effect.forEach(
         stones,
-        (stone) => Effect.map(paymentOf(base, ledger, stone), (found) => ({ stone, found })),
+        (stone) => Effect.map(paymentOf(base, { receiptOf, usdc }, prices, stone), (found) => ({ stone, found })),
         { concurrency: paymentsAtOnce },
       )
       for (const { found, stone } of all) yield* judge(stone, found)
     }),
     /** The addresses that were paid, and the stones whose payment the altar itself declares lost. */
-    found: Effect.sync(() => ({ payTo: paidTo, lost: [...lost] })),
+    found: () => ({ payTo, lost }),
   }
 })
+
+export type Payments = Effect.Success<ReturnType<typeof make>>

@@ -6,8 +6,9 @@ import { command, on, optionalText, text } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
-import { openLog, sentencesOf, sizesOf, verifyLog } from "../log/VerifyLog.ts"
-import { policyIn } from "../log/Policy.ts"
+import { openLog, sentencesOf, verifyLog } from "./Log.ts"
+import * as Payments from "./Payments.ts"
+import { policyIn } from "./Policy.ts"
 import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { verifyReveals } from "./Reveals.ts"
@@ -59,10 +60,9 @@ class Lost extends Schema.TaggedError<Lost>()("Lost", { message: Schema.String }
 const namedMost = 10
 
 const lostOf = (stones: ReadonlyArray<number>) => {
-  const named = stones.slice(0, namedMost).join(", ")
   const more = stones.length > namedMost ? ` and ${stones.length - namedMost} more` : ""
   return new Lost({
-    message: `NOT PAID: the altar itself declares the payments of ${stones.length} stones lost in a reorganisation of the chain: ${named}${more}. Everything else holds.`,
+    message: `NOT PAID: the altar itself declares the payments of ${stones.length} stones lost in a reorganisation of the chain: ${stones.slice(0, namedMost).join(", ")}${more}. Everything else holds.`,
   })
 }
 
@@ -78,25 +78,29 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 })
 
 const check = Effect.fnUntraced(function* (flags: Flags) {
-  const { log: isLogAsked, origin, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
+  const { origin, payTo, rpc, seen, url } = flags
   const base = url.replace(/\/+$/u, "")
-  const policy = yield* policyIn(policyFile)
+  const policy = yield* policyIn(flags.policy)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
-  if (payTo.length > 0 && Option.isNone(rpcUrl)) {
+  if (payTo.length > 0 && Option.isNone(rpcUrl))
     return yield* new CommandFailure({
       message: "--pay-to checks where payments went: name the network's RPC with --rpc.",
     })
+  const vkey = Option.orElse(flags.vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
+  // Log and reveals are read before the chain is walked, so that this walk covers all their stones.
+  const opened = flags.log ? yield* openLog({ altar: base, origin, vkey, policy, seen }) : undefined
+  const { revealed, reveals } = yield* verifyReveals(base)
+  const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payTo) : undefined
+  const walked = yield* verifyChain(base, { payments, sizes: opened?.sizes ?? [], revealed })
+  return {
+    stones: walked.stones,
+    chainHash: walked.chainHash,
+    ...(payments?.found() ?? { payTo: [], lost: [] }),
+    reveals,
+    payments: payments === undefined ? "unchecked" : "checked",
+    log: opened === undefined ? null : yield* verifyLog(opened, walked),
   }
-  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
-  // Opened before the chain is walked, so that this walk covers all stones of the log.
-  const opened = isLogAsked ? yield* openLog({ altar: base, origin, vkey: known, policy, seen }) : undefined
-  // Listed before the chain is walked, so that this walk covers all revealed stones.
-  const { stones: revealed, ...reveals } = yield* verifyReveals(base)
-  const sizes = opened === undefined ? [] : sizesOf(opened)
-  const { roots, ...chain } = yield* verifyChain(base, rpcUrl, payTo, sizes, revealed)
-  const verdict = opened === undefined ? undefined : yield* verifyLog(opened, { stones: chain.stones, roots })
-  return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
-})
+}, Effect.scoped)
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
 
@@ -121,8 +125,7 @@ const inWords = Effect.fnUntraced(function* ({
   )
   if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
   yield* Console.log(`head ${chainHash}`)
-  if (log === undefined) return
-  for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
+  for (const sentence of log === null ? [] : sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
 /** The codes that programs read; they stay when a tag is renamed. */
@@ -146,7 +149,7 @@ export const verifying = Effect.fn("verifying")(
     const isPaid = found.lost.length === 0
     const unpaid = lostOf(found.lost)
     const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
-    yield* flags.json ? inJson({ ...verdict, ...found, log: found.log ?? null }) : inWords(found)
+    yield* flags.json ? inJson({ ...verdict, ...found }) : inWords(found)
     if (!isPaid) return yield* unpaid
   },
   (checked, { url }) => Effect.provide(checked, Download.client(url)),

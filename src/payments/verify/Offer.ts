@@ -7,7 +7,14 @@ import { type ChainPayment, PaymentRejected } from "../Payment.ts"
 import type { Sale, Terms } from "../PaymentTerms.ts"
 import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
-import { bindingExtension, boundBytes, isMarked, nonceOf, saltBytes } from "../../../schema/payments/BindingRecipe.ts"
+import {
+  bindingExtension,
+  boundBytes,
+  type BoundRequest,
+  isMarked,
+  nonceOf,
+  saltBytes,
+} from "../../../schema/payments/BindingRecipe.ts"
 
 /** Seconds of validity an authorization needs: one that expires during its settlement wastes our gas. */
 const leastLife = 6n
@@ -111,6 +118,10 @@ const badSalt = refuseMember(
 /** The source of a derived nonce, beside the method and URL of the sale. */
 export type PaymentBinding = ChainPayment["binding"]
 
+/** The nonce that names a request. */
+export const boundNonce = (request: BoundRequest, salt: Uint8Array) =>
+  nonceOf(hash("sha256", boundBytes(request, salt), "buffer"))
+
 /** Succeeds with undefined for a random nonce. Rejects a nonce that names another request. */
 export const bindingOf = (
   payment: PaymentPayload,
@@ -121,6 +132,7 @@ export const bindingOf = (
   if (salt === undefined) return isMarked(nonce) ? Result.fail(otherRequest) : Result.succeed(undefined)
   const bytes = typeof salt === "string" ? saltBytes(salt) : undefined
   if (typeof salt !== "string" || bytes === undefined) return Result.fail(badSalt)
-  const digest = hash("sha256", boundBytes({ method: "POST", url, bodySha256 }, bytes), "buffer")
-  return nonceOf(digest) === inLowerCase(nonce) ? Result.succeed({ salt, bodySha256 }) : Result.fail(otherRequest)
+  return boundNonce({ method: "POST", url, bodySha256 }, bytes) === inLowerCase(nonce)
+    ? Result.succeed({ salt, bodySha256 })
+    : Result.fail(otherRequest)
 }

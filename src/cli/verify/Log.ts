@@ -1,15 +1,17 @@
 /** Checks the log over the chain: its root is that of the chain's links, and it continues the log of the last check. */
-import { Effect, Option, Schema } from "effect"
-import { base64, equal } from "../../../schema/log/Bytes.ts"
+import { dirname, join } from "node:path"
+import { Effect, FileSystem, Option, Schema } from "effect"
+import { base64, equal, hex } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { openCheckpoint, type Trust } from "../../buyer/log/SignedCheckpoint.ts"
+import * as DurableFile from "../../platform/DurableFile.ts"
+import { folderOf } from "../buyer/Session.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import type { WalkedChain } from "../verify/Chain.ts"
-import * as Download from "../verify/Download.ts"
-import * as Seen from "./Seen.ts"
+import type { WalkedChain } from "./Chain.ts"
+import * as Download from "./Download.ts"
 
 export interface LogCheck {
   /** The altar's URL, without a trailing slash. */
@@ -20,11 +22,22 @@ export interface LogCheck {
   readonly origin?: Option.Option<string>
   /** The policy whose cosignatures the newest checkpoint must have. */
   readonly policy: Option.Option<Policy>
-  /** The file of the last verified checkpoint. */
+  /** The file of the last verified checkpoint; else one for each altar beside the journal. */
   readonly seen: Option.Option<string>
 }
 
 const Status = Schema.Struct({ vkey: Schema.String })
+
+/** The memory of a check for the next one. */
+const Seen = Schema.fromJsonString(
+  Schema.Struct({
+    vkey: Schema.String,
+    /** The verified note. */
+    checkpoint: Schema.String,
+    /** Whether the reader named the key in this or an earlier check. */
+    isNamed: Schema.Boolean,
+  }),
+)
 
 const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
@@ -40,74 +53,91 @@ const open = (note: string, trust: Trust) =>
           ),
   )
 
+const fileOf = (altar: string) =>
+  Effect.map(folderOf(Option.none()), (folder) =>
+    join(folder, "checkpoints", `${altar.replace(/^https?:\/\//u, "").replaceAll(/[^\w.-]/gu, "_")}.json`),
+  )
+
+const lastIn = Effect.fnUntraced(
+  function* (file: string) {
+    const fs = yield* FileSystem.FileSystem
+    if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) return Option.none()
+    return Option.some(yield* Effect.flatMap(fs.readFileString(file), Schema.decodeEffect(Seen)))
+  },
+  (read, file) =>
+    Effect.mapError(read, () => new CommandFailure({ message: `${file} cannot be read, or no check has written it.` })),
+)
+
+const write = Effect.fnUntraced(
+  function* (file: string, text: string) {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(dirname(file), { recursive: true })
+    yield* DurableFile.write(file, text)
+  },
+  (written, file) =>
+    Effect.mapError(
+      written,
+      () => new CommandFailure({ message: `${file} cannot be written. Name another with --seen.` }),
+    ),
+)
+
 /** Two signed notes that contradict each other prove it to anyone, so both stay on this machine. */
 const contradicted = Effect.fnUntraced(function* (
   {
-    checkpoint,
-    memory,
+    checkpoint: { root, size },
+    file,
     note,
-  }: {
-    readonly checkpoint: Checkpoint
-    readonly memory: Effect.Success<ReturnType<typeof Seen.make>>
-    readonly note: string
-  },
+  }: { readonly checkpoint: Checkpoint; readonly file: string; readonly note: string },
   what: string,
 ) {
-  const file = yield* memory.keep(note, checkpoint)
-  return yield* broken(`${what} Keep both signed checkpoints: ${memory.file} and ${file}.`)
+  const second = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
+  yield* write(second, note)
+  return yield* broken(`${what} Keep both signed checkpoints: ${file} and ${second}.`)
 })
 
 /** Opens the newest checkpoint: correctly signed, and no smaller than that of the last check. */
 export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
   const { altar, origin = Option.none(), policy, seen, vkey: named } = check
-  const memory = yield* Seen.make(altar, seen)
-  const last = yield* memory.last
+  const file = Option.isSome(seen) ? seen.value : yield* fileOf(altar)
+  const last = yield* lastIn(file)
   const known = Option.orElse(named, () => Option.map(last, ({ vkey }) => vkey))
   const vkey = Option.isSome(known) ? known.value : (yield* Download.json(`${altar}/api/witness/log`, Status)).vkey
-  if (Option.isSome(last) && last.value.vkey !== vkey) {
+  if (Option.isSome(last) && last.value.vkey !== vkey)
     return yield* broken(
-      `the key is ${vkey}, and the one of the last check was ${last.value.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${memory.file}; else keep that file.`,
+      `the key is ${vkey}, and the one of the last check was ${last.value.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
     )
-  }
   const note = yield* Download.text(`${altar}/log/checkpoint`)
   const trust = { vkey, ...provided({ origin }) }
   const { checkpoint, cosignatures } = yield* open(note, { ...trust, ...provided({ witnesses: policy }) })
-  const old = Option.isNone(last)
-    ? Option.none<Checkpoint>()
-    : Option.some((yield* open(last.value.checkpoint, trust)).checkpoint)
-  if (Option.isSome(old) && old.value.size > checkpoint.size) {
+  const old = Option.isNone(last) ? undefined : (yield* open(last.value.checkpoint, trust)).checkpoint
+  if (old !== undefined && old.size > checkpoint.size)
     return yield* contradicted(
-      { memory, note, checkpoint },
-      `it had ${old.value.size} entries at the last check and has ${checkpoint.size} now. A log never shrinks; if a cache on the way is old, check again later.`,
+      { file, note, checkpoint },
+      `it had ${old.size} entries at the last check and has ${checkpoint.size} now. A log never shrinks; if a cache on the way is old, check again later.`,
     )
-  }
   const isNamed =
     Option.isSome(named) ||
     Option.exists(policy, ({ logs }) => logs.includes(vkey)) ||
     Option.exists(last, (one) => one.isNamed)
-  return { memory, vkey, isNamed, note, checkpoint, cosignatures, old }
+  /** The sizes at which the walk of the chain must find the roots. */
+  const sizes = [...(old === undefined ? [] : [old.size]), checkpoint.size]
+  return { file, vkey, isNamed, note, checkpoint, cosignatures, old, sizes }
 })
 
 export type OpenedLog = Effect.Success<ReturnType<typeof openLog>>
 
-/** The sizes at which the walk of the chain must find the roots of an opened log. */
-export const sizesOf = ({ checkpoint, old }: OpenedLog) => [
-  ...Option.toArray(Option.map(old, ({ size }) => size)),
-  checkpoint.size,
-]
-
 /** Compares the opened log with the chain that was walked after it, and returns the findings for a program. */
 export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, { roots, stones }: WalkedChain) {
-  const { checkpoint, cosignatures, isNamed, memory, note, old, vkey } = opened
+  const { checkpoint, cosignatures, file, isNamed, note, old, vkey } = opened
   const { origin, root, size } = checkpoint
   const isOf = (one: Checkpoint) => equal(roots.get(one.size) ?? new Uint8Array(), one.root)
-  if (Option.isSome(old) && !isOf(old.value))
+  if (old !== undefined && !isOf(old))
     return yield* contradicted(
       opened,
-      `its first ${old.value.size} entries are not those of the last check (root ${base64(old.value.root)}): the history was rewritten.`,
+      `its first ${old.size} entries are not those of the last check (root ${base64(old.root)}): the history was rewritten.`,
     )
   if (!isOf(checkpoint)) return yield* broken(`its root is not that of the first ${size} stones of the chain.`)
-  yield* memory.remember({ vkey, checkpoint: note, isNamed })
+  yield* write(file, JSON.stringify({ vkey, checkpoint: note, isNamed }))
   return {
     origin,
     vkey,
@@ -119,8 +149,8 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, { 
     root: base64(root),
     cosignatures,
     /** Size at the last check, which this log continues. */
-    continues: Option.getOrNull(Option.map(old, (one) => one.size)),
-    seen: memory.file,
+    continues: old?.size ?? null,
+    seen: file,
   }
 })
 

@@ -1,4 +1,4 @@
-/** The policy file of a reader: trusted logs, and the log witnesses that must have signed. */
+/** The files of a reader, and the logs and log witnesses that a policy file trusts. */
 import { Effect, FileSystem, Option } from "effect"
 import type { Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -6,17 +6,19 @@ import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 
-export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string>) {
-  if (Option.isNone(named)) return Option.none<Policy>()
-  const file = named.value
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* Effect.mapError(
-    fs.readFileString(file),
-    () => new CommandFailure({ message: `${file} cannot be read.` }),
-  )
-  const policy = parsePolicy(text)
+/** The text of a file; a larger one than `most` bytes is not read, and has a text that is too long as well. */
+export const textIn = (path: string, most = Infinity) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { size } = yield* fs.stat(path)
+    return size > most ? " ".repeat(most + 1) : yield* fs.readFileString(path)
+  }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
+
+export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>) {
+  if (Option.isNone(file)) return Option.none<Policy>()
+  const policy = parsePolicy(yield* textIn(file.value))
   return policy instanceof Malformed
-    ? yield* new CommandFailure({ message: `${file}: ${policy.message}` })
+    ? yield* new CommandFailure({ message: `${file.value}: ${policy.message}` })
     : Option.some(policy)
 })
 
