@@ -53,11 +53,11 @@ browser("the signal room", (it) => {
     await host.page.getByRole("log").getByText("On my way.").waitFor()
     assert.match(
       await host.page.getByRole("listitem").last().innerText(),
-      /Mara person Ping \d\d:\d\d UTC\s+On my way\./u,
+      /Mara person Ping \d+ \w+, \d\d:\d\d UTC\s+On my way\./u,
     )
 
+    host.page.once("dialog", (question) => void question.accept())
     await host.page.getByRole("button", { name: "Delete this room" }).click()
-    await host.page.getByRole("button", { name: "Delete the room" }).click()
     await host.page.getByRole("heading", { name: "The room is deleted" }).waitFor()
     assert.strictEqual(host.page.url(), `${host.url}/signals/`)
     await polls(guest.page)

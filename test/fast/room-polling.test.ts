@@ -1,131 +1,185 @@
-/** The poll machine: three seconds while seen, silence while hidden, on from the last sequence, history is not news. */
-import { assert, describe, it } from "@effect/vitest"
-import type { Mode } from "../../src/web/signals/api.ts"
+/** Polling a room: three seconds while seen, silence while hidden, on from the last sequence, history is not news. */
+import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
+import type { Answer, Mode, Problem, Signals } from "../../src/web/signals/api.ts"
 import { fragmentIn, fragmentOf, readInvite } from "../../src/web/signals/invite.ts"
 import { patterns } from "../../src/web/signals/patterns.ts"
-import { begin, type Event, felt, step, unseen } from "../../src/web/signals/poll.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { follow } from "../../src/web/signals/poll.ts"
 
-const signals = (latest: number, ...sequences: ReadonlyArray<number>) => ({
-  room: { id: "", name: "", createdAt: "", expiresAt: "", latestSequence: latest },
-  messages: sequences.map((seq) => ({
-    id: `${seq}`,
-    seq,
-    sender: "Wren",
-    senderKind: "agent" as const,
-    text: `${seq}`,
-    mode: "ping" as const,
-    createdAt: "",
-  })),
-  truncated: false,
-  serverTime: "",
-})
+type Code = Problem["code"]
 
-const answered = (latest: number, ...sequences: ReadonlyArray<number>): Event => ({
-  _tag: "Answered",
-  signals: signals(latest, ...sequences),
-})
-type Code = Extract<Event, { readonly _tag: "Refused" }>["problem"]["code"]
-const refused = (code: Code, wait = 0): Event => ({
-  _tag: "Refused",
-  problem: { code, message: "", retryAfter: wait },
-})
-const due: Event = { _tag: "Due" }
-const wanted: Event = { _tag: "Wanted" }
-const seen = (visible: boolean): Event => ({ _tag: "Seen", visible })
-
-/** Each step in a word: asks after a sequence, waits for seconds, rests, or carries on. */
-const told = (events: ReadonlyArray<Event>, first = begin(true)) => {
-  const steps = [first]
-  for (const event of events) steps.push(step((steps.at(-1) ?? first).poll, event))
-  return steps
-    .map(({ order }) =>
-      order._tag === "Ask" ? `ask ${order.after}` : order._tag === "Wait" ? `wait ${order.seconds}` : order._tag,
-    )
-    .join(", ")
+/** A followed room: the test answers its requests and lets its time pass. */
+const followed = (begins: "visible" | "hidden" = "visible") => {
+  const told: Array<string> = []
+  let isVisible = begins === "visible"
+  let answer = (_: Answer<Signals>) => {}
+  const loop = follow({
+    isVisible: () => isVisible,
+    read: (after) => {
+      told.push(`ask ${after}`)
+      return new Promise((resolve) => (answer = resolve))
+    },
+    answered: (_, unseen, isHistory) =>
+      unseen.length > 0 && told.push(`${isHistory ? "history" : "news"} ${unseen.map(({ seq }) => seq).join(" ")}`),
+    failed: (_, seconds) => told.push(seconds === undefined ? "failed" : `failed, wait ${seconds}`),
+    over: ({ code }) => told.push(code),
+    resting: () => told.push("rest"),
+  })
+  const settle = () => vi.advanceTimersByTimeAsync(0)
+  return {
+    told,
+    answered: (latest: number, ...sequences: ReadonlyArray<number>) => {
+      const message = { id: "", sender: "Wren", senderKind: "agent", text: "x", mode: "ping", createdAt: "" } as const
+      const room = { id: "", name: "", createdAt: "", expiresAt: "", latestSequence: latest }
+      const messages = sequences.map((seq) => ({ ...message, seq }))
+      answer({ ok: true, value: { room, messages, truncated: false, serverTime: "" } })
+      return settle()
+    },
+    refused: (code: Code, retryAfter = 0) => {
+      answer({ ok: false, problem: { code, message: "", retryAfter } })
+      return settle()
+    },
+    /** The next request comes after these seconds, and no millisecond earlier. */
+    waits: async (seconds: number) => {
+      const before = told.length
+      await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
+      assert.lengthOf(told, before)
+      await vi.advanceTimersByTimeAsync(1)
+      assert.lengthOf(told, before + 1)
+    },
+    idles: async () => {
+      const before = told.length
+      await vi.advanceTimersByTimeAsync(600_000)
+      assert.lengthOf(told, before)
+    },
+    seen: (visible: boolean) => {
+      isVisible = visible
+      loop.seen()
+      return settle()
+    },
+    wanted: loop.wanted,
+    leave: loop.leave,
+  }
 }
 
-const failing = (code: Code, wait = 0) => [refused(code, wait), due]
-
 describe("polling a room", () => {
-  it.each<readonly [promise: string, steps: string, events: ReadonlyArray<Event>]>([
-    [
-      "asks at once, then every three seconds from the last sequence seen",
-      "ask 0, wait 3, ask 7, wait 3, ask 7, wait 3, ask 9",
-      [answered(7, 5, 6, 7), due, answered(7), due, answered(9, 8, 9), due],
-    ],
-    [
-      "rests while hidden and asks at once when it is visible again",
-      "ask 0, wait 3, Rest, Carry on, ask 1",
-      [answered(1, 1), seen(false), seen(false), seen(true)],
-    ],
-    [
-      "rests after an answer that comes while it is hidden",
-      "ask 0, Carry on, Rest, ask 4",
-      [seen(false), answered(4, 4), seen(true)],
-    ],
-    [
-      "rests after silence that comes while it is hidden",
-      "ask 0, Carry on, Rest, ask 0",
-      [seen(false), refused("OFFLINE"), seen(true)],
-    ],
-    [
-      "doubles its delay without an answer, up to half a minute",
-      "ask 0, wait 3, ask 3, wait 3, ask 3, wait 6, ask 3, wait 12, ask 3, wait 24, ask 3, wait 30, ask 3, wait 30, ask 3",
-      [answered(3, 3), due, ...Array.from({ length: 6 }, () => failing("OFFLINE")).flat()],
-    ],
-    [
-      "continues at its place after a failure, and asks at once when the visitor wants it",
-      "ask 0, wait 3, ask 3, wait 3, ask 3, wait 3, ask 3",
-      [answered(3, 3), due, refused("INTERNAL"), wanted, answered(3), due],
-    ],
-    [
-      "waits as long as the server says, whatever the visitor does",
-      "ask 0, wait 17, Carry on, Carry on, Carry on, Carry on, ask 0",
-      [refused("RATE_LIMITED", 17), wanted, seen(false), seen(true), wanted, due],
-    ],
-    [
-      "waits as long as the server says while it is hidden",
-      "ask 0, wait 17, Carry on, Rest, ask 0",
-      [refused("RATE_LIMITED", 17), seen(false), due, seen(true)],
-    ],
-    ["never treats a wait as zero", "ask 0, wait 1", [refused("RATE_LIMITED")]],
-    [
-      "asks again when a message was sent while an answer was in flight",
-      "ask 0, Carry on, Carry on, ask 1, wait 3",
-      [wanted, wanted, answered(1, 1), answered(2, 2)],
-    ],
-  ])("%s", (_, steps, events) => {
-    assert.strictEqual(told(events), steps)
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it("asks at once, then every three seconds from the last sequence seen", async () => {
+    const { answered, told, waits } = followed()
+    await answered(7, 5, 6, 7)
+    await waits(3)
+    await answered(7)
+    await waits(3)
+    await answered(9, 7, 8, 9)
+    await waits(3)
+    assert.deepStrictEqual(told, ["ask 0", "history 5 6 7", "ask 7", "ask 7", "news 8 9", "ask 9"])
   })
 
-  it("begins hidden without asking", () => {
-    assert.strictEqual(told([seen(true)], begin(false)), "Rest, ask 0")
+  it("takes the first message of an empty room for news", async () => {
+    const { answered, told, waits } = followed()
+    await answered(0)
+    await waits(3)
+    await answered(1, 1)
+    assert.deepStrictEqual(told, ["ask 0", "ask 0", "news 1"])
   })
 
-  it.each<Code>(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])("stops for good when the room is over: %s", (code) => {
-    const steps = "ask 0, Rest, Carry on, Carry on, Carry on, Carry on"
-    assert.strictEqual(told([refused(code), due, wanted, seen(false), seen(true)]), steps)
+  it("rests while hidden and asks at once when it is visible again", async () => {
+    const { answered, idles, seen, told } = followed("hidden")
+    await idles()
+    await seen(true)
+    await answered(1, 1)
+    await seen(false)
+    await seen(false)
+    await idles()
+    await seen(true)
+    assert.deepStrictEqual(told, ["rest", "ask 0", "history 1", "rest", "ask 1"])
   })
 
-  it.each<Code>(["INTERNAL", "UNAVAILABLE", "FORBIDDEN"])(
-    "continues after a refusal that is not the room's: %s",
-    (code) => {
-      const steps = "ask 0, wait 3, ask 3, wait 3, ask 3, wait 3"
-      assert.strictEqual(told([answered(3, 3), due, ...failing(code), answered(4, 4)]), steps)
+  it("rests after an answer, or silence, that comes while it is hidden", async () => {
+    const { answered, idles, refused, seen, told } = followed()
+    await seen(false)
+    await refused("OFFLINE")
+    await idles()
+    await seen(true)
+    await seen(false)
+    await answered(4, 4)
+    await idles()
+    await seen(true)
+    assert.deepStrictEqual(told, ["ask 0", "failed", "rest", "ask 0", "history 4", "rest", "ask 4"])
+  })
+
+  it.each<Code>(["OFFLINE", "INTERNAL", "UNAVAILABLE", "FORBIDDEN"])(
+    "doubles its delay up to half a minute after %s, and continues at its place",
+    async (code) => {
+      const { answered, refused, told, waits } = followed()
+      await answered(3, 3)
+      await waits(3)
+      for (const seconds of [3, 6, 12, 24, 30, 30]) {
+        await refused(code)
+        assert.strictEqual(told.at(-1), `failed, wait ${seconds}`)
+        await waits(seconds)
+        assert.strictEqual(told.at(-1), "ask 3")
+      }
+      await answered(3)
+      await waits(3)
     },
   )
 
-  it("vibrates for no history, and for the newest of many new messages alone", () => {
-    const first = begin(true).poll
-    assert.strictEqual(felt(first, signals(3, 1, 2, 3)), undefined)
-    const joined = step(first, answered(3, 1, 2, 3)).poll
-    assert.strictEqual(felt(joined, signals(3)), undefined)
-    assert.strictEqual(felt(joined, signals(3, 2, 3)), undefined)
-    assert.strictEqual(felt(joined, signals(6, 4, 5, 6))?.seq, 6)
-    assert.deepStrictEqual(valuesOf(unseen(joined, signals(5, 3, 4, 5)), "seq"), [4, 5])
-    const empty = step(first, answered(0)).poll
-    assert.strictEqual(felt(empty, signals(1, 1))?.seq, 1)
+  it("asks at once when the visitor wants it", async () => {
+    const { refused, told, wanted } = followed()
+    await refused("INTERNAL")
+    wanted()
+    assert.deepStrictEqual(told, ["ask 0", "failed, wait 3", "ask 0"])
+  })
+
+  it.each([
+    ["in view", true],
+    ["hidden", false],
+  ])("waits as long as the server says, whatever the visitor does, %s", async (_, isSeen) => {
+    const { refused, seen, told, waits, wanted } = followed()
+    await refused("RATE_LIMITED", 17)
+    wanted()
+    await seen(false)
+    await seen(isSeen)
+    wanted()
+    await waits(17)
+    assert.deepStrictEqual(told, ["ask 0", "failed, wait 17", isSeen ? "ask 0" : "rest"])
+  })
+
+  it("never treats a wait as zero", async () => {
+    const { refused, told, waits } = followed()
+    await refused("RATE_LIMITED")
+    await waits(1)
+    assert.deepStrictEqual(told, ["ask 0", "failed, wait 1", "ask 0"])
+  })
+
+  it("asks again when a message was sent while an answer was in flight", async () => {
+    const { answered, told, waits, wanted } = followed()
+    wanted()
+    wanted()
+    await answered(1, 1)
+    await answered(2, 2)
+    await waits(3)
+    assert.deepStrictEqual(told, ["ask 0", "history 1", "ask 1", "news 2", "ask 2"])
+  })
+
+  it.each<Code>(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])("stops for good when the room is over: %s", async (code) => {
+    const { idles, refused, seen, told, wanted } = followed()
+    await refused(code)
+    wanted()
+    await seen(false)
+    await seen(true)
+    await idles()
+    assert.deepStrictEqual(told, ["ask 0", code])
+  })
+
+  it("says nothing of a room that was left", async () => {
+    const { answered, idles, leave, told } = followed()
+    leave()
+    await answered(1, 1)
+    await idles()
+    assert.deepStrictEqual(told, ["ask 0"])
   })
 })
 
@@ -157,7 +211,7 @@ describe("an invite", () => {
   })
 })
 
-describe("the vibration patterns", () => {
+describe("the patterns", () => {
   const modes: ReadonlyArray<Mode> = ["calm", "spark", "ping", "celebrate"]
   const pairs = modes.flatMap((one) => modes.map((other) => [one, other] as const))
 

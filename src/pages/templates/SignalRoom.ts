@@ -202,22 +202,8 @@ const side = html`<div class="side">
     to tell a secret.
   </p>
   <button class="button button--alarm" id="delete" type="button">Delete this room</button>
+  <p class="problem" id="delete-problem" role="alert"></p>
 </div>`
-
-const confirm = html`<dialog
-  class="confirm"
-  id="confirm"
-  aria-labelledby="confirm-title"
-  aria-describedby="confirm-words"
->
-  <h2 id="confirm-title">Delete this room for everyone?</h2>
-  <p id="confirm-words">Its signals are removed and the invite stops working at once. This cannot be undone.</p>
-  <p class="problem" id="confirm-problem" role="alert"></p>
-  <div class="confirm__row">
-    <button class="button" id="confirm-no" type="button">Keep the room</button>
-    <button class="button button--alarm" id="confirm-yes" type="button">Delete the room</button>
-  </div>
-</dialog>`
 
 export const signalRoom: Page = {
   title: "Signal room",
@@ -238,6 +224,5 @@ export const signalRoom: Page = {
       ${head} ${invite} ${lamp}
       <div class="talk">${signals} ${composer}</div>
       ${side}
-    </div>
-    ${confirm}`,
+    </div>`,
 }

@@ -2,13 +2,12 @@
 import type { Message, MessageBody } from "../../../schema/room/Message.ts"
 import type { Created, Deleted, Replayed, Sent, Signals } from "../../../schema/room/Room.ts"
 import type { RoomRefusal } from "../../../schema/room/Errors.ts"
+import { inTime } from "./dom.ts"
 import type { Invite } from "./invite.ts"
 
 export type Message = typeof Message.Type
 export type Signals = typeof Signals.Type
-export type Outgoing = MessageBody
 export type Mode = Message["mode"]
-export type SenderKind = Message["senderKind"]
 
 export interface Problem {
   /** `OFFLINE`: no answer arrived, so the outcome of the request is unknown. */
@@ -20,36 +19,25 @@ export interface Problem {
 
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-/** Browsers send the page's origin with a write, and the room accepts only its own public one. */
-const elsewhere =
-  "This page was opened at another address than the server's own, such as localhost for 127.0.0.1. Open it at the address the server names."
-
-const over: ReadonlySet<string> = new Set(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])
-
 /** The room is over for this visitor; a retry changes nothing. */
-export const isOver = ({ code }: Problem) => over.has(code)
+export const isOver = ({ code }: Problem) => ["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"].includes(code)
 
-/** The meaning of a problem, in the words of the calling part. */
-export const explained = (
-  { code, message, retryAfter }: Problem,
-  words: {
-    readonly offline: string
-    readonly limited: (why: string, seconds: number) => string
-    /** For a server that fails or cannot answer now. */
-    readonly away: string
-    readonly refused: (why: string) => string
-  },
-): string => {
-  if (code === "OFFLINE") return words.offline
-  if (code === "RATE_LIMITED") return words.limited(message.split(";")[0] ?? "", retryAfter)
-  if (code === "INTERNAL" || code === "UNAVAILABLE") return words.away
-  return words.refused(code === "FORBIDDEN" ? elsewhere : message)
+/** Whether the request may have arrived all the same. */
+export const isUnknown = ({ code }: Problem) => ["OFFLINE", "INTERNAL", "UNAVAILABLE"].includes(code)
+
+/** The reason of a problem as a sentence. */
+export const reasonOf = (problem: Problem) => {
+  const { code, message } = problem
+  if (code === "OFFLINE") return "No connection to the server."
+  if (isUnknown(problem)) return "The server cannot answer now."
+  // Browsers send the page's origin with a write, and the room accepts only its own public one.
+  if (code === "FORBIDDEN")
+    return "This page was opened at another address than the server's own, such as localhost for 127.0.0.1. Open it at the address the server names."
+  return code === "RATE_LIMITED" ? `${message.split(";")[0]}.` : message
 }
 
-/** Timeout of a request in milliseconds. */
-const patience = 10_000
-
-const offline: Problem = { code: "OFFLINE", message: "No answer arrived.", retryAfter: 0 }
+export const nextOf = ({ retryAfter }: Problem) =>
+  retryAfter > 0 ? `Try again in ${inTime(retryAfter)}.` : "Press the button again in a moment."
 
 const problemOf = async (response: Response): Promise<Problem> => {
   try {
@@ -58,40 +46,34 @@ const problemOf = async (response: Response): Promise<Problem> => {
     return { code: error.code, message: error.message, retryAfter }
   } catch {
     // A proxy answered in a form of its own.
-    return { code: "INTERNAL", message: `The server answered ${response.status}.`, retryAfter: 0 }
+    return { code: "INTERNAL", message: "", retryAfter: 0 }
   }
 }
 
-const ask = async <A>(path: string, init: RequestInit, stop?: AbortSignal): Promise<Answer<A>> => {
-  const timeout = AbortSignal.timeout(patience)
+const ask = async <A>(path: string, method: string, invite?: Invite, body?: object): Promise<Answer<A>> => {
   try {
     const response = await fetch(`/api/rooms${path}`, {
-      ...init,
+      method,
+      headers: {
+        ...(invite === undefined ? {} : { authorization: `Bearer ${invite.token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       cache: "no-store",
       credentials: "omit",
-      signal: stop === undefined ? timeout : AbortSignal.any([timeout, stop]),
+      signal: AbortSignal.timeout(10_000),
     })
     return response.ok ? { ok: true, value: await response.json() } : { ok: false, problem: await problemOf(response) }
   } catch {
-    return { ok: false, problem: offline }
+    return { ok: false, problem: { code: "OFFLINE", message: "", retryAfter: 0 } }
   }
 }
 
-const json = { "content-type": "application/json" }
-const bearer = ({ token }: Invite) => ({ authorization: `Bearer ${token}` })
+export const create = (name: string) => ask<typeof Created.Type>("", "POST", undefined, name === "" ? {} : { name })
 
-export const create = (name: string) =>
-  ask<typeof Created.Type>("", { method: "POST", headers: json, body: JSON.stringify(name === "" ? {} : { name }) })
+export const read = (invite: Invite, after: number) => ask<Signals>(`/${invite.room}?after=${after}`, "GET", invite)
 
-export const read = (invite: Invite, after: number, stop: AbortSignal) =>
-  ask<Signals>(`/${invite.room}?after=${after}`, { headers: bearer(invite) }, stop)
+export const send = (invite: Invite, message: MessageBody) =>
+  ask<typeof Sent.Type | typeof Replayed.Type>(`/${invite.room}/messages`, "POST", invite, message)
 
-export const send = (invite: Invite, message: Outgoing) =>
-  ask<typeof Sent.Type | typeof Replayed.Type>(`/${invite.room}/messages`, {
-    method: "POST",
-    headers: { ...json, ...bearer(invite) },
-    body: JSON.stringify(message),
-  })
-
-export const remove = (invite: Invite) =>
-  ask<typeof Deleted.Type>(`/${invite.room}`, { method: "DELETE", headers: bearer(invite) })
+export const remove = (invite: Invite) => ask<typeof Deleted.Type>(`/${invite.room}`, "DELETE", invite)

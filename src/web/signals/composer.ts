@@ -2,19 +2,15 @@
 import { senderMaximum, textMaximum } from "../../../schema/room/Limits.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import * as Api from "./api.ts"
-import { find, inTime, lengthOf } from "./dom.ts"
+import { find, inTime, lengthOf, say } from "./dom.ts"
 import type { Invite } from "./invite.ts"
 import { recall, remember } from "./memory.ts"
+import { modes } from "./patterns.ts"
 
 const form = find("composer", HTMLFormElement)
 const sender = find("sender", HTMLInputElement)
 const text = find("text", HTMLInputElement)
 const send = find("send", HTMLButtonElement)
-const problem = find("send-problem", HTMLElement)
-const sent = find("sent", HTMLElement)
-const count = find("text-count", HTMLElement)
-
-const modes: ReadonlyArray<Api.Mode> = ["calm", "spark", "ping", "celebrate"]
 
 const chosen = (name: string) => form.querySelector<HTMLInputElement>(`input[name=${name}]:checked`)?.value
 
@@ -33,16 +29,18 @@ const clientIdOf = (content: string) => {
   return attempt.clientId
 }
 
-const refuse = (words: string, field?: HTMLInputElement) => {
-  problem.textContent = words
-  sent.textContent = ""
+/** The outcome of pressing Send; a field at fault gets the focus. */
+const tell = (problem: string, field?: HTMLInputElement) => {
+  find("send-problem", HTMLElement).textContent = problem
+  find("sent", HTMLElement).textContent = ""
   for (const each of [sender, text]) each.toggleAttribute("aria-invalid", false)
   field?.setAttribute("aria-invalid", "true")
   field?.focus()
 }
 
-const complaint = (): readonly [words: string, field: HTMLInputElement] | undefined => {
-  const message = written()
+const complaint = (
+  message: ReturnType<typeof written>,
+): readonly [words: string, field: HTMLInputElement] | undefined => {
   if (message.sender === "") return ["Write your name first, so that others know who sends.", sender]
   if (lengthOf(message.sender) > senderMaximum) return [`A name has at most ${senderMaximum} characters.`, sender]
   if (message.text === "") return ["Write a line to send.", text]
@@ -50,17 +48,18 @@ const complaint = (): readonly [words: string, field: HTMLInputElement] | undefi
   return undefined
 }
 
-const trouble = {
-  offline: "Not confirmed: no connection. Your words are still here; press Send again, it will not arrive twice.",
-  limited: (why: string, seconds: number) => `Not sent. ${why}. You can send again in ${inTime(seconds)}.`,
-  away: "Not confirmed: the room cannot answer now. Press Send again, it will not arrive twice.",
-  refused: (why: string) => `Not sent. ${why}`,
+const failed = (problem: Api.Problem) => {
+  const reason = Api.reasonOf(problem)
+  if (Api.isUnknown(problem))
+    return `Not confirmed. ${reason} Your words are still here; press Send again, it will not arrive twice.`
+  const { retryAfter } = problem
+  return `Not sent. ${reason}${retryAfter > 0 ? ` You can send again in ${inTime(retryAfter)}.` : ""}`
 }
 
 const counted = () => {
   const length = lengthOf(text.value)
-  count.textContent = length === 0 ? "" : `${length} of ${textMaximum}`
-  count.classList.toggle("problem", length > textMaximum)
+  say("text-count", length === 0 ? "" : `${length} of ${textMaximum}`)
+  find("text-count", HTMLElement).classList.toggle("problem", length > textMaximum)
 }
 
 export interface Sending {
@@ -70,16 +69,15 @@ export interface Sending {
 }
 
 export const connect = ({ accepted, invite, over }: Sending) => {
-  const { kind, name } = recall()
+  const { kind = "person", name = "" } = recall()
   sender.value = name
   for (const radio of form.querySelectorAll<HTMLInputElement>("input[name=kind]")) radio.checked = radio.value === kind
-  counted()
   text.addEventListener("input", counted)
 
   const submit = async (room: Invite) => {
-    const complained = complaint()
-    if (complained !== undefined) return refuse(...complained)
     const message = written()
+    const complained = complaint(message)
+    if (complained !== undefined) return tell(...complained)
     remember({ name: message.sender, kind: message.senderKind })
     send.setAttribute("aria-disabled", "true")
     const answer = await Api.send(room, { ...message, clientId: clientIdOf(JSON.stringify(message)) })
@@ -88,14 +86,14 @@ export const connect = ({ accepted, invite, over }: Sending) => {
     if (!answer.ok) {
       if (Api.isOver(answer.problem)) return over(answer.problem)
       if (answer.problem.code === "CONFLICT") attempt = { content: "", clientId: "" }
-      return refuse(Api.explained(answer.problem, trouble))
+      return tell(failed(answer.problem))
     }
-    attempt = { content: "", clientId: "" }
     // Text typed during the request is the next signal.
     if (text.value.trim() === message.text) text.value = ""
+    attempt = { content: "", clientId: "" }
     counted()
-    refuse("")
-    sent.textContent = "The room has it."
+    tell("")
+    say("sent", "The room has it.")
     text.focus()
     accepted()
   }
@@ -110,7 +108,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
 /** Clears the words of one room before the next. */
 export const reset = () => {
   text.value = ""
-  counted()
-  refuse("")
   attempt = { content: "", clientId: "" }
+  counted()
+  tell("")
 }

@@ -1,10 +1,16 @@
-/** Elements by id, the page's drawings, and counts in words. */
+/** Elements by id, the page's drawings, and counts and times in words. */
 import { one } from "../v2/page/dom.ts"
 
 export const find = <E extends Element>(id: string, kind: new () => E): E => one(`#${id}`, kind)
 
 /** A copy of a drawing of the page's sprite. */
 export const drawing = (name: string) => one(`svg:has(> use[href="#glyph-${name}"])`, SVGElement).cloneNode(true)
+
+/** A live region speaks on every write, so only changes are written. */
+export const say = (id: string, words: string) => {
+  const element = find(id, HTMLElement)
+  if (element.textContent !== words) element.textContent = words
+}
 
 /** Characters as the room counts them. */
 export const lengthOf = (text: string) => [...text.trim()].length
@@ -22,3 +28,13 @@ export const inTime = (seconds: number) => {
   const count = Math.max(1, Math.round(seconds / size))
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
+
+/** `22 Nov, 05:17 CET`, by the visitor's clock. */
+export const timeOf = (iso: string) =>
+  new Date(iso).toLocaleString("en-GB", {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  })

@@ -1,9 +1,8 @@
 /** The signals of a room, oldest first. A reader of older ones is not scrolled, but told of new ones. */
 import { retained } from "../../../schema/room/Limits.ts"
 import type { Message } from "./api.ts"
-import { clockWords, localDay } from "./clock.ts"
 import { make } from "../v2/page/dom.ts"
-import { drawing, find } from "./dom.ts"
+import { drawing, find, timeOf } from "./dom.ts"
 import { patterns } from "./patterns.ts"
 
 const log = find("log", HTMLElement)
@@ -30,25 +29,28 @@ export const toEnd = () => {
   count(0)
 }
 
-const entry = ({ createdAt, mode, sender, senderKind, text }: Message) => {
-  const [local, utc] = clockWords(createdAt)
-  const meta = make("p", { class: "signal__meta small" }, make("bdi", { class: "signal__from" }, sender), " ")
-  meta.append(make("span", { class: "tag" }, senderKind), " ")
-  meta.append(make("span", { class: "signal__mode" }, patterns[mode].word), " ")
-  meta.append(make("time", { datetime: createdAt }, local))
-  if (utc !== "") meta.append(" ", make("span", { class: "signal__utc" }, utc))
-  const line = make("p", { class: "signal__text", dir: "auto" }, text)
-  const day = make("p", { class: "signal__day small" }, localDay(createdAt))
-  return make("li", { class: `signal ${mode}` }, day, drawing(mode), make("div", {}, meta, line))
-}
-
-const sayDays = () => {
-  let last = ""
-  for (const day of list.querySelectorAll<HTMLElement>(".signal__day")) {
-    day.hidden = day.textContent === last
-    last = day.textContent
-  }
-}
+const entry = ({ createdAt, mode, sender, senderKind, text }: Message) =>
+  make(
+    "li",
+    { class: `signal ${mode}` },
+    drawing(mode),
+    make(
+      "div",
+      {},
+      make(
+        "p",
+        { class: "signal__meta small" },
+        make("bdi", { class: "signal__from" }, sender),
+        " ",
+        make("span", { class: "tag" }, senderKind),
+        " ",
+        make("span", { class: "signal__mode" }, patterns[mode].word),
+        " ",
+        make("time", { datetime: createdAt }, timeOf(createdAt)),
+      ),
+      make("p", { class: "signal__text", dir: "auto" }, text),
+    ),
+  )
 
 /** Keeps the last signal in place during a change above it; not every browser anchors the scroll position. */
 const inPlace = (change: () => void) => {
@@ -61,7 +63,6 @@ const inPlace = (change: () => void) => {
 const trim = () =>
   inPlace(() => {
     while (list.childElementCount > retained) list.firstElementChild?.remove()
-    sayDays()
   })
 
 /** Adds signals at the end; history is added silently, news is announced politely. */
@@ -73,7 +74,6 @@ export const add = (messages: ReadonlyArray<Message>, isNews: boolean, isTruncat
     list.append(...messages.map(entry))
     missed.hidden = !isTruncated
     find("empty", HTMLElement).hidden = true
-    sayDays()
   })
   if (follows) toEnd()
   else count(unread + messages.length)

@@ -6,35 +6,32 @@ import * as Senses from "./senses.ts"
 import * as Share from "./share.ts"
 import * as View from "./view.ts"
 import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
-import { find, inTime, lengthOf } from "./dom.ts"
+import { find, inTime, lengthOf, say } from "./dom.ts"
 import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
-import { follow, type Loop } from "./loop.ts"
-import { felt, unseen } from "./poll.ts"
+import { follow } from "./poll.ts"
 
 const composer = find("composer", HTMLFormElement)
 const seen = window.visualViewport
 
-/** Covered pixels of the window; pinch zoom covers nothing. */
-const covered = () =>
-  seen?.scale === 1 ? Math.max(0, Math.round(document.documentElement.clientHeight - seen.height - seen.offsetTop)) : 0
-
 /** Scrolls the end of the log into view above the composer, because a reply refers to it. */
-export const showEnd = () => {
+const showEnd = () => {
   const end = composer.parentElement?.getBoundingClientRect().bottom ?? 0
   const hidden = end - (seen === null ? window.innerHeight : seen.offsetTop + seen.height)
   if (hidden > 0) window.scrollBy(0, hidden)
 }
 
-const place = () => composer.style.setProperty("--keyboard", `${covered()}px`)
+/** Keeps the composer above an on-screen keyboard; pinch zoom covers nothing. */
+const place = ({ type }: Event) => {
+  if (seen === null) return
+  const covered = seen.scale === 1 ? document.documentElement.clientHeight - seen.height - seen.offsetTop : 0
+  composer.style.setProperty("--keyboard", `${Math.max(0, Math.round(covered))}px`)
+  if (type === "resize" && composer.contains(document.activeElement)) showEnd()
+}
 
-seen?.addEventListener("scroll", place)
-seen?.addEventListener("resize", () => {
-  place()
-  if (composer.contains(document.activeElement)) showEnd()
-})
+for (const type of ["scroll", "resize"]) seen?.addEventListener(type, place)
 
 let invite: Invite | undefined
-let loop: Loop | undefined
+let loop: ReturnType<typeof follow> | undefined
 /** The room that was made on this page and is not shared yet. */
 let made = ""
 
@@ -48,10 +45,11 @@ const leave = () => {
   loop = undefined
   invite = undefined
   Senses.hush()
-  View.clear()
+  View.rest()
+  Log.clear()
   Composer.reset()
   Share.withdraw()
-  find("confirm", HTMLDialogElement).close()
+  say("delete-problem", "")
 }
 
 /** A room that is over leaves neither its key in the address bar nor its words on the page. */
@@ -63,34 +61,40 @@ const end = (code: string) => {
 
 const enter = (room: Invite) => {
   invite = room
-  View.say("loading-words", "Asking for its latest signals.")
+  say("loading-words", "Asking for its latest signals.")
   canRetry(false)
   View.show("loading")
   document.title = "Signal room"
   Share.offer(room, made === room.room)
-  loop = follow(room, {
-    answered: (signals, before) => {
-      View.room(signals.room.name, signals.room.expiresAt, signals.serverTime)
+  loop = follow({
+    isVisible: () => document.visibilityState !== "hidden",
+    read: (after) => Api.read(room, after),
+    answered: (signals, unseen, isHistory) => {
+      View.room(signals)
       View.state("well", `Checking every ${pace} seconds.`)
       canRetry(false)
       const isFirst = !View.isShown("room")
       View.show("room")
       Share.offerToAgents(room, signals.room.expiresAt)
-      Log.add(unseen(before, signals), before.joined, signals.truncated)
+      Log.add(unseen, !isHistory, signals.truncated)
       if (isFirst) showEnd()
-      const message = felt(before, signals)
-      if (message !== undefined) Senses.play(message)
+      const newest = unseen.at(-1)
+      if (newest !== undefined && !isHistory) Senses.play(newest)
     },
-    refused: (problem, seconds) => {
-      if (seconds === undefined) return end(problem.code)
-      const words = View.problem(problem, seconds)
+    failed: (problem, seconds) => {
+      const next = seconds === undefined ? "" : ` Trying again in ${inTime(seconds)}.`
+      const words = `${Api.reasonOf(problem)}${next}`
       View.state("trouble", words)
-      View.say("loading-words", words)
+      say("loading-words", words)
       canRetry(problem.code !== "RATE_LIMITED")
     },
+    over: ({ code }) => end(code),
     resting: () => View.state("resting", "Resting while this page is hidden."),
   })
 }
+
+document.addEventListener("visibilitychange", () => loop?.seen())
+window.addEventListener("online", () => loop?.wanted())
 
 const route = () => {
   const found = readInvite(location.hash)
@@ -105,21 +109,15 @@ const route = () => {
 const createName = find("create-name", HTMLInputElement)
 const createButton = find("create-button", HTMLButtonElement)
 
-const creationTrouble = {
-  limited: (why: string, seconds: number) => `No new room yet. ${why}. Try again in ${inTime(seconds)}.`,
-  offline: "No connection, so no room. Check your network and press the button again.",
-  away: "No room was made: the server cannot answer now. Press the button again in a moment.",
-  refused: (why: string) => `No room was made. ${why}`,
-}
-
 const create = async () => {
   const name = createName.value.trim()
-  if (lengthOf(name) > nameMaximum) return View.say("create-problem", `A name has at most ${nameMaximum} characters.`)
-  View.say("create-problem", "")
+  if (lengthOf(name) > nameMaximum) return say("create-problem", `A name has at most ${nameMaximum} characters.`)
+  say("create-problem", "")
   createButton.setAttribute("aria-disabled", "true")
   const answer = await Api.create(name)
   createButton.removeAttribute("aria-disabled")
-  if (!answer.ok) return View.say("create-problem", Api.explained(answer.problem, creationTrouble))
+  if (!answer.ok)
+    return say("create-problem", `No room was made. ${Api.reasonOf(answer.problem)} ${Api.nextOf(answer.problem)}`)
   createName.value = ""
   made = answer.value.room.id
   location.hash = fragmentOf({ room: made, token: answer.value.token })
@@ -135,37 +133,31 @@ find("join", HTMLFormElement).addEventListener("submit", (event) => {
   const link = find("join-link", HTMLInputElement)
   const fragment = fragmentIn(link.value)
   if (typeof readInvite(fragment) === "string") {
-    View.say("join-problem", "This is not a whole invite. It ends with #room=… and &token=…")
+    say("join-problem", "This is not a whole invite. It ends with #room=… and &token=…")
     link.focus()
     return
   }
-  View.say("join-problem", "")
+  say("join-problem", "")
   link.value = ""
   location.hash = fragment
 })
 
-const confirm = find("confirm", HTMLDialogElement)
-const confirmed = find("confirm-yes", HTMLButtonElement)
+const deleter = find("delete", HTMLButtonElement)
 
 const remove = async (room: Invite) => {
-  confirmed.setAttribute("aria-disabled", "true")
+  say("delete-problem", "")
+  deleter.setAttribute("aria-disabled", "true")
   const answer = await Api.remove(room)
-  confirmed.removeAttribute("aria-disabled")
+  deleter.removeAttribute("aria-disabled")
   if (invite !== room) return
   if (answer.ok) return end("DELETED")
   if (Api.isOver(answer.problem)) return end(answer.problem.code)
-  const wait = answer.problem.retryAfter
-  const next = wait > 0 ? `Try again in ${inTime(wait)}.` : "Press the button again; a room is deleted only once."
-  View.say("confirm-problem", `Not deleted. ${View.problem(answer.problem, undefined)} ${next}`)
+  say("delete-problem", `Not deleted. ${Api.reasonOf(answer.problem)} ${Api.nextOf(answer.problem)}`)
 }
 
-find("delete", HTMLButtonElement).addEventListener("click", () => {
-  View.say("confirm-problem", "")
-  confirm.showModal()
-})
-find("confirm-no", HTMLButtonElement).addEventListener("click", () => confirm.close())
-confirmed.addEventListener("click", () => {
-  if (invite !== undefined && confirmed.ariaDisabled !== "true") void remove(invite)
+deleter.addEventListener("click", () => {
+  const question = "Delete this room for everyone? Its signals are removed and the invite stops working at once."
+  if (invite !== undefined && deleter.ariaDisabled !== "true" && confirm(question)) void remove(invite)
 })
 
 for (const button of retries) button.addEventListener("click", () => loop?.wanted())

@@ -1,27 +1,14 @@
 /** The settings that the page remembers between visits: a name, light and sound; never a room or a token. */
-import { part } from "../v2/page/http.ts"
 import { browser } from "../v2/page/store.ts"
-import type { SenderKind } from "./api.ts"
+import type { Message } from "./api.ts"
 
-export interface Memory {
+interface Memory {
   readonly name: string
-  readonly kind: SenderKind
+  readonly kind: Message["senderKind"]
   readonly sound: boolean
   readonly steady: boolean
 }
 
-const key = "signals"
+export const recall = (): Partial<Memory> => Object(browser.json("signals"))
 
-/** An older page may have written it. */
-export const recall = (): Memory => {
-  const kept = browser.json(key)
-  const name = part(kept, "name")
-  return {
-    name: typeof name === "string" ? name : "",
-    kind: part(kept, "kind") === "agent" ? "agent" : "person",
-    sound: part(kept, "sound") === true,
-    steady: part(kept, "steady") === true,
-  }
-}
-
-export const remember = (change: Partial<Memory>) => browser.set(key, JSON.stringify({ ...recall(), ...change }))
+export const remember = (change: Partial<Memory>) => browser.set("signals", JSON.stringify({ ...recall(), ...change }))

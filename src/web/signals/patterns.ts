@@ -57,5 +57,4 @@ export const patterns: Readonly<Record<Mode, Pattern>> = {
   },
 }
 
-/** The pattern in words. */
-export const inWords = (mode: Mode) => `${patterns[mode].word}, ${patterns[mode].rhythm}`
+export const modes: ReadonlyArray<Mode> = ["calm", "spark", "ping", "celebrate"]

@@ -1,9 +1,9 @@
 /** Light and sound of signals, one pattern at a time; the system's reduced motion always applies. */
 import type { Message, Mode } from "./api.ts"
-import { find } from "./dom.ts"
+import { find, say } from "./dom.ts"
 import { recall, remember } from "./memory.ts"
 import { type Beat, patterns } from "./patterns.ts"
-import { light as show, say } from "./view.ts"
+import { light as show } from "./view.ts"
 
 const light = find("light", HTMLElement)
 const sound = find("sound", HTMLInputElement)
@@ -37,33 +37,31 @@ const tone = (audio: AudioContext, { at, fall, hertz, peak, rise }: Beat) => {
 }
 
 let audio: AudioContext | undefined
-let playing = 0
+let isPlaying = false
 let waiting: Message | undefined
 
-const still = () => {
-  for (const animation of light.getAnimations()) animation.cancel()
-}
-
-const begin = (message: Message) => {
-  const { beats, length } = patterns[message.mode]
-  show(message)
-  if (!steady.checked) light.animate(glow(message.mode), { duration: length })
-  if (sound.checked && audio?.state === "running") for (const beat of beats) tone(audio, beat)
-  playing = window.setTimeout(() => {
-    playing = 0
-    const next = waiting
-    waiting = undefined
-    if (next !== undefined) begin(next)
-  }, length)
-}
+const still = () => light.getAnimations().forEach((animation) => animation.cancel())
 
 /**
  * Shows and plays a signal after the current pattern. Of several waiting signals only the newest is played, so that no
  * crowd of signals can make the light flash faster.
  */
 export const play = (message: Message) => {
-  if (playing === 0) begin(message)
-  else waiting = message
+  if (isPlaying) {
+    waiting = message
+    return
+  }
+  const { beats, length } = patterns[message.mode]
+  show(message)
+  if (!steady.checked) light.animate(glow(message.mode), { duration: length })
+  if (sound.checked && audio?.state === "running") for (const beat of beats) tone(audio, beat)
+  isPlaying = true
+  setTimeout(() => {
+    isPlaying = false
+    const next = waiting
+    waiting = undefined
+    if (next !== undefined) play(next)
+  }, length)
 }
 
 /** Drops the waiting signal of a room that was left; the pause before the next pattern stays. */
@@ -72,46 +70,38 @@ export const hush = () => {
   still()
 }
 
-const listening = () => say("sound-note", sound.checked ? "Sound is on." : "Off. Light and words say the same.")
-
-/** Needs a click or a key press: browsers keep audio silent before. */
-const wake = () => {
-  audio ??= new AudioContext()
-  void audio.resume()
-  listening()
+/** Browsers keep audio silent before a click or a key press. */
+const listen = () => {
+  say("sound-note", sound.checked ? "Sound is on." : "Off. Light and words say the same.")
+  if (sound.checked) {
+    audio ??= new AudioContext()
+    return void audio.resume()
+  }
+  void audio?.close()
+  audio = undefined
 }
 
 const settle = () => {
-  steady.checked = calmer.matches || recall().steady
+  steady.checked = calmer.matches || recall().steady === true
   steady.disabled = calmer.matches
   say("steady-note", calmer.matches ? "Your system asks for less motion." : "No pulses; shape and words stay.")
 }
 
-sound.checked = recall().sound
-listening()
+sound.checked = recall().sound === true
 if (sound.checked) {
   say("sound-note", "Starts with your next click or key.")
   const once = new AbortController()
-  for (const type of ["pointerdown", "keydown"]) {
-    document.addEventListener(
-      type,
-      () => {
-        once.abort()
-        if (sound.checked) wake()
-      },
-      { signal: once.signal },
-    )
+  const begin = () => {
+    once.abort()
+    listen()
   }
-}
+  for (const type of ["pointerdown", "keydown"]) document.addEventListener(type, begin, { signal: once.signal })
+} else listen()
 settle()
 calmer.addEventListener("change", settle)
-
 sound.addEventListener("change", () => {
   remember({ sound: sound.checked })
-  if (sound.checked) return wake()
-  void audio?.close()
-  audio = undefined
-  listening()
+  listen()
 })
 steady.addEventListener("change", () => {
   remember({ steady: steady.checked })
