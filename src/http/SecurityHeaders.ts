@@ -12,7 +12,6 @@ export const ours = Object.entries({
   "img-src": "'self' data:",
   "font-src": "'self'",
   "connect-src": "'self'",
-  "manifest-src": "'self'",
   "base-uri": "'none'",
   "form-action": "'self'",
   "frame-ancestors": "'none'",

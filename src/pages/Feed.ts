@@ -1,11 +1,11 @@
-/** Documents for feed readers and home screens: the acts as Atom, and the web manifest. */
+/** The acts as Atom, for feed readers. */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { Acts } from "../altar/Acts.ts"
 import { type Html, html } from "../platform/Html.ts"
 import { fresh } from "../http/Responses.ts"
-import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import { moved } from "./Pages.ts"
 import { actReader, commitmentIn, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 
 const most = 50
@@ -51,26 +51,6 @@ const atom = (publicUrl: string, acts: ReadonlyArray<SettledAct>): string =>
     >`,
   )
 
-const icons = { small: "/art/icons/icon-192.png" }
-
-const manifest = JSON.stringify({
-  name: "Spirit Altar",
-  short_name: "Altar",
-  description: "A field guide of 24 animal spirits with living altars.",
-  lang: "en",
-  id: "/v2/",
-  start_url: "/v2/",
-  scope: "/",
-  display: "minimal-ui",
-  background_color: "#f6f1e4",
-  theme_color: "#f6f1e4",
-  icons: [
-    { src: "/style/icon.svg", type: "image/svg+xml", sizes: "any" },
-    { src: icons.small, type: "image/png", sizes: "192x192" },
-    { src: "/art/icons/icon-512.png", type: "image/png", sizes: "512x512" },
-  ],
-})
-
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
@@ -86,11 +66,6 @@ export const layer = HttpRouter.use((router) =>
       ),
     )
     // Browsers without support for drawn icons request this path unasked.
-    yield* router.add("GET", "/favicon.ico", HttpServerResponse.redirect(icons.small, { status: 308 }))
-    yield* router.add(
-      "GET",
-      "/site.webmanifest",
-      cachedResponse(manifest, { contentType: "application/manifest+json" }).respond,
-    )
+    yield* router.add("GET", "/favicon.ico", moved("/art/icons/icon-192.png"))
   }),
 )

@@ -1,6 +1,6 @@
 /** The field guide's pages: each reads its services once and is rendered as a whole document. */
 import { Clock, DateTime, Effect, Option } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
@@ -15,7 +15,7 @@ import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
-import type { Page } from "./templates/Layout.ts"
+import { hrefOf } from "./templates/Layout.ts"
 import { myPurchases } from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SetStonePage from "./templates/SetStone.ts"
@@ -23,8 +23,6 @@ import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
-
-type Request = HttpServerRequest.HttpServerRequest
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["elements", "Twelve plain things one could find on a walk."],
@@ -34,7 +32,7 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
 
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
 
-const routes = HttpRouter.use((router) =>
+export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const acts = yield* Acts
     const { actOf, actsOf } = yield* actReader
@@ -65,9 +63,9 @@ const routes = HttpRouter.use((router) =>
       return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), revealed, now })
     })
 
-    const spirit = Effect.fnUntraced(function* (id: string) {
-      const plate = plateOf(id)
-      if (plate === undefined) return undefined
+    const spirit = Effect.fnUntraced(function* ({ name, request }: Pages.Asked) {
+      const plate = plateOf(name)
+      if (plate === undefined) return Pages.notFound(frame, request, noPlate)
       const now = yield* Clock.currentTimeMillis
       const { altars, editions, lit, set } = yield* Effect.all(
         {
@@ -82,7 +80,7 @@ const routes = HttpRouter.use((router) =>
         { concurrency: "unbounded" },
       )
       const altar = altars.altars.find((one) => one.spirit === plate.id)
-      if (altar === undefined) return undefined
+      if (altar === undefined) return Pages.notFound(frame, request, noPlate)
       const keeping = altar.keeper === null ? undefined : yield* actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
       const dedicated = editions.flatMap((one) => {
         const item = items.get(one.elementId)
@@ -91,14 +89,10 @@ const routes = HttpRouter.use((router) =>
       return SpiritPage.spirit({ plate, altar, wall: lit, keeping, dedicated, stones: set, ...shop, now })
     })
 
-    const candles = Effect.fnUntraced(function* (request: Request) {
+    const candles = Effect.fnUntraced(function* ({ before, spirit }: Pages.Asked) {
       const now = yield* Clock.currentTimeMillis
-      const query = Pages.urlOf(request).searchParams
-      const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
-      const chosen = Pages.isSpirit(asked) ? asked : undefined
-      const before = Pages.isUuid(from) ? from : undefined
-      const lit = yield* wall.list({ spirit: chosen, limit: 50, before })
-      return CandlesPage.candles({ wall: lit, spirit: chosen, before, ...shop, now })
+      const lit = yield* wall.list({ spirit, limit: 50, before })
+      return CandlesPage.candles({ wall: lit, spirit, before, ...shop, now })
     })
 
     const catalog = Effect.forEach(
@@ -127,54 +121,27 @@ const routes = HttpRouter.use((router) =>
       }
     })
 
-    const witness = Effect.fnUntraced(function* (request: Request) {
-      const query = Pages.urlOf(request).searchParams
+    const witness = Effect.fnUntraced(function* ({ query }: Pages.Asked) {
       const before = positive(query.get("before"))
       const { head, next, stones: listed } = yield* stones.list(24, before)
       return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
     })
 
-    const setStone = (request: Request) => {
-      const spirit = Pages.urlOf(request).searchParams.get("spirit") ?? ""
-      return Effect.succeed(SetStonePage.setStone({ ...shop, spirit: Pages.isSpirit(spirit) ? spirit : undefined }))
-    }
-
-    const page = (
-      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/witness" | "/v2/spirits/:id",
-      make: (request: Request, id: string) => Effect.Effect<Page | undefined, Pages.Unreadable>,
-    ) =>
-      router.add("GET", path, (request) =>
-        Effect.flatMap(HttpRouter.params, ({ id }) =>
-          Pages.guarded(
-            frame,
-            Effect.flatMap(make(request, id ?? ""), (made) =>
-              made === undefined
-                ? Effect.succeed(Pages.notFound(frame, request, noPlate))
-                : Pages.page(frame, request, made),
-            ),
-          ),
-        ),
-      )
-
+    const page = Pages.pagesOn(router, frame)
     yield* page("/v2/", () => home)
-    yield* page("/v2/stone", setStone)
-    yield* page("/v2/spirits/:id", (_, id) => spirit(id))
+    yield* page("/v2/stone", ({ spirit }) => Effect.succeed(SetStonePage.setStone({ ...shop, spirit })))
+    yield* page("/v2/spirits/:name", spirit)
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/witness", witness)
-    yield* router.add("GET", "/v2/mine", (request) => {
-      const wallet = Pages.urlOf(request).searchParams.get("wallet")
-      return wallet === null
-        ? Pages.page(frame, request, myPurchases)
-        : Effect.succeed(HttpServerResponse.redirect(`/v2/acts?${new URLSearchParams({ q: wallet })}`, { status: 308 }))
+    yield* page("/v2/mine", ({ query }) => {
+      const wallet = query.get("wallet")
+      return Effect.succeed(wallet === null ? myPurchases : Pages.moved(hrefOf("/v2/acts", { q: wallet })))
     })
-
     yield* router.add("GET", "/v2/search", ({ url }) =>
-      Effect.succeed(HttpServerResponse.redirect(url.replace("/v2/search", "/v2/acts"), { status: 308 })),
+      Effect.succeed(Pages.moved(url.replace("/v2/search", "/v2/acts"))),
     )
-    for (const [from, to] of shortcuts) {
-      yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))
-    }
+    for (const [from, to] of shortcuts) yield* router.add("GET", from, Pages.moved(to))
   }),
 )
 
@@ -190,5 +157,3 @@ const shortcuts = [
   ["/v2/verify", "/verify"],
   ["/docs.md", "/docs"],
 ] as const
-
-export const layer = routes

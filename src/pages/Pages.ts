@@ -1,6 +1,6 @@
-/** Pages as cached responses, and as error pages instead of bare failures. */
+/** Pages as responses, and as error pages instead of bare failures. */
 import { Cause, Effect, Schema } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
@@ -13,6 +13,9 @@ import * as Sql from "../platform/Sql.ts"
 import { layout, type Page, type Surroundings } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
 
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
 export const isUuid = Schema.is(Uuid)
 export const isSpirit = Schema.is(SpiritId)
 
@@ -21,16 +24,15 @@ export const contentType = "text/html; charset=utf-8"
 const nowhere = "http://page.invalid/"
 
 /** Path and query of a request; a path with two leading slashes names no host. */
-export const urlOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
-  URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
+export const urlOf = ({ url }: Request) => URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
 
 const bare = (frame: Surroundings, status: number, page: Page) =>
   HttpServerResponse.text(layout(frame, page), { status, contentType, headers: { "cache-control": "no-store" } })
 
-export const notFound = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, what: string) =>
+export const notFound = (frame: Surroundings, request: Request, what: string) =>
   bare(frame, 404, ErrorPage.notFound(what, urlOf(request).pathname))
 
-export const page = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
+export const page = (frame: Surroundings, request: Request, shown: Page) =>
   cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
 
 /** Why a page cannot be made: its records contradict each other, or the database does not answer. */
@@ -39,8 +41,8 @@ export type Unreadable = ChainBroken | SqlError.SqlError
 /** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(
   frame: Surroundings,
-  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Unreadable, R>,
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
+  handled: Effect.Effect<Response, Unreadable, R>,
+): Effect.Effect<Response, never, R | Request> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const { pathname } = urlOf(request)
     return handled.pipe(
@@ -67,3 +69,36 @@ export const guarded = <R>(
       ),
     )
   })
+
+/** A request for a page: its query with what names an existing place in it, and the last part of its path. */
+const askedOf = (request: Request, name: string) => {
+  const query = urlOf(request).searchParams
+  const [spirit, before] = [query.get("spirit") ?? "", query.get("before") ?? ""]
+  return {
+    request,
+    name,
+    query,
+    spirit: isSpirit(spirit) ? spirit : undefined,
+    before: isUuid(before) ? before : undefined,
+  }
+}
+
+export type Asked = ReturnType<typeof askedOf>
+
+/** Routes that answer with a page, or with a response that is none. */
+export const pagesOn =
+  (router: HttpRouter.HttpRouter, frame: Surroundings) =>
+  (path: `/${string}`, make: (asked: Asked) => Effect.Effect<Page | Response, Unreadable>) =>
+    router.add("GET", path, (request) =>
+      Effect.flatMap(HttpRouter.params, ({ name = "" }) =>
+        guarded(
+          frame,
+          Effect.flatMap(make(askedOf(request, name)), (made) =>
+            HttpServerResponse.isHttpServerResponse(made) ? Effect.succeed(made) : page(frame, request, made),
+          ),
+        ),
+      ),
+    )
+
+/** A permanent address elsewhere. */
+export const moved = (to: string) => HttpServerResponse.redirect(to, { status: 308 })

@@ -1,6 +1,6 @@
 /** Permalinks answer a browser with a page and a program with the record, under one permanent address. */
 import { Clock, Effect, Option } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { ActAnswer } from "../../schema/altar/ActApi.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
@@ -21,12 +21,8 @@ import { receiptOf } from "./templates/RecordTable.ts"
 import * as StonePage from "./templates/Stone.ts"
 import * as Pages from "./Pages.ts"
 
-type Request = HttpServerRequest.HttpServerRequest
-
 /** Without a preference, a page. */
 const kinds = ["text/html", "application/json"] as const
-
-type Kind = (typeof kinds)[number]
 
 const encodeStone = encoderOf(ListedStone)
 
@@ -34,17 +30,20 @@ type Missing = ActNotFound | WitnessNotFound
 
 const isMissing = (error: Missing | Pages.Unreadable): error is Missing => "code" in error
 
-type Find = (id: string) => Effect.Effect<Found, Missing | Pages.Unreadable>
-
-interface Nothing {
-  readonly refusal: () => Missing
-  readonly words: string
-}
-
 /** A record in both forms; the page is rendered only on request. */
 interface Found {
   readonly json: string
   readonly page: Effect.Effect<Page, Pages.Unreadable>
+}
+
+type Find = (id: string) => Effect.Effect<Found, Missing | Pages.Unreadable>
+
+const nothing =
+  "Nothing is recorded under this address. Its payment may still be pending, or the address may have been cut short."
+
+const varied = (response: HttpServerResponse.HttpServerResponse) => {
+  const { vary } = response.headers
+  return HttpServerResponse.setHeader(response, "vary", vary === undefined ? "accept" : `accept, ${vary}`)
 }
 
 export const layer = HttpRouter.use((router) =>
@@ -87,53 +86,28 @@ export const layer = HttpRouter.use((router) =>
         })),
       )
 
-    const respond = (request: Request, kind: Kind, found: Found) =>
-      kind === "application/json"
-        ? fresh(request, found.json)
-        : Effect.flatMap(found.page, (page) => Pages.page(frame, request, page))
-
-    const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
-      const kind = preferred(request.headers["accept"], kinds)
-      if (kind === undefined) return Effect.succeed(refuse(new NotAcceptable({})))
-      const missing = () => {
-        const refusal = nothing.refusal()
-        return kind === "application/json" ? refuse(refusal) : Pages.notFound(frame, request, nothing.words)
-      }
-      if (!Pages.isUuid(id)) return Effect.succeed(missing())
-      const found = find(id).pipe(
-        Effect.flatMap((one) => respond(request, kind, one)),
-        Effect.catchIf(isMissing, () => Effect.succeed(missing())),
-      )
-      return kind === "text/html"
-        ? Pages.guarded(frame, found)
-        : Effect.catchTag(found, "ChainBroken", (error) => Effect.succeed(refuse(brokenLink("stone", error))))
-    }
-
-    const varied = (response: HttpServerResponse.HttpServerResponse) =>
-      HttpServerResponse.setHeader(
-        response,
-        "vary",
-        response.headers["vary"] === undefined ? "accept" : `accept, ${response.headers["vary"]}`,
-      )
-
-    const permalink = (path: "/acts/:id" | "/witness/:id", find: Find, nothing: Nothing) =>
+    const permalink = (path: "/acts/:id" | "/witness/:id", find: Find, missing: () => Missing) =>
       router.add("GET", path, (request) =>
-        Effect.flatMap(HttpRouter.params, ({ id }) => Effect.map(answer(request, id ?? "", find, nothing), varied)),
+        Effect.flatMap(HttpRouter.params, ({ id = "" }) => {
+          const kind = preferred(request.headers["accept"], kinds)
+          if (kind === undefined) return Effect.succeed(refuse(new NotAcceptable({})))
+          const found = Pages.isUuid(id) ? find(id) : Effect.fail(missing())
+          if (kind === "application/json")
+            return found.pipe(
+              Effect.flatMap(({ json }) => fresh(request, json)),
+              Effect.catchIf(isMissing, (error) => Effect.succeed(refuse(error))),
+              Effect.catchTag("ChainBroken", (error) => Effect.succeed(refuse(brokenLink("stone", error)))),
+            )
+          const page = found.pipe(
+            Effect.flatMap((one) => one.page),
+            Effect.flatMap((shown) => Pages.page(frame, request, shown)),
+            Effect.catchIf(isMissing, () => Effect.succeed(Pages.notFound(frame, request, nothing))),
+          )
+          return Pages.guarded(frame, page)
+        }).pipe(Effect.map(varied)),
       )
 
-    yield* permalink("/acts/:id", act, noAct)
-    yield* permalink("/witness/:id", stone, noStone)
+    yield* permalink("/acts/:id", act, () => new ActNotFound({}))
+    yield* permalink("/witness/:id", stone, () => new WitnessNotFound({}))
   }),
 )
-
-const noAct: Nothing = {
-  refusal: () => new ActNotFound({}),
-  words:
-    "No act is recorded under this address. Its payment may still be pending, or the address may have been cut short.",
-}
-
-const noStone: Nothing = {
-  refusal: () => new WitnessNotFound({}),
-  words:
-    "No stone is set under this address. Its payment may still be pending, or the address may have been cut short.",
-}

@@ -1,7 +1,6 @@
 /** Pages that are the same for every reader: legal texts, the check page, and the signal room. */
 import { Effect, Option } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
-import { cachedResponse } from "../http/CachedResponse.ts"
+import { HttpRouter } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { verifierKeyOf } from "../log/Signer.ts"
 import { keyId, ReceiptKeys } from "../payments/Receipt.ts"
@@ -9,7 +8,6 @@ import { Operator } from "../platform/Operator.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 import { checkPage } from "./templates/Check.ts"
-import { layout } from "./templates/Layout.ts"
 import { privacyPage, termsPage } from "./templates/Legal.ts"
 import { signalRoom } from "./templates/SignalRoom.ts"
 
@@ -24,13 +22,11 @@ export const layer = HttpRouter.use((router) =>
       keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
       logs: Option.toArray((yield* PublishedLog).identity),
     })
-    for (const shown of [termsPage(operator), privacyPage(operator), checking]) {
-      yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(frame, request, shown))
+    const page = Pages.pagesOn(router, frame)
+    for (const shown of [termsPage(operator), privacyPage(operator), checking, signalRoom]) {
+      yield* page(`/${shown.path.slice(1)}`, () => Effect.succeed(shown))
     }
-    // Messages of a room pass only between the browser and the room.
-    const room = cachedResponse(layout(frame, signalRoom), { contentType: Pages.contentType })
-    yield* router.add("GET", "/signals/", room.respond)
     // Old invites name the file; the redirect keeps them working, because a browser carries the fragment along.
-    yield* router.add("GET", "/signals/index.html", HttpServerResponse.redirect("/signals/", { status: 308 }))
+    yield* router.add("GET", "/signals/index.html", Pages.moved("/signals/"))
   }),
 )

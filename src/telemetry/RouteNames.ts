@@ -15,7 +15,6 @@ const files = new Set([
   "/verify",
   "/privacy",
   "/acts.atom",
-  "/site.webmanifest",
 ])
 
 export type RouteName = (url: string) => string

@@ -77,7 +77,6 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
-        <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
         ${
           page.markdown === undefined
