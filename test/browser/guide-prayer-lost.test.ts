@@ -14,21 +14,8 @@ import { valuesOf } from "../lab/Assertions.ts"
 const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
 const asking = (page: Page) => page.getByText("not paying again").waitFor()
 
-/** Tries to close the page, which is questioned because nothing that was signed is kept, and stays. */
-const stay = async (page: Page) => {
-  await page.getByText("Stay on this page until it is settled.").waitFor()
-  await asking(page)
-  const asked = page.waitForEvent("dialog")
-  await page.close({ runBeforeUnload: true })
-  const dialog = await asked
-  assert.strictEqual(dialog.type(), "beforeunload")
-  await dialog.dismiss()
-  await reconnect(page)
-}
-
 interface Loss {
   readonly spirit: string
-  readonly before?: (page: Page) => Promise<unknown>
   /** The failures of an interrupted page; the page that finishes the purchase. */
   readonly after: (page: Page) => Promise<Page>
 }
@@ -64,26 +51,14 @@ const losses: Readonly<Record<string, Loss>> = {
       return page
     },
   },
-  "could not be stored in the browser is not said to be stored": {
-    spirit: "lichen-yak",
-    // Room for the words, and none for what is signed.
-    before: (page) => fill(page, 700),
-    after: (page) => stay(page).then(() => page),
-  },
-  "a browser without storage cannot keep asks before its page closes": {
-    spirit: "ribbon-eel",
-    before: (page) => forbidStorage(page).then(() => page.reload()),
-    after: (page) => stay(page).then(() => page),
-  },
 }
 
 guide("a prayer that", (it) => {
-  for (const [what, { after, before, spirit }] of Object.entries(losses))
+  for (const [what, { after, spirit }] of Object.entries(losses))
     it(`${what}, with one signature and the same words`, async ({ run, visit }) => {
       const { page } = await visit(`/v2/spirits/${spirit}`)
       const requests = watch(page)
       page.context().on("page", (next) => next.on("request", (request) => requests.push(request)))
-      await before?.(page)
       await cutOff(page)
       await fund(page)
       await page.getByLabel("Your words").first().fill(`Words for ${spirit}.`)
@@ -101,6 +76,26 @@ guide("a prayer that", (it) => {
       assert.strictEqual(new Set(sent.map(({ key, payment }) => `${key} ${payment}`)).size, 1)
       const made = await run(attemptsAt(spirit))
       assert.deepStrictEqual(valuesOf(made, "state"), ["settled"])
+    })
+})
+
+const unkept: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  "has no room": (page) => fill(page, 700),
+  "forbids storage": (page) => forbidStorage(page).then(() => page.reload()),
+}
+
+guide("a browser that", (it) => {
+  for (const [what, spoil] of Object.entries(unkept))
+    it(`${what} signs nothing, because a signed payment must outlive its page`, async ({ run, visit }) => {
+      const { page } = await visit("/v2/spirits/ribbon-eel")
+      const requests = watch(page)
+      await spoil(page)
+      await fund(page)
+      await page.getByLabel("Your words").first().fill("Nothing is kept.")
+      await lay(page).click()
+      await page.getByText("This browser saves nothing for this site").waitFor()
+      assert.deepStrictEqual(signed(requests), [])
+      assert.deepStrictEqual(await run(attemptsAt("ribbon-eel")), [])
     })
 })
 

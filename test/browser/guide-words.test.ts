@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
-import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
+import { isFocused } from "../lab/browser/GuidePage.ts"
 import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
@@ -141,16 +141,6 @@ guide("sealed words", (it) => {
     await page.getByText("This tab was left before it held a signature").waitFor()
     assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
     assert.deepStrictEqual(valuesOf(await held(page), "words"), ["Kept through a restart."])
-  })
-
-  it("that a browser cannot store are said to be lost with the page", async ({ visit }) => {
-    const { page } = await visit("/v2/stone")
-    await forbidStorage(page)
-    await page.reload()
-    await setStone(page, "Nothing is kept.")
-    await settled(page).waitFor()
-    await page.getByText("they are lost when you leave this page").waitFor()
-    assert.isTrue(await isAsked(page))
   })
 
   it("are checked without being sent, by the recipe of the server", async ({ visit }) => {

@@ -1,4 +1,4 @@
-/** Storage of this browser; a forbidden one is replaced by memory that ends with the page. */
+/** Storage of this browser. A browser may forbid it, or have no room: then nothing is kept. */
 
 export interface Store {
   readonly get: (slot: string) => string | null
@@ -7,13 +7,9 @@ export interface Store {
   readonly set: (slot: string, text: string) => void
   readonly remove: (slot: string) => void
   readonly slots: () => ReadonlyArray<string>
-  /** Whether the content of this slot outlives the page. */
-  readonly lasts: (slot: string) => boolean
-  /** False when only memory is left for as many more characters. */
-  readonly keeps: (room?: number) => boolean
+  /** Whether there is room for as many more characters. */
+  readonly keeps: (room: number) => boolean
 }
-
-const probe = "altar:probe"
 
 /** A text as JSON; undefined when it is none. */
 export const parsed = (text: string | null): unknown => {
@@ -26,7 +22,6 @@ export const parsed = (text: string | null): unknown => {
 
 /** Even naming a forbidden store throws. */
 const store = (open: () => Storage): Store => {
-  const memory = new Map<string, string>()
   const attempt = <A>(use: (storage: Storage) => A, otherwise: A): A => {
     try {
       return use(open())
@@ -34,31 +29,19 @@ const store = (open: () => Storage): Store => {
       return otherwise
     }
   }
-  const write = (slot: string, text: string) =>
-    attempt((storage) => {
-      storage.setItem(slot, text)
-      return true
-    }, false)
-  const remove = (slot: string) => attempt((storage) => storage.removeItem(slot), undefined)
-  const get = (slot: string) => memory.get(slot) ?? attempt((storage) => storage.getItem(slot), null)
+  const get = (slot: string) => attempt((storage) => storage.getItem(slot), null)
   return {
     get,
     json: (slot) => parsed(get(slot)),
-    set: (slot, text) => {
-      if (write(slot, text)) memory.delete(slot)
-      else memory.set(slot, text)
-    },
-    remove: (slot) => {
-      memory.delete(slot)
-      remove(slot)
-    },
-    lasts: (slot) => !memory.has(slot) && attempt((storage) => storage.getItem(slot), null) !== null,
-    slots: () => [...new Set([...memory.keys(), ...attempt(Object.keys, [])])],
-    keeps: (room = 0) => {
-      const kept = write(probe, " ".repeat(room))
-      remove(probe)
-      return kept
-    },
+    set: (slot, text) => attempt((storage) => storage.setItem(slot, text), undefined),
+    remove: (slot) => attempt((storage) => storage.removeItem(slot), undefined),
+    slots: () => attempt(Object.keys, []),
+    keeps: (room) =>
+      attempt((storage) => {
+        storage.setItem("altar:probe", " ".repeat(room))
+        storage.removeItem("altar:probe")
+        return true
+      }, false),
   }
 }
 

@@ -8,18 +8,7 @@ import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
 import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
-import {
-  abandon,
-  failEarly,
-  forget,
-  leave,
-  mayLeave,
-  openFor,
-  pending,
-  type Purchase,
-  remember,
-  settle,
-} from "./purchase.ts"
+import { abandon, failEarly, forget, leave, openFor, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
@@ -34,11 +23,6 @@ export interface Progress {
   readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed" | "open", words: string) => void
 }
 
-const kept = (purchase: Purchase, what = "Your signed payment is") =>
-  mayLeave(purchase)
-    ? `${what} kept in this browser.`
-    : "This browser does not keep it, so your signed payment is lost when you leave this page."
-
 const minutesOf = (seconds: number) => (seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`)
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
@@ -52,6 +36,8 @@ const waitingWords = ({ because, seconds, state }: Waiting): string => {
   return `${sentence(because)} ${next}`
 }
 
+const evidence = "Your signed payment and the altar's answer are kept in this browser."
+
 /** The altar's answer is stored beside the signed payment. */
 const disputed = (
   purchase: Purchase,
@@ -59,12 +45,8 @@ const disputed = (
   progress: Progress,
 ): Result => {
   progress.step("settle", "open", "The altar's answer differs from what you bought.")
-  const evidence = remember({ ...purchase, misrecorded: { differences, ...settlement } })
-  return {
-    tag: "open",
-    isMisrecorded: true,
-    message: misrecorded(differences, kept(evidence, "Your signed payment and the altar's answer are")),
-  }
+  remember({ ...purchase, misrecorded: { differences, ...settlement } })
+  return { tag: "open", isMisrecorded: true, message: misrecorded(differences, evidence) }
 }
 
 /** Final without an act or a charge: the purchase is dropped. */
@@ -79,22 +61,17 @@ const unpriced = (purchase: Purchase, why: string, progress: Progress, isUnreach
   return refuse(purchase, `${sentence(why)} Nothing was signed.`, isUnreached)
 }
 
-/** The time until which a failed payment could still be used, where the altar names one. */
-const openUntilIn = ({ authorizationOpenUntil: time }: Body) =>
-  typeof time === "string" && Date.parse(time) > Date.now() ? time : undefined
-
 const refused = (purchase: Purchase, message: string, body: Body, progress: Progress): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
     progress.step("settle", "open", "The altar gave two answers.")
-    const evidence = kept(purchase, "Your signed payment and the altar's answer are")
     return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
   }
   progress.step("sign", "done", "Signed. This page no longer sends it.")
   progress.step("settle", "failed", "The altar refused the payment, so there is no act.")
-  const openUntil = openUntilIn(body)
-  if (openUntil !== undefined) {
+  const openUntil = body["authorizationOpenUntil"]
+  if (typeof openUntil === "string" && Date.parse(openUntil) > Date.now()) {
     failEarly(purchase, openUntil)
     const retryAfter = openFor(purchase.path)
     const words = `This page keeps it, and signs no other payment for this act in the next ${minutesOf(retryAfter)}.`
@@ -159,13 +136,10 @@ const signed = async (
     progress.step("sign", "waits", words)
     await pause(waits)
   }
-  const asking = remember({ ...purchase, asked: true })
   progress.step(
     "sign",
     "waits",
-    mayLeave(asking)
-      ? "Waiting for the signature. It is kept in this browser, with any sealed words, until the payment is settled."
-      : "Waiting for the signature. This browser cannot keep it: stay on this page until it is settled.",
+    "Waiting for the signature. It is kept in this browser, with any sealed words, until the payment is settled.",
   )
   const payment = await wallet
     .sign(challenge, purchase.body)
@@ -174,11 +148,8 @@ const signed = async (
     progress.step("sign", "failed", "Not signed.")
     return refuse(purchase, `${payment.message} Nothing was charged.`)
   }
-  const paid = remember({ ...asking, payment })
-  const stays = mayLeave(paid)
-    ? "It is kept in this browser, with any sealed words, until it is settled."
-    : "Stay on this page until it is settled."
-  progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}. ${stays}`)
+  const paid = remember({ ...purchase, payment })
+  progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}, and kept in this browser until it is settled.`)
   return paid
 }
 
@@ -242,7 +213,7 @@ const follow = async (
       progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
       return {
         tag: "open",
-        message: `${end.refusal?.message ?? "The outcome is still open."} ${kept(purchase)} Ask again later; nothing will be paid twice.`,
+        message: `${end.refusal?.message ?? "The outcome is still open."} Your signed payment is kept in this browser. Ask again later; nothing will be paid twice.`,
       }
   }
 }

@@ -6,7 +6,7 @@ import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.t
 import { AnswerError, cannotHash, isUnreached, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import { type Result, resume, run } from "./checkout.ts"
-import { begin, forget, type Listed, mayLeave, pending, remembered } from "./purchase.ts"
+import { begin, forget, type Listed, mayBegin, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
 import * as Wallets from "./wallet.ts"
 
@@ -52,6 +52,9 @@ const use = (chosen: Wallets.Wallet) => {
 
 /** Whether the form takes the sandbox's play money. */
 const isPlay = (form: HTMLFormElement) => form.dataset["play"] !== undefined
+
+const keepsNothing =
+  "This browser saves nothing for this site, and a signed payment must outlive its page. Allow storage, or use the call below. Nothing was signed."
 
 const attach = (form: HTMLFormElement) => {
   const { network = "", path: id = "" } = form.dataset
@@ -181,6 +184,7 @@ const attach = (form: HTMLFormElement) => {
     if (!canHash()) return said.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
     // A signed purchase is still open: its outcome is asked for, and nothing else is signed.
     if (remembered(id)?.payment != null) return askAgain()
+    if (!mayBegin()) return said.replaceChildren(verdict("broken", "Cannot pay here.", keepsNothing))
     const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
@@ -192,10 +196,6 @@ const attach = (form: HTMLFormElement) => {
       "Nothing was signed.",
       again,
     )
-  })
-  addEventListener("beforeunload", (event) => {
-    const purchase = remembered(id)
-    if (busy && purchase?.payment != null && !mayLeave(purchase)) event.preventDefault()
   })
   if (remembered(id) !== undefined) askAgain()
 }

@@ -3,7 +3,7 @@ import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
-import { change, drop, hold, type Keepsake, lasts } from "../words/box.ts"
+import { change, drop, hold, type Keepsake } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { browser, type Store, tab } from "../page/store.ts"
 
@@ -23,8 +23,6 @@ export interface Purchase extends Listed {
   /** JSON as first sent; a retry sends the same bytes. */
   readonly body: string
   readonly keepsake: Keepsake | null
-  /** Whether a wallet was asked; this key then asks no wallet again. */
-  readonly asked: boolean
   /** `PAYMENT-SIGNATURE`, once there is one. */
   readonly payment: string | null
   /** It failed, and its payment could still be used until this time. It is kept until then. */
@@ -39,7 +37,6 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
   key: `page-${randomHex(16)}`,
   body,
   keepsake,
-  asked: false,
   payment: null,
 })
 
@@ -139,13 +136,8 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
   })
 }
 
-/** Characters that a signed purchase may need. */
-const room = 10_000
-
-/** False when leaving the page would lose this purchase, its salt or its words once it is signed. */
-export const mayLeave = ({ keepsake, key, payment }: Purchase) =>
-  (payment === null ? browser.keeps(room) : browser.lasts(signedSlotOf(key))) &&
-  (keepsake === null || lasts(keepsake.commitment))
+/** Whether this browser keeps a signed purchase, its salt and its words until it is settled. */
+export const mayBegin = () => tab.keeps(10_000) && browser.keeps(20_000)
 
 /** All unfinished purchases: those of this tab, and signed ones of any tab. */
 export const pending = (): ReadonlyArray<Purchase> => {

@@ -1,30 +1,12 @@
 /** Signs EIP-3009 authorizations with viem; loaded only to pay. */
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
+import { addChain, getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
+import { base, baseSepolia } from "viem/chains"
+import { networkName } from "../../../../schema/payments/Usdc.ts"
 import { type Account, signedBy } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { AnswerError, part, sentenceOf } from "../page/http.ts"
-
-const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base Sepolia" }
-
-export const networkName = (chainId: number) => `${networks[chainId] ?? "the network"} (chain ${chainId})`
-
-const ether = { name: "Ether", symbol: "ETH", decimals: 18 }
-
-/** The parameters by which a wallet adds a network (EIP-3085). */
-export const added = (chainId: number) => {
-  const prefix = chainId === 8453 ? "" : "sepolia."
-  return networks[chainId] === undefined
-    ? undefined
-    : {
-        chainId: `0x${chainId.toString(16)}`,
-        chainName: networks[chainId],
-        nativeCurrency: ether,
-        rpcUrls: [`https://${prefix === "" ? "mainnet" : "sepolia"}.base.org`],
-        blockExplorerUrls: [`https://${prefix}basescan.org`],
-      }
-}
 
 const words: Readonly<Record<number, string>> = {
   4001: "You declined in your wallet.",
@@ -36,14 +18,14 @@ const words: Readonly<Record<number, string>> = {
 }
 
 /** Libraries wrap a wallet's error; the first meaningful code below counts. */
-export const codeOf = (error: unknown, depth = 0): number | undefined => {
+const codeOf = (error: unknown, depth = 0): number | undefined => {
   const code = part(error, "code")
   if (typeof code === "number" && code in words) return code
   return error === undefined || depth > 8 ? undefined : codeOf(part(error, "cause"), depth + 1)
 }
 
 /** A sentence of ours stays as it is. */
-export const walletErrorOf = (error: unknown, otherwise: string): string => {
+const walletErrorOf = (error: unknown, otherwise: string): string => {
   const code = codeOf(error)
   return code === undefined ? sentenceOf(error, otherwise) : (words[code] ?? otherwise)
 }
@@ -62,15 +44,9 @@ export const own = (key: `0x${string}`) => {
   }
 }
 
-/** Offers a network that the wallet does not know (EIP-3085); any other error stays. */
-const addUnknown = async (provider: Provider, chainId: number, error: unknown) => {
-  const network = added(chainId)
-  if (codeOf(error) !== 4902 || network === undefined) throw error
-  await provider.request({ method: "wallet_addEthereumChain", params: [network] })
-}
-
 /** A wallet of the browser; it shows its owner the data to sign, and is asked once. */
-export const injected = async (provider: Provider, chainId: number) => {
+export const injected = async (provider: Provider, network: string) => {
+  const chainId = Number(network.split(":")[1])
   const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
   const [address] = await requestAddresses(client).catch((error: unknown) => {
     throw new AnswerError(walletErrorOf(error, "The wallet named no account."))
@@ -79,12 +55,15 @@ export const injected = async (provider: Provider, chainId: number) => {
   const sign = async (challenge: Challenge, body: string) => {
     if ((await getChainId(client)) !== chainId) {
       await switchChain(client, { id: chainId })
-        .catch((error: unknown) =>
+        .catch(async (error: unknown) => {
+          const chain = [base, baseSepolia].find(({ id }) => id === chainId)
+          if (codeOf(error) !== 4902 || chain === undefined) throw error
           // Adding a network does not choose it.
-          addUnknown(provider, chainId, error).then(() => switchChain(client, { id: chainId })),
-        )
+          await addChain(client, { chain })
+          await switchChain(client, { id: chainId })
+        })
         .catch((error: unknown) => {
-          throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
+          throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(network)}.`))
         })
     }
     const account: Account = { address, signTypedData: (data) => signTypedData(client, { account: address, ...data }) }

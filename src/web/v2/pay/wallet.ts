@@ -106,6 +106,6 @@ export const playWallet = async (): Promise<Wallet> => {
 }
 
 export const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
-  const { address, sign } = await (await signer()).injected(provider, Number(network.split(":")[1]))
+  const { address, sign } = await (await signer()).injected(provider, network)
   return { address, sign, label: () => name, paid: () => {} }
 }

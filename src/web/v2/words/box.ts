@@ -85,9 +85,6 @@ export const everything = (): ReadonlyArray<Held> =>
     .flatMap((slot) => (slot.startsWith(prefix) ? (read(slot) ?? []) : []))
     .toSorted((one, other) => other.keptAt.localeCompare(one.keptAt))
 
-/** False when these words are lost with the page. */
-export const lasts = (commitment: string): boolean => browser.lasts(slotOf(commitment))
-
 /** All entries and open payments as one file, which can be imported. */
 export const exported = (words: ReadonlyArray<Held>, purchases: ReadonlyArray<object>): string =>
   JSON.stringify({ kind: "spirit-altar-sealed-words", version: 1, from: location.origin, words, purchases }, null, 2)

@@ -3,7 +3,7 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { hearFiles, one } from "../page/dom.ts"
 import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
-import { parsed } from "../page/store.ts"
+import { browser, parsed } from "../page/store.ts"
 import { type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
 import { type Held, type Keepsake, readHeld, restore } from "./box.ts"
 
@@ -45,6 +45,7 @@ const read = async (file: File): Promise<Imported> => {
   const signed = listIn(part(value, "purchases"), readSigned)
   if (words.length + signed.length === 0) throw new AnswerError("This is not a file of sealed words.")
   if (!canHash()) throw new AnswerError(cannotHash)
+  if (!browser.keeps(2 * file.size)) throw new AnswerError("This browser has no room for them, or saves nothing.")
   const entries = await fitting(words, (entry) => entry)
   const purchases = await fitting(signed, ({ keepsake }) => keepsake)
   purchases.forEach(takeOver)

@@ -1,22 +1,18 @@
 /** Shows salt and words to their owner to keep: there is no other copy, and they cannot be recreated. */
 import { copyFrom } from "../page/copy.ts"
 import { button, make } from "../page/dom.ts"
-import { change, held, type Keepsake, lasts } from "./box.ts"
+import { change, held, type Keepsake } from "./box.ts"
 
 /** New ones on this page that their owner has neither saved nor copied. */
 const unsaved = new Set<string>()
 
 addEventListener("beforeunload", (event) => unsaved.size > 0 && event.preventDefault())
 
-const notes = (commitment: string, saved: boolean): ReadonlyArray<Node | string> => {
+const notes = (saved: boolean): ReadonlyArray<Node | string> => {
   const mine = make("a", { href: "/v2/mine#box" }, "My acts")
-  if (saved) return [make("b", {}, "Saved."), " Keep the file where you will find it. ", mine, " restores it."]
-  return [
-    make("b", {}, "Not saved yet."),
-    ...(lasts(commitment)
-      ? [" Only this browser has them, under ", mine, ", until its data is cleared."]
-      : [" This browser saves nothing: they are lost when you leave this page."]),
-  ]
+  return saved
+    ? [make("b", {}, "Saved."), " Keep the file where you will find it. ", mine, " restores it."]
+    : [make("b", {}, "Not saved yet."), " Only this browser has them, under ", mine, ", until its data is cleared."]
 }
 
 /** A link that saves a text as a file. */
@@ -36,7 +32,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done = ()
   const show = (saved: boolean) => {
     if (saved) unsaved.delete(commitment)
     note.classList.toggle("verdict--holds", saved)
-    note.replaceChildren(...notes(commitment, saved))
+    note.replaceChildren(...notes(saved))
   }
   const save = () => {
     change(commitment, { saved: true })

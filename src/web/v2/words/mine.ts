@@ -1,11 +1,10 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
 import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
-import { browser } from "../page/store.ts"
 import { pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
 import { accountOf, found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
-import { drop, everything, exported, type Held, held, lasts, restore } from "./box.ts"
+import { drop, everything, exported, type Held, held, restore } from "./box.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
 
@@ -60,8 +59,6 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) =>
     }),
   )
 
-const noRoom = "This browser saves nothing: restored words are lost when you leave."
-
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
   const note = one("[data-box-said]", HTMLElement, place)
@@ -71,7 +68,6 @@ const box = (place: HTMLElement) => {
     const entries = everything()
     one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
     list.replaceChildren(
-      ...(browser.keeps() ? [] : [make("p", { class: "notice" }, noRoom)]),
       entries.length === 0
         ? blank
         : make("ol", { class: "box rows", role: "list" }, ...entries.map((one) => entry(one, show))),
@@ -84,12 +80,10 @@ const box = (place: HTMLElement) => {
       show()
       // Each is shown with its steps above.
       purchases.forEach(follow)
-      const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
           ? verdict("broken", "Not restored.", leftOut(refused))
           : verdict("holds", "Restored.", `${counted(entries.length)} are in the box now.${leftOut(refused)}`),
-        ...(fleeting === 0 ? [] : [verdict("broken", "Not saved.", `${counted(fleeting)}. ${noRoom}`)]),
       )
     },
     (message) => note.replaceChildren(verdict("broken", "Not restored.", message)),
