@@ -71,7 +71,7 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
   ["You declined in your wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
   ["The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
   [
-    "The wallet did not change to Base Sepolia.",
+    "The wallet did not change to Base Sepolia, a test network.",
     { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
   ],
   [
