@@ -7,7 +7,8 @@ import { takeIn } from "../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../schema/altar/Prayer.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { type Field, fieldsOf } from "../../schema/Form.ts"
+import { isSealing } from "../../schema/altar/Recipe.ts"
+import { fieldsOf } from "../../schema/Form.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 
@@ -21,7 +22,6 @@ export interface Settled {
 
 /** One purchase, ready to be sent any number of times under one key. */
 export interface Order<Answer> {
-  readonly act: string
   readonly price: Sale
   /** The exact URL that a payment is bound to. */
   readonly url: string
@@ -30,39 +30,23 @@ export interface Order<Answer> {
   readonly answer: (body: unknown) => Effect.Effect<Answer, Schema.SchemaError>
 }
 
-export interface Act<Request = unknown, Answer extends Settled = Settled> {
-  /** The name on the wire, in the journal and in the price list. */
-  readonly name: string
+type Members = Readonly<Record<string, Schema.Json | undefined>>
+
+/** A request in the texts of its contract. */
+export interface RequestParts {
+  readonly params?: Members
+  readonly query?: Members
+  readonly payload?: Members
+}
+
+export interface Act<Answer extends Settled = Settled> {
   readonly price: Sale
-  readonly summary: string
-  /** The members of the request's path, query and body. */
-  readonly fields: () => RequestFields
+  /** The member of the body that takes the commitment of sealed words. */
+  readonly sealing: () => string | undefined
   readonly answer: Order<Answer>["answer"]
   /** The purchase of a request at an altar; fails for a request outside the contract. */
-  order(altar: string, request: Request): Effect.Effect<Order<Answer>, Schema.SchemaError>
-  /** Parses a request from texts, such as a command line's. */
-  read(texts: unknown): Effect.Effect<Request, Schema.SchemaError>
+  readonly order: (altar: string, request: RequestParts) => Effect.Effect<Order<Answer>, Schema.SchemaError>
 }
-
-interface RequestFields {
-  readonly params: ReadonlyArray<Field>
-  readonly query: ReadonlyArray<Field>
-  readonly payload: ReadonlyArray<Field>
-}
-
-interface RequestParts {
-  readonly params?: Schema.Top
-  readonly query?: Schema.Top
-  readonly payload?: Schema.Top
-}
-
-type Part<Name extends string, S extends Schema.Constraint> = [S["Type"]] extends [never]
-  ? {}
-  : { readonly [Key in Name]: S["Type"] }
-
-type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", E["~Params"]> &
-  Part<"query", E["~Query"]> &
-  Part<"payload", E["~Payload"]>
 
 type AnswerOf<E extends HttpApiEndpoint.ConstraintRequest> =
   HttpApiClient.SuccessType<E["~Success"]> extends { readonly body: infer Body }
@@ -80,14 +64,10 @@ const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
 /** An endpoint that sells an act, with its answer. */
 export type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
 
-const partsOf = (endpoint: Endpoint): RequestParts => {
-  const payload = [...endpoint.payload.values()][0]?.schemas[0]
-  return {
-    ...(endpoint.params === undefined ? {} : { params: endpoint.params }),
-    ...(endpoint.query === undefined ? {} : { query: endpoint.query }),
-    ...(payload === undefined ? {} : { payload }),
-  }
-}
+const schemasOf = ({ params, payload, query }: Endpoint) =>
+  Object.entries({ params, query, payload: [...payload.values()][0]?.schemas[0] }).flatMap(([name, schema]) =>
+    schema === undefined ? [] : [[name, schema] as const],
+  )
 
 /** The body of 200; 201 has the same. */
 const answerOf = ({ success }: Endpoint): Schema.Top => {
@@ -113,34 +93,30 @@ const urlOf = (altar: string, path: string, request: Schema.Json): string => {
 export const bodyOf = (request: Schema.Json): string =>
   isObject(request) && request["payload"] !== undefined ? JSON.stringify(request["payload"]) : ""
 
-const define = <Request, Answer extends Settled>(endpoint: Endpoint): Act<Request, Answer> => {
+/** The members that are given, as JSON keeps them. */
+const given = (members: Members = {}) =>
+  Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
   const { sale: price } = endpoint
-  const parts = partsOf(endpoint)
-  const request = typed<Request>(Schema.Struct({ ...parts }))
+  const parts = schemasOf(endpoint)
+  const request = typed<Schema.Json>(Schema.Struct(Object.fromEntries(parts)))
   const answer = Schema.decodeUnknownEffect(typed<Answer>(answerOf(endpoint)))
   return {
-    name: price.name,
     price,
-    summary: price.description,
-    fields: () => ({
-      params: fieldsOf(parts.params),
-      query: fieldsOf(parts.query),
-      payload: fieldsOf(parts.payload),
-    }),
+    sealing: () => fieldsOf(parts.find(([name]) => name === "payload")?.[1]).find(({ name }) => isSealing(name))?.name,
     answer,
-    read: Schema.decodeUnknownEffect(request, { onExcessProperty: "error" }),
-    order: (altar, given) =>
-      Effect.map(Schema.encodeEffect(request)(given), (kept) => ({
-        act: price.name,
-        price,
-        url: urlOf(altar, endpoint.path, kept),
-        request: kept,
-        answer,
-      })),
+    order: Effect.fnUntraced(function* (altar, asked) {
+      const empty = Object.fromEntries(parts.map(([name]) => [name, {}]))
+      const all = { ...empty, ...Object.fromEntries(Object.entries(asked).map(([name, part]) => [name, given(part)])) }
+      const decoded = yield* Schema.decodeUnknownEffect(request, { onExcessProperty: "error" })(all)
+      const kept = yield* Schema.encodeEffect(request)(decoded)
+      return { price, url: urlOf(altar, endpoint.path, kept), request: kept, answer }
+    }),
   }
 }
 
-const actOf = <E extends Endpoint>(endpoint: E) => define<RequestOf<E>, AnswerOf<E> & Settled>(endpoint)
+const actOf = <E extends Endpoint>(endpoint: E) => define<AnswerOf<E> & Settled>(endpoint)
 
 /** The acts with methods of their own in the library. */
 export const acts = {
@@ -152,7 +128,7 @@ export const acts = {
 } as const
 
 export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<string, Act> =>
-  new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<unknown, Settled>(endpoint)]))
+  new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<Settled>(endpoint)]))
 
 export const catalog = catalogOf(sales)
 

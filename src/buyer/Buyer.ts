@@ -10,19 +10,18 @@ import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Options, Progress } from "./Options.ts"
 import { expected, objection } from "./Policy.ts"
-import { Misrecorded, Open, reasonOf, refusalIn, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
+import { Misrecorded, Open, reasonOf, isRefusal, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
 
 export type { Options, Progress } from "./Options.ts"
 
 /** Runs a free request with a timeout of a minute; fails with the altar's refusal, or because there was no answer. */
 export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Refused> =>
-  Effect.mapError(Effect.timeout(request, "1 minute"), (error) => {
-    const refusal = refusalIn(error)
-    return refusal === undefined
-      ? refuse("unreachable", `The altar gave no answer that can be read: ${reasonOf(error)}.`)
-      : refuse(refusal.code, refusal.message)
-  })
+  Effect.mapError(Effect.timeout(request, "1 minute"), (error) =>
+    isRefusal(error)
+      ? refuse(error.code, error.message)
+      : refuse("unreachable", `The altar gave no answer that can be read: ${reasonOf(error)}.`),
+  )
 
 /** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
@@ -216,7 +215,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       purchases
         .begin({
           key,
-          act: order.act,
+          act: order.price.name,
           url: order.url,
           altar,
           request: order.request,

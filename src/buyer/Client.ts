@@ -1,6 +1,6 @@
 /** A typed client of the altar, derived from its contract. */
 import { Effect, Layer } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { HttpApi, HttpApiClient } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import { refuse } from "./PurchaseError.ts"
@@ -13,15 +13,13 @@ const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "
 
 export interface ClientOptions {
   readonly fetch?: typeof fetch
-  /** The token of a signal room. */
-  readonly token?: string | undefined
   /** Allows plain http to another machine, where anyone on the network can read and change everything. */
   readonly insecure?: boolean | undefined
 }
 
 const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u
 
-/** Words, tokens and payees travel only over https, or to this machine. */
+/** Words and payees travel only over https, or to this machine. */
 export const guarded = (url: string, insecure: boolean) => {
   if (!URL.canParse(url) || !/^https?:$/u.test(new URL(url).protocol))
     return refuse("bad_url", `${url} is no URL of an altar; name one with https://. This request charged nothing.`)
@@ -47,17 +45,13 @@ const layerOf = (send: typeof fetch) =>
 /** The typed client of the altar at `url`; fails for an insecure URL. */
 export const make = Effect.fn("Client.make")(function* (
   url: string,
-  { fetch: send = fetch, insecure = false, token }: ClientOptions = {},
+  { fetch: send = fetch, insecure = false }: ClientOptions = {},
 ) {
   yield* guarded(url, insecure)
   const context = yield* Layer.build(layerOf(send))
   return yield* HttpApiClient.make(Contract, {
     baseUrl: baseOf(url),
-    transformClient: (client) =>
-      client.pipe(
-        token === undefined ? (same) => same : HttpClient.mapRequest(HttpClientRequest.bearerToken(token)),
-        HttpClient.transform((effect) => Effect.provideContext(effect, context)),
-      ),
+    transformClient: HttpClient.transform((effect) => Effect.provideContext(effect, context)),
   }).pipe(Effect.provideContext(context))
 }, Effect.scoped)
 

@@ -1,27 +1,18 @@
 /** A method for each act: seals here, buys under one key, and reveals later from the journal. */
-import { Effect, Option, Schedule, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { oneOf } from "../../schema/Fields.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
-import { isSealing } from "../../schema/altar/Recipe.ts"
-import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import { type Act, acts, type Settled } from "./Acts.ts"
-import { type Buyer, free } from "./Buyer.ts"
+import { type Act, acts, type RequestParts, type Settled } from "./Acts.ts"
+import { type Buyer, free, make as makeBuyer } from "./Buyer.ts"
 import { randomHex } from "./core/Digest.ts"
+import type { Call, Options } from "./Options.ts"
 import type * as Order from "./OrderTypes.ts"
-import { refuse, type Unsettled } from "./PurchaseError.ts"
+import { refuse } from "./PurchaseError.ts"
 import { seal } from "./core/Commitment.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
 
-/** Omits undefined members, as JSON does. */
-const present = <A extends object>(members: A) => {
-  const found: { [Name in keyof A]?: A[Name] & ({} | null) } = {}
-  for (const name in members) {
-    const value = members[name]
-    if (value !== undefined) found[name] = value
-  }
-  return found
-}
+const keyed = (key: string | undefined) => (key === undefined ? {} : { key })
 
 const isKey = Schema.is(IdempotencyKey)
 
@@ -61,59 +52,48 @@ const checkRevealAnswer = ({ salt, words }: { readonly salt: string; readonly wo
 export const make = (buyer: Buyer) => {
   const { altar, client, purchases } = buyer
 
-  const keyOf = ({ key = `buyer-${randomHex(12)}` }: Order.Keyed) =>
-    isKey(key)
-      ? Effect.succeed(key)
-      : refuse(
-          "idempotency_key_invalid",
-          "A key is 12 to 128 characters of A-Z a-z 0-9 _ -. This request charged nothing.",
-          key,
-        )
-
   /** Repeating a key with the same words reuses its salt. */
-  const sealed = Effect.fnUntraced(function* ({ commitment, salt, words }: Partial<Order.Sealing>, key: string) {
-    if (words === undefined) return { commitment: commitment ?? "", secret: undefined }
+  const sealed = Effect.fnUntraced(function* (words: string, salt: string | undefined, key: string) {
     const before = Option.flatMapNullishOr(yield* purchases.find(key), (purchase) => purchase.sealed)
     const earlier = Option.isSome(before) && before.value.words === words ? before.value.salt : undefined
-    const made = yield* Effect.tryPromise({
+    return yield* Effect.tryPromise({
       try: () => seal(words, salt ?? earlier),
       catch: (error) => refuse("not_sealed", error instanceof Error ? error.message : String(error), key),
     })
-    return { commitment: made.commitment, secret: { salt: made.salt, words } }
   })
 
-  /** Of two concurrent runs that seal the same words under a new key, the later retries with the earlier one's salt. */
-  const sealing = <A>(
-    order: Partial<Order.Sealing>,
-    key: string,
-    use: (commitment: string, secret: Order.Secret | undefined) => Effect.Effect<A, Unsettled>,
-  ) =>
-    Effect.flatMap(sealed(order, key), ({ commitment, secret }) => use(commitment, secret)).pipe(
+  /** Buys an act under the key of its order, with its words sealed if it has any. */
+  const buy = Effect.fn("Orders.buy")(function* <Answer extends Settled>(
+    act: Act<Answer>,
+    parts: RequestParts,
+    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Partial<Order.Sealing> & Order.Keyed,
+  ) {
+    if (!isKey(key))
+      return yield* refuse(
+        "idempotency_key_invalid",
+        "A key is 12 to 128 characters of A-Z a-z 0-9 _ -. This request charged nothing.",
+        key,
+      )
+    const into = words === undefined && commitment === undefined ? undefined : act.sealing()
+    if (words !== undefined && into === undefined)
+      return yield* refuse(
+        "not_sealed",
+        `${act.price.name} has no place for sealed words. This request charged nothing.`,
+        key,
+      )
+    const purchase = (hash: string | undefined, secret?: Order.Secret) =>
+      act.order(altar, into === undefined ? parts : { ...parts, payload: { ...parts.payload, [into]: hash } }).pipe(
+        Effect.mapError((error) => misunderstood(error, key)),
+        Effect.flatMap((order) => buyer.buy(order, key, secret)),
+        Effect.map((answer) => ({ ...answer, key })),
+      )
+    if (words === undefined) return yield* purchase(commitment)
+    return yield* Effect.flatMap(sealed(words, salt, key), (made) =>
+      purchase(made.commitment, { salt: made.salt, words }),
+    ).pipe(
+      // Of two concurrent runs that seal the same words under a new key, the later retries with the earlier one's salt.
       Effect.retry({ times: 1, while: (error) => error._tag === "Refused" && error.code === "key_in_use" }),
     )
-
-  /** Runs one purchase of any act. */
-  const purchase = <Request, Answer extends Settled>(
-    act: Act<Request, Answer>,
-    request: Request,
-    key: string,
-    secret?: Order.Secret,
-  ) =>
-    act.order(altar, request).pipe(
-      Effect.mapError((error) => misunderstood(error, key)),
-      Effect.flatMap((order) => buyer.buy(order, key, secret)),
-      Effect.map((answer) => ({ ...answer, key })),
-    )
-
-  /** The same under the key of an order, with its words sealed if it has any. */
-  const bought = Effect.fn("Orders.bought")(function* <Request, Answer extends Settled>(
-    act: Act<Request, Answer>,
-    order: Partial<Order.Sealing> & Order.Keyed,
-    request: (commitment?: string) => Request,
-  ) {
-    const key = yield* keyOf(order)
-    if (order.words === undefined && order.commitment === undefined) return yield* purchase(act, request(), key)
-    return yield* sealing(order, key, (commitment, secret) => purchase(act, request(commitment), key, secret))
   })
 
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Order.Opening) {
@@ -146,93 +126,49 @@ export const make = (buyer: Buyer) => {
 
   return {
     /** Buys any act of the contract by its name, also one without a method here. */
-    act: Effect.fn("Orders.act")(function* (name: string, order: Order.ActOrder) {
-      const { payload, query, sealing: secret } = order
-      const key = yield* keyOf(order)
+    act: (name: string, { key, sealing, ...parts }: Order.ActOrder) => {
       const act = buyer.catalog.get(name)
-      if (act === undefined)
-        return yield* refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
-      const fields = act.fields()
-      const request = (sealed: Readonly<Record<string, string>>) =>
-        act
-          .read({
-            ...(fields.params.length === 0 ? {} : { params: order.params ?? {} }),
-            ...(fields.query.length === 0 ? {} : { query: query ?? {} }),
-            ...(fields.payload.length === 0 ? {} : { payload: { ...payload, ...sealed } }),
-          })
-          .pipe(Effect.mapError((error) => misunderstood(error, key)))
-      if (secret === undefined) return yield* purchase(act, yield* request({}), key)
-      const into = fields.payload.find(({ name: member }) => isSealing(member))
-      if (into === undefined)
-        return yield* refuse("not_sealed", `${name} has no place for sealed words. This request charged nothing.`, key)
-      return yield* sealing(secret, key, (commitment, made) =>
-        Effect.flatMap(request({ [into.name]: commitment }), (given) => purchase(act, given, key, made)),
-      )
-    }),
-
-    witness: (order: Order.WitnessOrder) => {
-      const { agentName, kind, spirit } = order
-      return bought(acts.setWitnessStone, order, (commitment = "") => ({
-        payload: { commitment, ...present({ kind, spirit, agentName }) },
-      }))
+      return act === undefined
+        ? refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
+        : buy(act, parts, { ...keyed(key), ...sealing })
     },
 
-    pray: (order: Order.PrayerOrder) =>
-      bought(acts.offerPrayer, order, (intentionCommitment = "") => ({
-        params: { familiarId: order.spirit },
-        query: present({ day: order.day }),
-        payload: { agentName: order.agentName, intentionCommitment },
-      })),
+    witness: ({ agentName, kind, spirit, ...sealing }: Order.WitnessOrder) =>
+      buy(acts.setWitnessStone, { payload: { kind, spirit, agentName } }, sealing),
+
+    pray: ({ agentName, day, spirit, ...sealing }: Order.PrayerOrder) =>
+      buy(acts.offerPrayer, { params: { familiarId: spirit }, query: { day }, payload: { agentName } }, sealing),
 
     takeIn: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
-      bought(acts.takeIn, present({ key }), () => ({
-        params: { familiarId: spirit },
-        payload: present({ agentName, reason }),
-      })),
+      buy(acts.takeIn, { params: { familiarId: spirit }, payload: { agentName, reason } }, keyed(key)),
 
     collect: ({ agentName, element, key, reason, spirit }: Order.CollectOrder) =>
-      bought(acts.collectMaterial, present({ key }), () => ({
-        params: { elementId: element },
-        query: present({ spirit }),
-        payload: present({ agentName, reason }),
-      })),
+      buy(
+        acts.collectMaterial,
+        { params: { elementId: element }, query: { spirit }, payload: { agentName, reason } },
+        keyed(key),
+      ),
 
-    light: Effect.fn("Orders.light")(function* (order: Order.CandleOrder) {
-      const { agentName, days, dedication, parentId, spirit } = order
+    light: ({ agentName, days, dedication, parentId, spirit, ...sealing }: Order.CandleOrder) => {
       const act = acts.candles.find(({ price }) => price.days === days)
-      if (act === undefined)
-        return yield* refuse(
-          "bad_request",
-          `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. This request charged nothing.`,
-          yield* keyOf(order),
-        )
-      return yield* bought(act, order, (intentionCommitment) => ({
-        params: { familiarId: spirit },
-        payload: present({ dedication, agentName, parentId, intentionCommitment }),
-      }))
-    }),
+      return act === undefined
+        ? refuse(
+            "bad_request",
+            `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. This request charged nothing.`,
+            sealing.key,
+          )
+        : buy(act, { params: { familiarId: spirit }, payload: { dedication, agentName, parentId } }, sealing)
+    },
 
     /** Reveals a stone's words, free and once: words and salt become public. */
     reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Order.Opening = {}) {
       const { at, sealed } = yield* opening(id, given)
-      const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
+      const { agentName } = given
+      const payload = { salt: sealed.salt, text: sealed.words, ...(agentName === undefined ? {} : { agentName }) }
       const answer = yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
       yield* checkRevealAnswer(sealed, { id, commitment: answer.stone.commitment, revealed: answer.stone.reveal })
       return answer
     }),
-
-    /** The `.tlog-proof` file of a stone; waits up to 30 seconds for a checkpoint that covers it. */
-    proof: Effect.fn("Orders.proof")(function* (id: string) {
-      return yield* free(client.log.readStoneProof({ params: { witnessId: id } })).pipe(
-        Effect.retry({
-          while: ({ code }) => code === "proof_not_ready",
-          schedule: Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "30 seconds" })),
-        }),
-      )
-    }),
-
-    /** The log's key by the server's own statement. */
-    logKey: Effect.map(free(client.log.readLog()), ({ body }) => body.vkey),
 
     /** Unseals the words of a candle or light, free and once: words and salt become public. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Order.Opening = {}) {
@@ -255,8 +191,14 @@ export const make = (buyer: Buyer) => {
 
     spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),
     altars,
-    altar: (spirit: SpiritId) => Effect.map(altars, (all) => all.find((one) => one.spirit === spirit)),
   }
 }
 
 export type Orders = ReturnType<typeof make>
+
+/** Runs effects on a buyer that the first call creates, as promises. */
+export const runnerOf = (options: Options) => {
+  const orders = Effect.runSync(Effect.cached(Effect.map(makeBuyer(options), make)))
+  return <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call): Promise<A> =>
+    Effect.runPromise(Effect.flatMap(orders, use), call)
+}

@@ -29,20 +29,8 @@ export type Unsettled = Refused | Open | Misrecorded
 export const refuse = (code: string, message: string, key?: string) =>
   new Refused({ code, message, ...(key === undefined ? {} : { key }) })
 
-/** The code and message of a refusal, of an altar or of a room. */
-export interface RefusalWords {
-  readonly code: string
-  readonly message: string
-}
-
-const isRefusal = Schema.is(Schema.Struct({ code: Schema.String, message: Schema.String }))
-const isRoomRefusal = Schema.is(
-  Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }),
-)
-
-/** The refusal in an error; undefined for a missing answer or one outside the contract. */
-export const refusalIn = (error: unknown): RefusalWords | undefined =>
-  isRefusal(error) ? error : isRoomRefusal(error) ? error.error : undefined
+/** Whether an error is a refusal, and not a missing answer or one outside the contract. */
+export const isRefusal = Schema.is(Schema.Struct({ code: Schema.String, message: Schema.String }))
 
 /** The reason of a missing answer, in one line. */
 export const reasonOf = (error: unknown): string =>

@@ -6,7 +6,7 @@ import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
-import type { Orders } from "./Orders.ts"
+import type { Orders, runnerOf } from "./Orders.ts"
 import type {
   ActOrder,
   CandleOrder,
@@ -16,7 +16,6 @@ import type {
   PrayerOrder,
   WitnessOrder,
 } from "./OrderTypes.ts"
-import type { runnerOf } from "./Promises.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
@@ -79,7 +78,7 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
 export const buyer = (options: Options) => {
   let loading: Promise<ReturnType<typeof runnerOf>> | undefined
   const run = <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call = {}): Promise<A> =>
-    (loading ??= import("./Promises.ts").then((loaded) => loaded.runnerOf(options))).then((answer) => answer(use, call))
+    (loading ??= import("./Orders.ts").then((loaded) => loaded.runnerOf(options))).then((answer) => answer(use, call))
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
     act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
@@ -95,8 +94,6 @@ export const buyer = (options: Options) => {
     light: (order: CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
     /** Reveals a stone's words from the journal, free and once. Words and salt become public for all to check. */
     reveal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
-    /** The `.tlog-proof` of a stone, once the log's next checkpoint covers it; `verifyProof` checks it offline. */
-    proof: (id: string, call?: Call) => run((orders) => orders.proof(id), call),
     /** Unseals a candle's words from the journal, free and once. Words and salt become public for all to check. */
     unseal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
     /** The outcome of a key's purchase; free, and never signs. */

@@ -3,7 +3,7 @@ import { Cause, Console, Effect, Stdio } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
 import { spelledOut } from "./Arguments.ts"
-import { buying } from "./buyer/Buy.ts"
+import { buying } from "./buyer/Commands.ts"
 import { oneLine } from "./CommandFailure.ts"
 
 /** A large command is loaded when `isCalled` by its name, so that help and other commands start fast. */

@@ -52,15 +52,10 @@ const codes = { Open: "outcome_open", Misrecorded: "misrecorded", CommandFailure
 export const show = <A, R>(
   { data, json: isJson }: OutputFlags,
   answer: Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => string | Effect.Effect<string>,
+  render: (answer: A) => string,
 ): Effect.Effect<void, CommandFailure, R> =>
   answer.pipe(
-    Effect.flatMap((value) =>
-      Effect.gen(function* () {
-        const text = isJson ? compact(value) : render(value)
-        yield* Console.log(Effect.isEffect(text) ? yield* text : text)
-      }),
-    ),
+    Effect.flatMap((value) => Console.log(isJson ? compact(value) : render(value))),
     Effect.catch(
       Effect.fnUntraced(function* (error: CommandError) {
         const isUnreachable = error._tag === "Refused" && error.code === "unreachable"

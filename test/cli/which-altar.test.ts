@@ -15,7 +15,11 @@ const starting = json({ ready: false, state: "starting", database: "unknown", se
 const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })
 const reconcileKey = "buyer-1f0c2c1e5b0a4c1f9d518a54"
 const asked = ["acts", reconcileKey]
-const unknown = json({ ok: false, code: "attempt_not_found", message: "Nothing was charged under this key." }, 404)
+const code = "attempt_not_found"
+const unknown = json(
+  { ok: false, code, message: "Nothing was charged under this key.", docs: `/docs/errors#${code}` },
+  404,
+)
 
 const altar = (tells: (path: string, times: number) => Reply) =>
   Effect.gen(function* () {

@@ -5,9 +5,12 @@ import { Collectible } from "../../schema/altar/Collectible.ts"
 import { Keeper } from "../../schema/altar/Keeper.ts"
 import { Prayer } from "../../schema/altar/Prayer.ts"
 import { WitnessStone } from "../../schema/altar/Witness.ts"
+import { fieldsOf } from "../../schema/Form.ts"
+import { sales } from "../../schema/altar/Sales.ts"
 import { catalog } from "../../src/buyer/Acts.ts"
 import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import type { Settlement } from "../../src/buyer/core/Outcome.ts"
+import { bodyOf } from "../../src/payments/Act.ts"
 import { type Bought, differencesOf, recorded } from "../../src/buyer/core/Recorded.ts"
 import { altar, asking, asset, digest, id, payTo } from "../lab/buyer/Offers.ts"
 
@@ -94,11 +97,16 @@ const differing = async ({ bought, settlement }: { readonly bought: Bought; read
 
 const [stranger, evil] = [`0x${"9".repeat(40)}`, `https://evil.example/witness/${id}`]
 
+const fieldsFor = (name: string) => {
+  const endpoint = sales.find(({ sale }) => sale.name === name) ?? assert.fail(name)
+  return { payload: fieldsOf(bodyOf(endpoint)), query: fieldsOf(endpoint.query) }
+}
+
 describe("a recorded answer", () => {
   it.each([...catalog.keys()])("to %s is compared by every member that request and record share", (name) => {
     const { bought, fields, members } = purchase(name)
     const lines = recorded.filter(({ path }) => path.test(new URL(bought.url).pathname))
-    const { payload, query } = (catalog.get(name) ?? assert.fail(name)).fields()
+    const { payload, query } = fieldsFor(name)
     const shown = Object.keys(fields)
     const shared = [...payload, ...query].map((field) => field.name).filter((field) => shown.includes(field))
     assert.includeMembers(shown, Object.keys(members))
@@ -123,8 +131,7 @@ describe("a recorded answer", () => {
 
   it.each([...catalog.keys()])("to %s contains nothing beyond the request", async (name) => {
     const honest = purchase(name)
-    const act = catalog.get(name) ?? assert.fail(name)
-    const { payload, query } = act.fields()
+    const { payload, query } = fieldsFor(name)
     const optional = [...query, ...payload].filter(({ required }) => !required).map((field) => field.name)
     const chosen = name === "setWitnessStone" ? ["kind", "spirit", "agentName"] : ["day"]
     for (const member of optional.filter((one) => !chosen.includes(one))) {

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
 import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
-import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
+import { sandboxOf } from "../../src/cli/buyer/Wallet.ts"
 import {
   altar as url,
   asking,

@@ -11,11 +11,10 @@ import { randomHex } from "../../buyer/core/Digest.ts"
 import { altarFetch } from "./AltarFetch.ts"
 import { type common, type paying, provided } from "../Flags.ts"
 import { sandbox as sandboxSettings } from "../../server/config/Table.ts"
-import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
-import { type CommandError, plain, resumeHint, show } from "../Output.ts"
+import { type CommandError, plain, pretty, resumeHint, show } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { walletOf } from "./Wallet.ts"
+import { sandboxOf, walletOf } from "./Wallet.ts"
 
 export type Common = Command.Command.Config.Infer<typeof common>
 export type Paying = Command.Command.Config.Infer<typeof paying>
@@ -69,7 +68,7 @@ const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${pr
 export const runFree = <A>(
   flags: Common,
   use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
-  render: (answer: A) => string | Effect.Effect<string>,
+  render: (answer: A) => string,
 ) =>
   show(
     flags,
@@ -92,7 +91,7 @@ const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<P
   return { account, altar, fetch, sandbox }
 })
 
-export const showWallet = (flags: Common & Pick<Paying, "wallet">, render: (answer: object) => string) =>
+export const showWallet = (flags: Common & Pick<Paying, "wallet">) =>
   show(
     flags,
     Effect.map(payingAt(flags), ({ account, altar, sandbox }) => ({
@@ -100,14 +99,14 @@ export const showWallet = (flags: Common & Pick<Paying, "wallet">, render: (answ
       altar,
       money: Option.isSome(sandbox) ? "play" : "real",
     })),
-    render,
+    pretty,
   )
 
 /** Runs a purchase under one key; when interrupted, prints how to resume it. */
-export const runPaid = <A, R = never>(
+export const runPaid = <A>(
   flags: Paying,
-  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError, R>,
-  render: (answer: A) => string | Effect.Effect<string>,
+  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError>,
+  render: (answer: A) => string,
 ) =>
   show(
     flags,

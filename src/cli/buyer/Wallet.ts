@@ -1,29 +1,80 @@
 /** Chooses the paying key: a named one, or in a sandbox a throw-away one. No key is printed or loaded needlessly. */
-import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+import { join } from "node:path"
+import { Config, Console, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { base } from "../../../schema/payments/Usdc.ts"
+import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
+import { processesHere } from "../../sandbox/DataFolder.ts"
 import { buyer } from "../../server/config/Table.ts"
-import { fund, type Sandbox } from "./Faucet.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+
+const fail = (message: string) => Effect.fail(new CommandFailure({ message }))
+
+/** A sandbox pays with play money on one of these networks; any other network means real money. */
+const Sandbox = Schema.Struct({
+  network: Schema.Literals(usdcNetworks),
+  asset: Schema.String,
+  payTo: Schema.String,
+})
+export type Sandbox = typeof Sandbox.Type
+
+const decodeSandbox = Schema.decodeEffect(Schema.fromJsonString(Sandbox))
+
+/** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
+export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
+  const { json, status } = yield* Effect.tryPromise((signal) =>
+    request(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
+      response.text().then((text) => ({ status: response.status, json: text })),
+    ),
+  ).pipe(
+    Effect.timeout("1 minute"),
+    Effect.catch(() =>
+      fail(`${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`),
+    ),
+  )
+  const undecided = (why: string) => fail(`${altar} ${why}. Nothing was signed, so nothing was charged.`)
+  if (status === 503) return yield* undecided("is still starting, or its parts do not answer: try again later")
+  if (status === 429 || status >= 500)
+    return yield* undecided(`answers ${status} to the question whether it is a sandbox: try again later`)
+  if (status === 200)
+    return yield* Effect.asSome(
+      Effect.catch(decodeSandbox(json), () => fail(`${altar} gives an unknown answer at /sandbox.`)),
+    )
+  return Option.exists(yield* processesHere, ({ url }) => url === altar)
+    ? yield* undecided("is the address of this folder's sandbox, but another program answers there")
+    : Option.none()
+})
+
+/** Requests ten dollars of play money from the altar. */
+const fund = (altar: string, address: string) =>
+  Effect.tryPromise(() =>
+    fetch(`${altar}/sandbox/fund`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ address }),
+      redirect: "error",
+      signal: AbortSignal.timeout(20_000),
+    }),
+  ).pipe(
+    Effect.catch(() => fail(`${altar}/sandbox/fund does not answer.`)),
+    Effect.flatMap(({ status }) =>
+      status === 200 ? Effect.void : fail(`${altar}/sandbox/fund gave no play money: ${status}.`),
+    ),
+  )
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 
 export const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
   Schema.decodeUnknownEffect(PrivateKey)(Redacted.value(secret).trim()).pipe(
     Effect.flatMap((key) => Effect.try(() => privateKeyToAccount(key))),
-    Effect.mapError(
-      () =>
-        new CommandFailure({
-          message: `${from} holds no private key: 0x and 64 hexadecimal digits. This command charged nothing.`,
-        }),
+    Effect.catch(() =>
+      fail(`${from} holds no private key: 0x and 64 hexadecimal digits. This command charged nothing.`),
     ),
   )
 
-export const fromFile = Effect.fnUntraced(function* (file: string) {
+const fromFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const secret = yield* Effect.mapError(
-    fs.readFileString(file),
-    () => new CommandFailure({ message: `${file} cannot be read. This command charged nothing.` }),
+  const secret = yield* Effect.catch(fs.readFileString(file), () =>
+    fail(`${file} cannot be read. This command charged nothing.`),
   )
   const account = yield* accountOf(Redacted.make(secret), file)
   const { mode } = yield* Effect.orDie(fs.stat(file))
@@ -31,17 +82,19 @@ export const fromFile = Effect.fnUntraced(function* (file: string) {
   return account
 })
 
-/** Created on first use, readable by its owner only, and worthless outside sandboxes. */
-const throwAway = Effect.fnUntraced(function* (folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const file = path.join(folder, "sandbox.key")
-  if (!(yield* fs.exists(file))) {
-    yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-    yield* fs.writeFileString(file, generatePrivateKey(), { mode: 0o600 })
-  }
-  return yield* fromFile(file)
-})
+/** The file of a key that is created on first use, readable by its owner only, and worthless outside sandboxes. */
+const throwAway = Effect.fnUntraced(
+  function* (folder: string) {
+    const fs = yield* FileSystem.FileSystem
+    const file = join(folder, "sandbox.key")
+    if (!(yield* fs.exists(file))) {
+      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+      yield* fs.writeFileString(file, generatePrivateKey(), { mode: 0o600 })
+    }
+    return file
+  },
+  Effect.catch(({ message }) => fail(message)),
+)
 
 const variable = Config.option(Config.Redacted(buyer.privateKey.name))
 
@@ -52,32 +105,25 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   sandbox: Option.Option<Sandbox>,
   folder: string,
 ) {
-  const given = yield* Effect.orElseSucceed(variable, Option.none<Redacted.Redacted<string>>)
   if (Option.isSome(sandbox)) {
     const { network } = sandbox.value
     if (Option.isSome(wallet) && network === base)
-      return yield* new CommandFailure({
-        message:
-          "This sandbox rehearses Base's own network id, so only its throw-away wallet may pay: leave --wallet out.",
-      })
-    const account = Option.isSome(wallet)
-      ? yield* fromFile(wallet.value)
-      : yield* Effect.catchTag(
-          throwAway(folder),
-          "PlatformError",
-          (error) => new CommandFailure({ message: error.message }),
-        )
+      return yield* fail(
+        "This sandbox rehearses Base's own network id, so only its throw-away wallet may pay: leave --wallet out.",
+      )
+    const account = yield* fromFile(Option.isSome(wallet) ? wallet.value : yield* throwAway(folder))
     yield* fund(altar, account.address)
     yield* Console.error(`wallet      ${account.address} (throw-away, play money on ${network})`)
     return account
   }
+  const given = yield* Effect.orElseSucceed(variable, Option.none<Redacted.Redacted<string>>)
   const account = Option.isSome(wallet)
     ? yield* fromFile(wallet.value)
     : Option.isSome(given)
       ? yield* accountOf(given.value, buyer.privateKey.name)
-      : yield* new CommandFailure({
-          message: `No wallet: set ${buyer.privateKey.name}, or name a file with --wallet. This command charged nothing.`,
-        })
+      : yield* fail(
+          `No wallet: set ${buyer.privateKey.name}, or name a file with --wallet. This command charged nothing.`,
+        )
   yield* Console.error(`wallet      ${account.address}`)
   return account
 })

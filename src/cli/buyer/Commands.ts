@@ -1,0 +1,278 @@
+/** The buyer's commands. The code that pays or asks an altar is loaded on demand, so that `--help` is fast. */
+import { Effect, Option } from "effect"
+import { Argument, Flag } from "effect/cli"
+import * as Keeper from "../../../schema/altar/Keeper.ts"
+import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
+import { collectMaterial } from "../../../schema/altar/Collectible.ts"
+import { offerPrayer } from "../../../schema/altar/Prayer.ts"
+import { spiritIds } from "../../../schema/altar/Spirit.ts"
+import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
+import { priceUsd } from "../../../schema/payments/Payment.ts"
+import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
+import type { Settled } from "../../buyer/Acts.ts"
+import type { Orders } from "../../buyer/Orders.ts"
+import type { Purchase } from "../../buyer/Purchases.ts"
+import { refuse, type Unsettled } from "../../buyer/PurchaseError.ts"
+import { command, type Config, type FlagValues, type CommandText, on, optionalText, text, word } from "../Define.ts"
+import { agentName, common, paying, provided, reason, salt } from "../Flags.ts"
+import { type CommandError, plain, pretty, programName } from "../Output.ts"
+
+const session = Effect.promise(() => import("./Session.ts"))
+
+/** A command that buys one act under one key; `later` names the command that opens its words. */
+const paid = <const Name extends string, const Flags extends Config, A extends Settled>(
+  name: Name,
+  told: CommandText & {
+    readonly flags: Flags
+    readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Effect.Effect<A, CommandError>
+    readonly later?: (given: FlagValues<Flags>) => "reveal" | "unseal" | undefined
+    readonly ends?: (bought: A) => string
+  },
+) =>
+  command(name, {
+    ...told,
+    flags: { ...paying, own: told.flags },
+    run: Effect.fnUntraced(function* ({ own, ...flags }) {
+      const { runPaid } = yield* session
+      const program = yield* programName
+      const later = told.later?.(own)
+      yield* runPaid(
+        flags,
+        (orders, key) => told.buy(orders, own, key),
+        (bought) =>
+          [
+            bought.replayed ? "replayed    nothing was charged again" : `paid        ${bought.receipt.priceUsd}, once`,
+            `\n${pretty(bought)}`,
+            later === undefined
+              ? ""
+              : `\n\nTo ${later} the words later, free and once:\n  ${program} ${later} ${bought.record.id}`,
+            told.ends?.(bought) ?? "",
+          ].join(""),
+      )
+    }),
+  })
+
+const free = <const Name extends string, const Flags extends Config, A>(
+  name: Name,
+  told: CommandText & {
+    readonly flags: Flags
+    readonly ask: (orders: Orders, given: FlagValues<Flags>) => Effect.Effect<A, Unsettled>
+    readonly render?: (answer: A) => string
+  },
+) =>
+  command(name, {
+    ...told,
+    flags: { ...common, own: told.flags },
+    run: ({ own, ...flags }) =>
+      Effect.flatMap(session, ({ runFree }) =>
+        runFree(flags, (orders) => told.ask(orders, own), told.render ?? pretty),
+      ),
+  })
+
+const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))
+const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
+
+/** `$0.01`. */
+const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
+/** `$3`. */
+const whole = (act: Pick<PaidEndpoint, "sale">) => cost(act).replace(/\.00$/u, "")
+
+const witness = paid("witness", {
+  description: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
+  examples: [
+    ['spirit-altar witness --text "The heron will return by May."', "Set a stone"],
+    [
+      'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal',
+      "Set a promise on an altar and reveal it",
+    ],
+  ],
+  flags: {
+    words: text("text", "The words to seal; words and salt stay on this machine until revealed"),
+    salt,
+    kind: Flag.Literals("kind", StoneKind.literals).pipe(
+      Flag.withDescription("Kind of the words"),
+      Flag.withDefault("intention" as const),
+    ),
+    spirit: onAltar("Spirit of the stone; chosen by the commitment when absent"),
+    agentName,
+    reveal: on("reveal", "Reveal the words at once: words and salt become public"),
+  },
+  buy: Effect.fnUntraced(function* (orders, { agentName, kind, reveal, salt, spirit, words }, key) {
+    const stone = yield* orders.witness({ key, words, kind, ...provided({ spirit, salt, agentName }) })
+    const { id } = stone.record
+    if (!reveal) return stone
+    const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
+      refuse(
+        code,
+        `Stone ${id} is set and paid for, but not revealed: ${message} Reveal it later, free: reveal ${id}`,
+        key,
+      ),
+    )
+    return { ...stone, revealed: opened.reveal }
+  }),
+  later: ({ reveal }) => (reveal ? undefined : "reveal"),
+})
+
+const pray = paid("pray", {
+  description: `Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`,
+  examples: [['spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren', "Pray"]],
+  flags: {
+    spirit,
+    words: text("words", "The intention to seal; it stays on this machine"),
+    salt,
+    agentName: text("name", "Your public name"),
+    day: optionalText("day", "Today in UTC, YYYY-MM-DD: refused on any other day"),
+  },
+  buy: (orders, { day, salt, ...prayer }, key) => orders.pray({ key, ...prayer, ...provided({ day, salt }) }),
+  ends: ({ line }) => `\n\n${plain(line)}`,
+})
+
+const keep = paid("keep", {
+  description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
+  examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
+  flags: { spirit, agentName, reason },
+  buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
+})
+
+const collect = paid("collect", {
+  description: `Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`,
+  examples: [["spirit-altar collect beeswax --spirit kelp-seal", "Collect, and dedicate it to an altar"]],
+  flags: {
+    element: word("element", "Id of a material, crab or pixel, from /api/elements, /api/companions or /api/pixels"),
+    spirit: onAltar("Dedicate it to this altar, for ever"),
+    agentName,
+    reason,
+  },
+  buy: (orders, { element, ...others }, key) => orders.collect({ key, element, ...provided(others) }),
+})
+
+const { day, month, week } = rungTerms
+
+const light = paid("light", {
+  description: `Light a candle on a spirit's altar: ${whole(lightDay)} for a day, ${whole(lightWeek)} for a week, ${whole(lightMonth)} for a month`,
+  examples: [
+    ['spirit-altar light kelp-seal --days 7 --dedication "For the bees"', "Light a candle"],
+    ["spirit-altar light kelp-seal --parent 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "Add a light"],
+  ],
+  flags: {
+    spirit,
+    days: Flag.ChoiceWithValue("days", [
+      [String(day.days), day.days],
+      [String(week.days), week.days],
+      [String(month.days), month.days],
+    ]).pipe(
+      Flag.withDescription(`How long it burns: ${whole(lightDay)}, ${whole(lightWeek)} or ${whole(lightMonth)}`),
+      Flag.withDefault(day.days),
+    ),
+    dedication: optionalText("dedication", `Public words on the candle, 1 to ${dedicationMaximum} characters`),
+    parentId: optionalText("parent", "Add a light to this lit candle instead of lighting a new one"),
+    words: optionalText("words", "Words to seal with it; words and salt stay on this machine until unsealed"),
+    salt,
+    agentName,
+  },
+  buy: (orders, { days, salt, spirit, words, ...others }, key) =>
+    Option.isSome(others.dedication) === Option.isSome(others.parentId)
+      ? refuse(
+          "bad_request",
+          "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
+          key,
+        )
+      : orders.light({
+          key,
+          spirit,
+          days,
+          ...provided(others),
+          ...(Option.isSome(words) ? { words: words.value, ...provided({ salt }) } : {}),
+        }),
+  later: ({ words }) => (Option.isSome(words) ? "unseal" : undefined),
+})
+
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  const line = (row: ReadonlyArray<string>) => row.map((cell, column) => plain(cell).padEnd(width(column))).join("  ")
+  return rows.map((row) => line(row).trimEnd()).join("\n")
+}
+
+const opening = (words: "text" | "words") => ({
+  salt: salt.pipe(Flag.withDescription("Its salt, when this machine's journal does not have it")),
+  words: optionalText(words, "Its words, when this machine's journal does not have them"),
+  wallet: optionalText(
+    "wallet",
+    "Accepted as by the paid commands and never read: opening words signs nothing",
+    "file",
+  ),
+})
+
+const openingSays = (what: string) =>
+  `${what}, free and once. Words and salt become public, so that everyone can check them; words that look like a link, a wallet or an address stay hidden, and so does their salt`
+
+const someId = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+
+const reveal = free("reveal", {
+  description: openingSays("Reveal the words of a stone"),
+  examples: [[`spirit-altar reveal ${someId}`, "With words from this journal"]],
+  flags: { ...opening("text"), agentName, id: word("id", "Of the stone") },
+  ask: (orders, { id, wallet: _, ...given }) => orders.reveal(id, provided(given)),
+})
+
+const unseal = free("unseal", {
+  description: openingSays("Unseal the words of a candle or light"),
+  examples: [[`spirit-altar unseal ${someId}`, "With words from this journal"]],
+  flags: { ...opening("words"), id: word("id", "Of the candle or light") },
+  ask: (orders, { id, wallet: _, ...given }) => orders.unseal(id, provided(given)),
+})
+
+const stateOf = ({ failed, misrecorded, payment, settled }: Purchase) => {
+  if (settled !== undefined) return "settled"
+  if (misrecorded !== undefined) return "misrecorded"
+  if (failed !== undefined) return "failed"
+  return payment === undefined ? "not signed" : "open"
+}
+
+const listed = (purchase: Purchase) => ({
+  key: purchase.key,
+  act: purchase.act,
+  altar: purchase.altar,
+  begunAt: purchase.begunAt,
+  state: stateOf(purchase),
+  id: purchase.settled?.id ?? null,
+  permalink: purchase.settled?.permalink ?? null,
+  isSealed: purchase.sealed !== undefined,
+  misrecorded: purchase.misrecorded ?? null,
+})
+
+type Listed = ReadonlyArray<ReturnType<typeof listed>>
+
+const isList = (answer: object): answer is Listed => Array.isArray(answer)
+
+const acts = free("acts", {
+  description:
+    "List your acts from this machine's journal, without salts and words. With a key, ask for that purchase's outcome and complete it; this is free and signs nothing",
+  summary: "List your acts, or show the outcome of one",
+  examples: [
+    ["spirit-altar acts", "List keys and ids"],
+    ["spirit-altar acts buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask for an outcome"],
+  ],
+  flags: { key: Argument.optional(word("key", "The idempotency key of one purchase")) },
+  ask: (orders, { key }): Effect.Effect<object, Unsettled> =>
+    Option.match(key, {
+      onNone: () => Effect.map(orders.purchases, (all) => all.map(listed)),
+      onSome: (one) => orders.reconcile(one),
+    }),
+  render: (answer) =>
+    isList(answer)
+      ? table(answer.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""]))
+      : pretty(answer),
+})
+
+const { data, insecure, json, url, wallet: file } = paying
+
+const wallet = command("wallet", {
+  description: "Show the address that would pay at this altar; a sandbox fills it with play money. No key is printed",
+  summary: "Show the address that would pay",
+  examples: [["spirit-altar wallet --wallet key.txt", "The address of a key file"]],
+  flags: { data, insecure, json, url, wallet: file },
+  run: (flags) => Effect.flatMap(session, ({ showWallet }) => showWallet(flags)),
+})
+
+export const buying = [witness, pray, keep, collect, light, reveal, unseal, wallet, acts] as const
