@@ -5,7 +5,6 @@ import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
-import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
@@ -42,25 +41,16 @@ export const layer = HttpRouter.use((router) =>
     const items = yield* Items
     const published = yield* PublishedLog
     const frame = yield* Frame
-    const { money, publicUrl } = frame
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
-    const shop = { payment: { ...catalogs.payment, money }, publicUrl }
-
-    /** A broken chain or reveal takes its own pages down, and is no example. */
-    const newestRevealed = stones.list(24, undefined).pipe(
-      Effect.map(({ stones }) => stones.find(({ reveal }) => reveal !== null && reveal.text !== null)),
-      Effect.catchTag("ChainBroken", () => Effect.undefined),
-      Effect.catchDefect((defect) => (defect instanceof RevealBroken ? Effect.undefined : Effect.die(defect))),
-    )
+    const shop = { payment: { ...catalogs.payment, ...frame } }
 
     const home = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const { altars, field, newest, revealed } = yield* Effect.all(
-        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined), revealed: newestRevealed },
+      const { altars, newest } = yield* Effect.all(
+        { altars: guide.altars, newest: acts.list(12, undefined) },
         { concurrency: "unbounded" },
       )
-      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), revealed, now })
+      return HomePage.home({ altars, acts: yield* actsOf(newest.acts), now: yield* Clock.currentTimeMillis })
     })
 
     const spirit = Effect.fnUntraced(function* ({ name, request }: Pages.Asked) {

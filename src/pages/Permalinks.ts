@@ -59,21 +59,7 @@ export const layer = HttpRouter.use((router) =>
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.gen(function* () {
-          const one = yield* actOf(text)
-          const id = ActPage.candleIdOf(one)
-          const candle =
-            id === ""
-              ? undefined
-              : yield* acts.get(id).pipe(
-                  Effect.flatMap(actOf),
-                  Effect.catchIf(
-                    (error) => error instanceof ActNotFound,
-                    () => Effect.undefined,
-                  ),
-                )
-          return ActPage.act(one, yield* Clock.currentTimeMillis, isSigning, candle)
-        }),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (one, now) => ActPage.act(one, now, isSigning)),
       }))
 
     const stone: Find = (id) =>

@@ -49,10 +49,10 @@ guide("a buyer", (it) => {
     await takeRealMoney(page)
     await page.goto(new URL("/v2/stone", page.url()).href)
     await page.getByLabel("Your words").fill("The heron will return by May.")
-    assert.isFalse(await page.locator("#stone-text").isVisible())
+    assert.isFalse(await page.locator("#stone-prompt").isVisible())
     await pay(page).click()
     await page.getByText(/^No wallet\. You need a wallet in this browser with USDC on Base/u).waitFor()
-    assert.isTrue(await page.locator("#stone-text").isVisible())
+    assert.isTrue(await page.getByRole("link", { name: "this call" }).isVisible())
     assert.isTrue(await page.locator("#stone-prompt").isVisible())
   })
 
@@ -62,7 +62,13 @@ guide("a buyer", (it) => {
       route.fulfill({
         status: 429,
         headers: { "retry-after": "2", "access-control-allow-origin": "*" },
-        json: { ok: false, code: "rate_limited", message: "Too many requests.", retryAfter: 2 },
+        json: {
+          ok: false,
+          code: "rate_limited",
+          message: "Too many requests.",
+          retryAfter: 2,
+          docs: "/docs/errors#rate_limited",
+        },
       }),
     )
     await page.getByRole("button", { name: "Make a play wallet" }).click()

@@ -110,18 +110,14 @@ const answered = (act: SettledAct): Html => {
 const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
   receipt.payer !== null && ![agentName, ...Object.values(record)].includes(hiddenByOperator)
 
-/** The id of a light's candle; empty for all other acts. */
-export const candleIdOf = (act: SettledAct): string => recordText(act, "parentId")
-
 const door = (path: string, words: string): Html =>
   html`<p class="doors"><a class="button" href="${path}">${words}</a></p>`
 
-/** A light quotes and links its candle, a burning candle its place among its lights, and a stone its own page. */
-const placeOf = (act: SettledAct, candle: SettledAct | undefined, now: number): Html => {
-  const parent = candleIdOf(act)
+/** A light links its candle, a burning candle its place among its lights, and a stone its own page. */
+const placeOf = (act: SettledAct, now: number): Html => {
+  const candle = recordText(act, "parentId")
   if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
-  if (parent !== "")
-    return html`${candle === undefined ? "" : html`<p>The candle says: <q dir="auto">${quotedIn(candle)}</q></p>`}${door(`/acts/${parent}`, "See the candle of this light")}`
+  if (candle !== "") return door(`/acts/${candle}`, "See the candle of this light")
   return Date.parse(recordText(act, "litUntil")) > now
     ? door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it among its lights")
     : html``
@@ -145,8 +141,7 @@ export const receiptLinks = (path: string, name: string): Html =>
   html`<a href="${path}.receipt.json" download="${name}.receipt.json">Its receipt file</a
     ><a href="/verify">Check it</a>`
 
-/** `candle` is that of a light, where it could be read. */
-export const act = (one: SettledAct, now: number, isSigning = false, candle?: SettledAct): Page => {
+export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
   const words = quotedIn(one)
   const spirit = recordText(one, "spirit")
   return {
@@ -162,7 +157,7 @@ export const act = (one: SettledAct, now: number, isSigning = false, candle?: Se
       answered(one),
       quote(words),
       unsealed(one),
-      placeOf(one, candle, now),
+      placeOf(one, now),
       paidBy(one),
       shareRow(one.permalink),
     )}

@@ -7,7 +7,7 @@ import * as Candle from "./Candle.ts"
 import { hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { beside, nameField, notConfigured, offer, type Payment, selectField, textField, wordsField } from "./Offer.ts"
 import { nameOf, spiritLink, spiritOptions } from "./Plates.ts"
-import { count, money, price } from "./Words.ts"
+import { count, money } from "./Words.ts"
 
 /** Placeholder in a path for the altar that is chosen in the form. */
 const chosen = "spirit-id"
@@ -18,28 +18,17 @@ const durations = (spirit: string): Html =>
     ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /><span>${lasts}, ${money(`$${(priceAtomic / 1_000_000n).toString()}`)}</span></label>`)}
   </fieldset>`
 
-export interface CandleOffer {
-  readonly payment: Payment
-  readonly publicUrl: string
-  /** The altar; on the wall the initial choice, if any. */
-  readonly spirit: string | undefined
-  readonly onWall: boolean
-}
-
-export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer): Html => {
+/** `spirit` is the altar, or on the wall the initial choice. */
+export const candleForm = (payment: Payment, spirit: string | undefined, onWall: boolean): Html => {
   const altar = onWall ? chosen : (spirit ?? chosen)
   const place = html`data-place="${chosen}" required`
-  return offer(publicUrl, payment, {
+  return offer(payment, {
     id: "candle",
     verb: "Light the candle",
     title: "Candle",
     path: filled(candleActs.day.path, { familiarId: altar }),
-    amountAtomic: rungs.day.priceAtomic,
+    sale: candleActs.day.sale,
     fields: html`${onWall ? selectField("candle-spirit", "With which spirit", place, spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
-    body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
-    note: html`${onWall ? html`Put the id of a spirit in place of <code>${chosen}</code>. ` : ""}Replace
-      <code>day</code> by <code>week</code> for ${price(rungs.week.priceAtomic)}, or by <code>month</code> for
-      ${price(rungs.month.priceAtomic)}. Some clients refuse more than a dollar until told otherwise.`,
   })
 }
 
@@ -49,7 +38,6 @@ export interface CandlesView {
   /** Set on pages after the first. */
   readonly before: string | undefined
   readonly payment: Payment
-  readonly publicUrl: string
   readonly now: number
 }
 
@@ -63,7 +51,7 @@ const filter = (spirit: string | undefined): Html =>
   </form>`
 
 export const candles = (view: CandlesView): Page => {
-  const { before, now, payment, publicUrl, spirit, wall } = view
+  const { before, now, payment, spirit, wall } = view
   const where = spirit === undefined ? "" : ` with ${nameOf(spirit)}`
   const lit = `${wall.lit === 0 ? "No candles" : count(wall.lit, "candle")} lit${where}`
   const none = before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."
@@ -97,7 +85,7 @@ export const candles = (view: CandlesView): Page => {
         "For a day, a week or a month.",
         payment.enabled
           ? beside(
-              candleForm({ payment, publicUrl, spirit, onWall: true }),
+              candleForm(payment, spirit, true),
               "A candle carries a few public words for someone or something. They stay on this wall until it has burned down. Its page and its receipt stay for ever.",
               "The price buys days of light and nothing else. No candle makes a prayer better.",
             )

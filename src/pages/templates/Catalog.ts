@@ -18,7 +18,6 @@ export interface CatalogView {
     readonly items: ReadonlyArray<Item>
   }>
   readonly payment: Payment
-  readonly publicUrl: string
 }
 
 const terms =
@@ -32,20 +31,17 @@ const collectForm = ({ id, name }: Item, payment: Payment): Html =>
     ${form(payment, {
       verb: `Collect ${name}`,
       path: filled(collectMaterial.path, { elementId: id }),
-      amountAtomic: collectMaterial.sale.priceAtomic,
+      sale: collectMaterial.sale,
       fields: html`${selectField(`for-${id}`, `Dedicate ${name} to an altar, for good`, html`data-query="spirit"`, spiritOptions("no altar", undefined))}${nameField(`by-${id}`)}`,
     })}
   </details>`
 
-const collectCall = ({ payment, publicUrl }: CatalogView): Html =>
-  call(publicUrl, payment, {
+const collectCall = (payment: Payment): Html =>
+  call(payment, {
     id: "collect",
     verb: "Collect an edition",
     path: filled(collectMaterial.path, { elementId: "river-clay" }),
-    amountAtomic: collectMaterial.sale.priceAtomic,
-    body: "",
-    note: html`Put the id of an item in place of <code>river-clay</code>. Add <code>?spirit=moss-hare</code> to dedicate
-      it; then the query is part of the URL you sign.`,
+    sale: collectMaterial.sale,
   })
 
 const item =
@@ -95,7 +91,7 @@ export const catalog = (view: CatalogView): Page => ({
     "What an edition is",
     "",
     html`<p class="column">${terms}</p>
-      ${view.payment.enabled ? collectCall(view) : ""}
+      ${view.payment.enabled ? collectCall(view.payment) : ""}
       <p>
         <a href="${readPublicationChain.path}">The publication chain as JSON</a> has the hash of each artwork and each
         edition.

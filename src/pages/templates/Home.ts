@@ -1,24 +1,19 @@
 /** The first page: an introduction, all 24 plates with their altars, and the newest acts. */
-import type { Altar, AltarList, Field } from "../../../schema/altar/Guide.ts"
+import type { Altar, AltarList } from "../../../schema/altar/Guide.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { journal, sentence, type SettledAct } from "./ActList.ts"
+import { journal, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { blank, type Page, section } from "./Layout.ts"
 import { type Chapter, chapters, illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
-import { facts } from "./RecordTable.ts"
 import { example, steps, uses } from "./Why.ts"
-import type { Stone } from "./Witness.ts"
-import { ago, count, dayWords, dollars, money, priceWords, roman, who } from "./Words.ts"
+import { count, priceWords, roman, who } from "./Words.ts"
 
 type AltarState = typeof Altar.Type
 
 export interface HomeView {
   readonly altars: typeof AltarList.Type
-  readonly field: typeof Field.Type
   readonly acts: ReadonlyArray<SettledAct>
-  /** The newest stone whose words are revealed, for the example. */
-  readonly revealed: Stone | undefined
   readonly now: number
 }
 
@@ -64,30 +59,6 @@ const chapter = ({ note, spirits, title }: Chapter, { altars, now }: HomeView, i
   </section>`
 }
 
-const state = ({ altars, field, now }: HomeView): Html => {
-  const open = altars.altars.filter((altar) => altar.today.state === "free").length
-  const last = field.lastSettlement
-  return html`<section class="state" aria-labelledby="state">
-    <h2 id="state">The field on <time datetime="${field.day}">${dayWords(field.day)}</time></h2>
-    ${facts(
-      [
-        ["Keepers", html`${field.keepers} <small>of 24</small>`],
-        ["Prayers today", html`${field.prayersToday} <small>${open} still free</small>`],
-        ["Candles lit", html`<a href="/v2/candles">${field.litCandles}</a>`],
-        ["Witness stones", html`<a href="/v2/witness">${field.stones}</a>`],
-        ["Settled", html`${money(dollars(field.centsSettled))} <small>in ${count(field.acts, "act")}</small>`],
-        [
-          "Last settlement",
-          last === null
-            ? html`<small>none yet</small>`
-            : html`<a href="/acts/${last.id}">${ago(last.settledAt, now)}</a>`,
-        ],
-      ],
-      "figures",
-    )}
-  </section>`
-}
-
 /** The frontispiece changes each day. */
 const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(view.now / 86_400_000) % plates.length]
 
@@ -119,10 +90,11 @@ const lede = (view: HomeView): Html => {
 
 export const home = (view: HomeView): Page => ({
   title: "Say it now, prove it later",
-  description: `Leave a sealed prediction, promise or prayer with one of 24 animal spirits. Nobody can read it, backdate it or change it. ${count(view.field.prayersToday, "prayer")} left today, ${count(view.field.litCandles, "candle")} lit${view.acts[0] === undefined ? "" : `; last, ${sentence(view.acts[0])}`}.`,
+  description:
+    "Leave a sealed prediction, promise or prayer with one of 24 animal spirits. Nobody can read it, backdate it or change it.",
   path: "/v2/",
   chapter: "guide",
-  body: html`${lede(view)}${uses}${steps}${example(view.revealed)}${state(view)}
+  body: html`${lede(view)}${uses}${steps}${example}
   ${section(
     "plates",
     "The spirits",

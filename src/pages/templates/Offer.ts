@@ -1,9 +1,9 @@
-/** An offer: its price, a form that pays from the page, and the exact call for an agent or a terminal. */
+/** An offer: its price, a form that pays from the page, and the way for an agent or a terminal. */
 import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
-import { networkName } from "../../../schema/payments/Usdc.ts"
+import type { Sale } from "../../../schema/payments/Sale.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { faucet, type Surroundings } from "./Layout.ts"
 import { sample } from "./Prose.ts"
@@ -14,7 +14,7 @@ guesses. Only a fingerprint of both is published, the commitment: 64 digits that
 later, and anyone can see that they match.`
 
 /** The state of payments, with the money that they take. */
-export type Payment = typeof CatalogPayment.Type & Pick<Surroundings, "money">
+export type Payment = typeof CatalogPayment.Type & Surroundings
 
 export interface Offer {
   /** Unique on its page. */
@@ -24,11 +24,8 @@ export interface Offer {
   /** The title of the purchase where its words are stored; the verb when absent. */
   readonly title?: string
   readonly path: string
-  readonly amountAtomic: bigint
+  readonly sale: Sale
   readonly fields: Html
-  /** The JSON body of the call, with the caller's own values in angle brackets; empty for none. */
-  readonly body: string
-  readonly note: Html | string
 }
 
 const hintOf = (hint: string) => (hint === "" ? "" : html`<small>${hint}</small>`)
@@ -73,18 +70,6 @@ export const notConfigured = ({ missing }: Payment): Html =>
     <p class="small">Missing: <code>${missing.join(", ")}</code></p>
   </div>`
 
-const callText = (publicUrl: string, path: string, body: string) =>
-  [
-    "KEY=$(uuidgen)   # names this purchase; a retry keeps it",
-    `curl -i -X POST '${publicUrl}${path}' \\`,
-    "  -H 'content-type: application/json' \\",
-    `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
-    ...(body === "" ? [] : [`  -d '${body}'`]),
-  ].join("\n")
-
-const promptText = (publicUrl: string, { path, verb }: Pick<Offer, "path" | "verb">) =>
-  `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`
-
 /** The money of a wallet, for a buyer who has none yet. */
 const funds = {
   play: html``,
@@ -92,37 +77,37 @@ const funds = {
   real: html`Most exchanges sell USDC and send it to a wallet; choose Base as the network. No other coin is needed.`,
 } as const
 
-/** The purchase without this page: the prompt for an agent, and the call that an agent or a terminal makes. */
-export const call = (publicUrl: string, payment: Payment, sold: Omit<Offer, "fields">): Html =>
+/** The purchase without this page: a prompt for an agent, and the call of a terminal. */
+export const call = (
+  { money, publicUrl }: Payment,
+  { id, path, sale, verb }: Pick<Offer, "id" | "path" | "sale" | "verb">,
+): Html =>
   html`<details class="fold call">
-    <summary>No wallet here? The exact call for ${priceUsd(sold.amountAtomic)}, for an agent or a terminal</summary>
+    <summary>No wallet here? An agent or a terminal can pay the ${priceUsd(sale.priceAtomic)}, too</summary>
     <p>
-      A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[payment.money]} An
-      agent that can pay by x402 needs only this:
+      A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[money]} An agent
+      that can pay by x402 needs only this:
     </p>
-    ${sample(`${sold.id}-prompt`, "the prompt for an agent", promptText(publicUrl, sold))}
-    <p>A terminal makes this call. ${sold.note}</p>
-    ${sample(`${sold.id}-text`, `the call: ${sold.verb}`, callText(publicUrl, sold.path, sold.body))}
-    <p class="small">
-      It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${sold.amountAtomic} atomic USDC on
-      ${networkName(payment.network)} (${payment.network}) for this URL, and repeat the call unchanged with
-      <code>PAYMENT-SIGNATURE</code>. Any x402 version 2 client does that by itself. Repeating it with the same key
-      never pays twice. <a href="/for-agents">For agents</a> has programs.
+    ${sample(
+      `${id}-prompt`,
+      "the prompt for an agent",
+      `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`,
+    )}
+    <p>
+      A terminal makes <a href="/docs#${sale.name}">this call</a>, which answers 402 with the terms. Any x402 version 2
+      client pays them by itself, and never twice under one key. <a href="/for-agents">For agents</a> has programs.
     </p>
   </details>`
 
 /** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
-export const form = (
-  payment: Payment,
-  { amountAtomic, fields, path, title, verb }: Pick<Offer, "amountAtomic" | "fields" | "path" | "title" | "verb">,
-): Html =>
+export const form = (payment: Payment, { fields, path, sale: { priceAtomic }, title, verb }: Omit<Offer, "id">): Html =>
   html`<form
     class="pay scripted"
     data-pay
     data-path="${path}"
-    data-amount="${amountAtomic}"
+    data-amount="${priceAtomic}"
     data-network="${payment.network}"
     data-dearest="${dearest}"
     data-title="${title ?? verb}"
@@ -133,7 +118,7 @@ export const form = (
     ${fields}
     <p class="doors">
       <button type="submit" class="button button--main" data-submit>
-        <span>${verb} for <span class="price" data-price>${priceUsd(amountAtomic)}</span></span>
+        <span>${verb} for <span class="price" data-price>${priceUsd(priceAtomic)}</span></span>
       </button>
     </p>
     <div class="doors" data-wallet aria-live="polite">
@@ -144,15 +129,13 @@ export const form = (
     <div data-outcome><div data-progress role="status" aria-atomic="false"></div></div>
   </form>`
 
-/** The form and its call, or the reason why there is neither. */
-export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
+/** The form and the way without it, or the reason why there is neither. */
+export const offer = (payment: Payment, sold: Offer): Html =>
   payment.enabled
     ? html`<div class="offer">
         ${form(payment, sold)}
-        <p class="unscripted notice">
-          Paying from this page needs script. The call below does the same from a terminal or an agent.
-        </p>
-        ${call(publicUrl, payment, sold)}
+        <p class="unscripted notice">Paying from this page needs script. An agent or a terminal can pay instead:</p>
+        ${call(payment, sold)}
       </div>`
     : notConfigured(payment)
 

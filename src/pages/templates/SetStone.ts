@@ -10,7 +10,6 @@ import { capitalized, priceWords } from "./Words.ts"
 
 export interface SetStoneView {
   readonly payment: Payment
-  readonly publicUrl: string
   /** The spirit that the form names at first. */
   readonly spirit: SpiritId | undefined
 }
@@ -30,13 +29,13 @@ export const fileField = (label: string, hint: string): Html =>
     >
     <div data-file-said role="status"></div>`
 
-const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
-  offer(publicUrl, payment, {
+const form = ({ payment, spirit }: SetStoneView): Html =>
+  offer(payment, {
     id: "stone",
     verb: "Set the stone",
     title: "Witness stone",
     path: setWitnessStone.path,
-    amountAtomic: setWitnessStone.sale.priceAtomic,
+    sale: setWitnessStone.sale,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
       <details class="more">
         <summary>More: a file, kind, spirit, name</summary>
@@ -53,9 +52,6 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
         ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("picked by the commitment", spirit))}
         ${nameField("stone-name")}
       </details>`,
-    body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
-    note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
-      free, once.`,
   })
 
 export const setStone = (view: SetStoneView): Page => ({

@@ -27,7 +27,6 @@ export interface SpiritView {
   /** The newest stones with this spirit, or the reason why the chain is broken. */
   readonly stones: ReadonlyArray<Stone> | string
   readonly payment: Payment
-  readonly publicUrl: string
   readonly now: number
 }
 
@@ -40,15 +39,12 @@ const prayerOf = ({ plate }: SpiritView) => ({
   verb: "Leave the prayer",
   title: "Prayer",
   path: filled(offerPrayer.path, { familiarId: plate.id }),
-  amountAtomic: offerPrayer.sale.priceAtomic,
+  sale: offerPrayer.sale,
   fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", "A visitor")}`,
-  body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
-  note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
-    digits. Keep salt and words.`,
 })
 
 const prayer = (view: SpiritView): Html => {
-  const { altar, now, payment, publicUrl } = view
+  const { altar, now, payment } = view
   const { prayer: laid, state } = altar.today
   if (state === "free") {
     if (!payment.enabled) return html`<p>Today's prayer is free.</p>`
@@ -56,7 +52,7 @@ const prayer = (view: SpiritView): Html => {
         Today's prayer was free when this page was loaded. The spirit answers each prayer with a line of its own.
       </p>
       ${beside(
-        offer(publicUrl, payment, prayerOf(view)),
+        offer(payment, prayerOf(view)),
         "A prayer is sealed and stays sealed. Your words and their salt stay in this browser. Only their commitment is sent.",
         sealing,
         html`Each spirit takes one prayer a day, the first one. It costs ${prayerPrice} for everyone, always.`,
@@ -71,7 +67,7 @@ const prayer = (view: SpiritView): Html => {
           <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be left in
           ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
         </p>`
-  }${payment.enabled ? call(publicUrl, payment, prayerOf(view)) : ""}`
+  }${payment.enabled ? call(payment, prayerOf(view)) : ""}`
 }
 
 const candles = (view: SpiritView): Html => {
@@ -86,11 +82,11 @@ const candles = (view: SpiritView): Html => {
     >
   </p>`
   return html`${shown}${wall.next === null ? "" : others}${
-    payment.enabled ? fold("Light a candle here", candleForm({ ...view, spirit: plate.id, onWall: false })) : ""
+    payment.enabled ? fold("Light a candle here", candleForm(payment, plate.id, false)) : ""
   }`
 }
 
-const keeper = ({ altar, keeping, payment, plate, publicUrl }: SpiritView): Html => {
+const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
   if (altar.keeper !== null) {
     const reason = keeping === undefined ? "" : recordText(keeping, "reason")
     return html`<p>
@@ -99,14 +95,12 @@ const keeper = ({ altar, keeping, payment, plate, publicUrl }: SpiritView): Html
       </p>
       ${reason === "" ? "" : html`<blockquote><p>${isolated(reason)}</p></blockquote>`}`
   }
-  const form = offer(publicUrl, payment, {
+  const form = offer(payment, {
     id: "keeper",
     verb: `Keep ${plate.name}`,
     path: filled(takeIn.path, { familiarId: plate.id }),
-    amountAtomic: takeIn.sale.priceAtomic,
+    sale: takeIn.sale,
     fields: html`${nameField("keeper-name")}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
-    body: `{"agentName":"<your name>","reason":"<why>"}`,
-    note: "The body may be left out. A spirit has one first keeper, for ever.",
   })
   return html`<p>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
     ${payment.enabled ? fold("Become the first keeper", form) : ""}`

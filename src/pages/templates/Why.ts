@@ -5,8 +5,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { code, facts } from "./RecordTable.ts"
-import type { Stone } from "./Witness.ts"
-import { moment, price, who } from "./Words.ts"
+import { price } from "./Words.ts"
 
 /** Why anyone seals words. */
 export const uses: Html = html`<ul class="thirds" role="list" aria-label="What for">
@@ -45,21 +44,11 @@ export const steps: Html = html`<section id="how" aria-labelledby="how-title">
   </ol>
 </section>`
 
-/** Shown until a stone of this altar is revealed. */
 const sample = { words: "The heron will return by May.", salt: "5f0c9a1be27d4438" }
 
-const source = (stone: Stone | undefined): Html =>
-  stone === undefined
-    ? html`An example, not yet set here. Yours could be the first <a href="/v2/stone">witness stone</a> whose words are
-        shown on this page.`
-    : html`From <a href="/witness/${stone.id}">witness stone ${stone.sequence}</a>, which
-        ${who(stone.agentName, stone.payer)} sealed on ${moment(stone.witnessedAt)} and revealed later.`
-
 /** Words, salt and commitment; script computes the fingerprint of what stands in the field. */
-export const example = (stone: Stone | undefined): Html => {
-  const words = stone?.reveal?.text ?? sample.words
-  const salt = stone?.reveal?.salt ?? sample.salt
-  const commitment = stone === undefined ? seal(salt, words) : stone.commitment
+const exampleOf = ({ salt, words }: typeof sample): Html => {
+  const commitment = seal(salt, words)
   return html`<section class="example" aria-labelledby="example-title">
     <div class="example__words">
       <h2 id="example-title">Try to change it</h2>
@@ -73,7 +62,7 @@ export const example = (stone: Stone | undefined): Html => {
         ])}
         <div class="reserved scripted" data-verdict-shown role="status"></div>
       </form>
-      <p class="small quiet">${source(stone)}</p>
+      <p class="small quiet">An example. Yours could be the next <a href="/v2/stone">witness stone</a>.</p>
     </div>
     <figure>
       ${pebble(commitment)}
@@ -81,3 +70,5 @@ export const example = (stone: Stone | undefined): Html => {
     </figure>
   </section>`
 }
+
+export const example = exampleOf(sample)

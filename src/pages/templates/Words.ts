@@ -18,9 +18,6 @@ export const moment = (iso: string): Html => html`<time datetime="${iso}">${time
 export const count = (number: number, one: string, many: string = `${one}s`) =>
   `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
 
-/** Dollars and cents of a number of cents. */
-export const dollars = (cents: number) => `$${(cents / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`
-
 const smallNumbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const
 
 /** `one cent`; in figures above a few cents. */
