@@ -49,7 +49,7 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
   return { ...answer, reply }
 })
 
-const aServer = world({}, undefined, { trustedProxies: loopback })
+const aServer = world({}, { trustedProxies: loopback })
 
 layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
   for (const [mode, version] of [

@@ -174,7 +174,7 @@ describe("the templates of pages", () => {
   })
 })
 
-layer(sandbox({}, {}, { isPlayMoney: false }), realClock)("an altar on a test network", (it) => {
+layer(sandbox({}, { terms: { isPlayMoney: false } }), realClock)("an altar on a test network", (it) => {
   it.effect("says that its money is test money, with a faucet", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

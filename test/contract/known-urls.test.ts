@@ -28,7 +28,7 @@ const counting = Layer.succeed(Statement.CurrentTransformer, (statement) => {
   return Effect.succeed(statement)
 })
 
-const fixture = world({}, undefined, { trustedProxies: loopback }).pipe(Layer.provide(counting))
+const fixture = world({}, { trustedProxies: loopback }).pipe(Layer.provide(counting))
 
 layer(fixture, realClock)("a repeated URL", (it) => {
   it.effect("is answered as the router answers it", () =>

@@ -1,12 +1,10 @@
 /** Discovery by agents finds every paid route, what it costs and how it is asked for, and nothing that is wrong. */
 import { assert, beforeAll, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { vi } from "vitest"
 import { sales } from "../../schema/altar/Sales.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
-import { chain } from "../lab/Chain.ts"
-import { paymentsOf, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { realClock, TestServer, world } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -18,9 +16,7 @@ beforeAll(async () => {
 })
 
 /** As a server whose facilitator lists its routes: the challenge says how each is called. */
-const catalogued = Layer.unwrap(
-  Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
-).pipe(Layer.provideMerge(chain))
+const catalogued = world({ terms: { isCatalogued: true } })
 
 layer(catalogued, realClock)("@agentcash/discovery", (it) => {
   it.effect("finds no fault with a catalogued altar", () =>

@@ -20,11 +20,12 @@ import { TestServer } from "./TestServices.ts"
 
 export { Proxies, realClock, TestServer } from "./TestServices.ts"
 
-export const paymentsOf = (
-  chain: LocalChain["Service"],
-  change: Partial<PaymentsConfig> = {},
-  terms: Partial<PaymentsConfig["terms"]> = {},
-): PaymentsConfig => ({
+/** What differs from the payments of most tests. */
+export type PaymentsChange = Partial<Omit<PaymentsConfig, "terms">> & {
+  readonly terms?: Partial<PaymentsConfig["terms"]>
+}
+
+const paymentsOf = (chain: LocalChain["Service"], { terms, ...change }: PaymentsChange): PaymentsConfig => ({
   terms: {
     network,
     asset: chain.asset,
@@ -48,6 +49,8 @@ export const paymentsOf = (
   ...change,
 })
 
+export const plainServer = Server.layer(Layer.empty)
+
 /** The configuration of one server; several may share a database. */
 export const serverConfig = Effect.fnUntraced(function* (
   payments: ServerConfig["payments"],
@@ -68,39 +71,31 @@ export const serverConfig = Effect.fnUntraced(function* (
 })
 
 /** The same for a server that sells; several may share a chain, too. */
-export const configOf = Effect.fnUntraced(function* (
-  change: Partial<PaymentsConfig> = {},
-  server: Partial<ServerConfig> = {},
-  terms: Partial<PaymentsConfig["terms"]> = {},
-) {
-  return yield* serverConfig(paymentsOf(yield* LocalChain, change, terms), server)
-})
+export const configOf = (change: PaymentsChange = {}, server: Partial<ServerConfig> = {}) =>
+  Effect.flatMap(LocalChain, (local) => serverConfig(paymentsOf(local, change), server))
 
-const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
-  Layer.effect(AppConfig, configOf(change, server))
-
-/** A server in this process with this configuration and more routes; another contract and its acts may be served. */
-export const served = <R, E, R2>(
-  config: Layer.Layer<AppConfig, unknown, R>,
-  routes: Layer.Layer<never, E, R2>,
-  house?: Server.Site,
+/** A server in this process with this configuration. */
+export const served = <R, E, R2 = never>(
+  config: Effect.Effect<ServerConfig, unknown, R>,
+  server: Layer.Layer<never, E, R2>,
 ) =>
   Layer.effect(
     TestServer,
     Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
-  ).pipe(Layer.provideMerge(Server.layer(routes, house)), Layer.provideMerge(config))
+  ).pipe(Layer.provideMerge(server), Layer.provideMerge(Layer.effect(AppConfig, config)))
 
-/** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
+export type World = TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
+
+/** Everything: a server, its chain and database, and the tests' own SQL. */
 export const world = (
-  change: Partial<PaymentsConfig> = {},
-  house?: Server.Site,
-  server?: Partial<ServerConfig>,
-): Layer.Layer<TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
-  Layer.orDie(
-    served(config(change, server), Layer.empty, house).pipe(
-      Layer.provideMerge(sql),
-      Layer.provideMerge(Layer.merge(database, chain)),
-    ),
+  change?: PaymentsChange,
+  config?: Partial<ServerConfig>,
+  server: Layer.Layer<never, unknown, AppConfig | LocalChain | LocalDatabase> = plainServer,
+): Layer.Layer<World> =>
+  served(configOf(change, config), server).pipe(
+    Layer.provideMerge(sql),
+    Layer.provideMerge(Layer.merge(database, chain)),
+    Layer.orDie,
   )
 
 export interface Answer {
@@ -187,7 +182,7 @@ export const read = (path: string) =>
 
 /** A server that runs until the scope ends, and its configuration. It shares no connection and no service. */
 export const serverWith = Effect.fnUntraced(function* <E, R>(
-  change: Partial<PaymentsConfig>,
+  change: PaymentsChange,
   server: Partial<ServerConfig>,
   routes: Layer.Layer<never, E, R>,
 ) {
@@ -198,7 +193,7 @@ export const serverWith = Effect.fnUntraced(function* <E, R>(
 
 /** Its own URL; its public URL is the first server's. */
 export const anotherServer = Effect.fnUntraced(function* (
-  change: Partial<PaymentsConfig> = {},
+  change: PaymentsChange = {},
   server: Partial<ServerConfig> = {},
 ) {
   const { url } = yield* TestServer

@@ -48,7 +48,7 @@ const rows: ReadonlyArray<Row> = [
   },
 ]
 
-layer(world({}, undefined, { trustedProxies: loopback }), realClock)("one address may send", (it) => {
+layer(world({}, { trustedProxies: loopback }), realClock)("one address may send", (it) => {
   it.effect.each(rows)("$quota $what a minute", ({ of, quota, says, status }) =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

@@ -15,7 +15,7 @@ import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { checked, key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
 
-const house = Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts: { current: signer, retired: [] } }))
+const house = Layer.provideMerge(Moderation.layer, world({}, { receipts: { current: signer, retired: [] } }))
 
 /** A payment for this body, bound to it; `extension` replaces the one that proves it. */
 const boundPayment = Effect.fnUntraced(function* (body: object, extension?: object) {

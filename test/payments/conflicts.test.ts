@@ -9,9 +9,8 @@ import {
   validatePaymentIdentifier,
 } from "@x402/extensions/payment-identifier"
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import {
   type Answer,
   ask,
@@ -19,7 +18,6 @@ import {
   newKey,
   newPayer,
   pay,
-  paymentsOf,
   post,
   realClock,
   TestServer,
@@ -28,7 +26,6 @@ import {
 import { written } from "../lab/buyer/Purchase.ts"
 import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
@@ -233,9 +230,7 @@ const longestSignature = Effect.fnUntraced(function* (payer: PrivateKeyAccount, 
 })
 
 /** A server whose facilitator lists routes, and that settles by itself all the same. */
-const catalogued = Layer.unwrap(
-  Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
-).pipe(Layer.provideMerge(chain))
+const catalogued = world({ terms: { isCatalogued: true } })
 
 layer(catalogued, realClock)("the extensions of a challenge", (it) => {
   it.effect("declare each act as their own libraries read it, and the server accepts that", () =>

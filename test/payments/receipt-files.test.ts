@@ -42,7 +42,7 @@ const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key
 
 const isFile = Schema.is(ReceiptFile)
 
-layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })), realClock)(
+layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig })), realClock)(
   "a receipt file",
   (it) => {
     it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>

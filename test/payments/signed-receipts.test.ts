@@ -38,7 +38,7 @@ const signedIn = ({ headers }: Pick<Answer, "headers">) => {
 
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
-layer(world({}, undefined, { receipts: { current: first, retired: [] } }), realClock)("a settled act", (it) => {
+layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a settled act", (it) => {
   it.effect("carries a receipt that the extension verifies by the published key", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

@@ -1,42 +1,26 @@
 /** The field guide as visitors meet it: a sandbox with play money, a browser, and acts that others have left. */
 import { Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
 import { beforeEach } from "vitest"
-import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
-import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
-import type { LocalChain } from "../../../src/sandbox/LocalChain.ts"
-import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import * as Server from "../../../src/server/Server.ts"
+import type { ServerConfig } from "../../../src/server/config/Config.ts"
 import { seal } from "../../../src/altar/Hashes.ts"
 import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
 import { Browser, journeys } from "./Browser.ts"
-import { database, sql } from "../Database.ts"
 import { today } from "../Clock.ts"
 import { until } from "../Eventually.ts"
-import { ask, bought, configOf, newCommitment, post, served, TestServer } from "../Fixture.ts"
-import { chain } from "../Chain.ts"
-
-type Parts = TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
+import { ask, bought, newCommitment, type PaymentsChange, post, TestServer, world, type World } from "../Fixture.ts"
 
 /** A server with the sandbox's own routes, as `npm start` has them. */
-export const sandbox = (
-  change: Partial<ServerConfig> = {},
-  payments: Partial<PaymentsConfig> = {},
-  terms: Partial<PaymentsConfig["terms"]> = {},
-): Layer.Layer<Parts> =>
-  Layer.orDie(
-    served(Layer.effect(AppConfig, configOf(payments, change, terms)), Sandbox.routes).pipe(
-      Layer.provideMerge(sql),
-      Layer.provideMerge(Layer.merge(database, chain)),
-    ),
-  )
+export const sandbox = (change?: Partial<ServerConfig>, payments?: PaymentsChange) =>
+  world(payments, change, Server.layer(Sandbox.routes))
 
 /** Tests that need a browser before a sandbox. */
 export const guide = (
   name: string,
-  tests: Parameters<ReturnType<typeof journeys<Parts>>>[0],
-  change: Partial<ServerConfig> = {},
-  payments: Partial<PaymentsConfig> = {},
+  tests: Parameters<ReturnType<typeof journeys<World>>>[0],
+  change?: Partial<ServerConfig>,
+  payments?: PaymentsChange,
 ) =>
   journeys(
     name,

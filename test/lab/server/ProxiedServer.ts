@@ -3,7 +3,7 @@ import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
 import type { Limits } from "../../../src/payments/settle/Settlement.ts"
-import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
+import type { ServerConfig } from "../../../src/server/config/Config.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
@@ -12,7 +12,7 @@ import { slowness } from "../Patience.ts"
 import * as PgProxy from "../proxy/Postgres.ts"
 import * as RpcProxy from "../proxy/Node.ts"
 import { chain } from "../Chain.ts"
-import { configOf, Proxies, served, type TestServer, anotherServer } from "../Fixture.ts"
+import { configOf, plainServer, Proxies, served, type TestServer, anotherServer } from "../Fixture.ts"
 
 export type SettledBy = "relayer" | "facilitator"
 
@@ -74,7 +74,7 @@ export const proxiedServer = (
     const change = yield* selling(settledBy, patience, sweepEvery, limits)
     return yield* configOf({ ...change, ...more }, { databaseUrl: yield* databaseUrl, ...server })
   })
-  return Layer.orDie(served(Layer.effect(AppConfig, config), Layer.empty).pipe(Layer.provideMerge(stage)))
+  return Layer.orDie(served(config, plainServer).pipe(Layer.provideMerge(stage)))
 }
 
 /** The URLs of so many further servers behind the same name, proxies and database. */

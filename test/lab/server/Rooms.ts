@@ -2,10 +2,10 @@
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { network } from "../../../src/limits/Address.ts"
-import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
+import type { AppConfig, ServerConfig } from "../../../src/server/config/Config.ts"
 import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
-import { type Answer, ask, post, served, serverConfig, type TestServer } from "../Fixture.ts"
+import { type Answer, ask, plainServer, post, served, serverConfig, type TestServer } from "../Fixture.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
@@ -13,11 +13,10 @@ export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
 export const rooms = (
   change: Partial<ServerConfig> = {},
 ): Layer.Layer<TestServer | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
-  Layer.orDie(
-    served(
-      Layer.effect(AppConfig, serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change })),
-      Layer.empty,
-    ).pipe(Layer.provideMerge(sql), Layer.provideMerge(database)),
+  served(serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change }), plainServer).pipe(
+    Layer.provideMerge(sql),
+    Layer.provideMerge(database),
+    Layer.orDie,
   )
 
 let last = 0
