@@ -1,7 +1,5 @@
 /** The OpenAPI document is what the contract generates, hides nothing, and its examples are as true as real answers. */
 import { assert, describe, it } from "@effect/vitest"
-import { Ajv2020 } from "ajv/dist/2020.js"
-import formats from "ajv-formats"
 import { Schema } from "effect"
 import { document as generated } from "../../src/cli/operator/OpenApi.ts"
 import { Publication } from "../../schema/altar/Catalog.ts"
@@ -13,6 +11,7 @@ import { exampleOf } from "../../schema/openapi/JsonSchema.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { document, operations, resolved } from "../lab/OpenApi.ts"
+import { ajv } from "../lab/run/Contract.ts"
 import { textOf } from "../lab/Sources.ts"
 import { assertSome } from "../lab/Assertions.ts"
 
@@ -55,10 +54,6 @@ interface Place {
   readonly pointer: string
   readonly example: unknown
 }
-
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-formats.default(ajv)
-ajv.addSchema(document, "document")
 
 const escaped = (name: string) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
 

@@ -8,7 +8,8 @@ import * as Payments from "../../src/cli/verify/Payments.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
+import { altar, node, paid, type Receipt, verify, word } from "../lab/VerifiedAltar.ts"
+import { address } from "../lab/TransferLogs.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -80,7 +81,7 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
   it.effect("accepts a stone at each price that the contract ever listed, and at no other", () =>
     Effect.gen(function* () {
       const prices = Payments.pricesOf({ priceAtomic: 20_000n, formerPrices: [10_000n] })
-      const stone = { sequence: 1, id: "stone-1", transaction: transactionOf(1), payer: address("1") }
+      const stone = { sequence: 1, id: "stone-1", transaction: StaticLog.transactionOf(1), payer: address("1") }
       const checked = Effect.fnUntraced(
         function* (amountAtomic: string, transferred: bigint) {
           const url = yield* altar({ receipts: [{ ...paid("a"), amountAtomic }] })
@@ -117,11 +118,11 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
 
   it.effect("finds payments where a reorganisation put them, and does not judge one that may still move", () =>
     Effect.gen(function* () {
-      const { url: rpc } = yield* node({ gone: [transactionOf(2)] })
+      const { url: rpc } = yield* node({ gone: [StaticLog.transactionOf(2)] })
       const ending = (finality: string, sequence?: number) => ({
         ...paid("a"),
         finality,
-        ...(sequence === undefined ? {} : { currentTransaction: transactionOf(sequence) }),
+        ...(sequence === undefined ? {} : { currentTransaction: StaticLog.transactionOf(sequence) }),
       })
       assert.strictEqual(yield* fault([paid("a"), ending("final", 22), paid("a")], rpc), "none")
       for (const [moved, says] of [
@@ -139,7 +140,7 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
 
   it.effect("names the payments that an altar declares lost, and is then incomplete", () =>
     Effect.gen(function* () {
-      const { url: rpc } = yield* node({ gone: [transactionOf(1), transactionOf(3)] })
+      const { url: rpc } = yield* node({ gone: [StaticLog.transactionOf(1), StaticLog.transactionOf(3)] })
       const lost = { ...paid("a"), finality: "lost" }
       const url = yield* altar({ receipts: [lost, paid("b"), lost, paid("b")] })
       const sentence =
@@ -172,12 +173,12 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
 })
 
 const [salt, text] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
-const commitment = sha256(`${salt}\0${text}`)
+const commitment = StaticLog.sha256(`${salt}\0${text}`)
 const reveal = { text, salt, hidden: false }
 const stone = { id: "stone-1", act: "setWitnessStone", record: { sequence: 1, commitment }, reveal }
 const light = { id: "light", act: "lightDay", record: { intentionCommitment: commitment }, reveal }
 const changed = { ...reveal, text: "Something that came true." }
-const other = sha256(`${salt}\0${changed.text}`)
+const other = StaticLog.sha256(`${salt}\0${changed.text}`)
 
 const unsalted = { text, hidden: false }
 const lies: ReadonlyArray<readonly [what: string, act: object, broken: RegExp]> = [

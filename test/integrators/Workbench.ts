@@ -1,20 +1,14 @@
 /** An integrator's own folder: tools and libraries as its lock says, and programs beside what the tools generate. */
-import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { build } from "esbuild"
 import { fileURLToPath } from "node:url"
 import { newFolder } from "../lab/Folders.ts"
+import { run } from "../lab/Process.ts"
 
 /** A folder with a lock of its own, so that `npm ci` stays small. */
 const folder = fileURLToPath(new URL(".", import.meta.url))
-
-export interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
 
 /** No tool calls home, and each runs on the Node that runs the tests. */
 const env = {
@@ -30,13 +24,6 @@ const env = {
 
 type Variables = Readonly<Record<string, string>>
 
-const execute = (command: string, args: ReadonlyArray<string>, cwd: string, more: Variables = {}) =>
-  new Promise<Ended>((resolve) => {
-    execFile(command, [...args], { cwd, env: { ...env, ...more }, maxBuffer: 2 ** 27 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, stdout, stderr }),
-    )
-  })
-
 /** Fails a test without the packages, which `npm run test:deep` installs first. */
 export const mustBeInstalled = () => {
   if (!existsSync(join(folder, "node_modules")))
@@ -47,10 +34,10 @@ export const mustBeInstalled = () => {
 export const packageFile = (path: string) => join(folder, "node_modules", path)
 
 export const tool = (name: string, args: ReadonlyArray<string>, cwd: string = folder) =>
-  execute(join(folder, "node_modules", ".bin", name), args, cwd)
+  run(args, { command: join(folder, "node_modules", ".bin", name), cwd, env }).ended
 
 export const node = (cwd: string, args: ReadonlyArray<string>, more: Variables = {}) =>
-  execute(process.execPath, args, cwd, more)
+  run(args, { cwd, env: { ...env, ...more } }).ended
 
 /** Packages that the checkout has in the same version: they are half of an installation. */
 const shared = ["viem", "@x402/evm", "@x402/fetch"]

@@ -14,13 +14,14 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { type Authorization, challengeOf, encode, sign } from "./buyer/Payment.ts"
 import { chain, network } from "./Chain.ts"
 import { database, sql } from "./Database.ts"
+import { until } from "./Eventually.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 import { TestServer } from "./TestServices.ts"
 
 export { Proxies, realClock, TestServer } from "./TestServices.ts"
 
-/** What differs from the payments of most tests. */
+/** Differences from the payments of most tests. */
 export type PaymentsChange = Partial<Omit<PaymentsConfig, "terms">> & {
   readonly terms?: Partial<PaymentsConfig["terms"]>
 }
@@ -105,10 +106,10 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>
 }
 
-/** One request with its body read; redirects are not followed. */
+/** One request with its body read; redirects are not followed, and an interruption disconnects it. */
 export const ask = (url: string, init: RequestInit = {}) =>
-  Effect.promise(async (): Promise<Answer> => {
-    const response = await fetch(url, { redirect: "manual", ...init })
+  Effect.promise(async (signal): Promise<Answer> => {
+    const response = await fetch(url, { redirect: "manual", signal, ...init })
     const text = await response.text()
     const isJson = (response.headers.get("content-type") ?? "").includes("json")
     return {
@@ -151,7 +152,9 @@ export const signedFor = Effect.fnUntraced(function* (
   change: Partial<Authorization> = {},
 ) {
   const probe = body === undefined ? { method: "POST" } : post(body, { "idempotency-key": key })
-  const challenge = challengeOf(yield* ask(url, probe))
+  // A node or facilitator that is slow under load stops all offers for a second.
+  const offered = ask(url, probe).pipe(until(`${url} is never offered`, ({ status }) => status !== 503))
+  const challenge = challengeOf(yield* offered)
   const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
   return { payment, headers: { "idempotency-key": key, "payment-signature": encode(payment) }, key }
 })

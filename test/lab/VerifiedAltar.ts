@@ -1,16 +1,11 @@
 /** An altar and a node that say what a test likes, and the command that verifies them. */
-import { createHash } from "node:crypto"
 import { Effect, Option, Result } from "effect"
-import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
+import { entriesOver, segmentOf, sha256 } from "./log/StaticLog.ts"
 import { printing } from "./CommandRun.ts"
 import { json, serve } from "./proxy/HttpServer.ts"
 import { address, logsOf } from "./TransferLogs.ts"
-
-export { address } from "./TransferLogs.ts"
-
-export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 interface Flags {
   readonly rpc?: string
@@ -50,8 +45,6 @@ export interface Receipt {
 }
 
 const payer = address("1")
-export const transactionOf = (sequence: number) => `0x${sha256(`transaction ${sequence}`)}`
-
 /** Its result for a chain with a stone for each of these receipts, and for acts. */
 interface Said {
   readonly receipts?: ReadonlyArray<Receipt>
@@ -62,20 +55,10 @@ interface Said {
 }
 
 export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], sandbox }: Said) => {
-  const entries: Array<Readonly<Record<string, string | number>>> = []
-  for (const at of receipts.keys()) {
-    const sequence = at + 1
-    const previousHash = entries.at(-1)?.["chainHash"] ?? genesisHash
-    const [sealed, witnessedAt] = [commitment ?? sha256(`stone ${sequence}`), "2026-11-21T00:00:00.000Z"]
-    const transaction = transactionOf(sequence)
-    const chainHash = sha256([previousHash, sequence, sealed, witnessedAt, transaction].join("\0"))
-    const link = { sequence, id: `stone-${sequence}`, commitment: sealed, witnessedAt, transaction, payer }
-    entries.push({ ...link, previousHash, chainHash })
-  }
-  const head = { sequence: entries.length, chainHash: entries.at(-1)?.["chainHash"] }
+  const entries = entriesOver(receipts.map((_, at) => commitment ?? sha256(`stone ${at + 1}`)))
   return serve(async (path) => {
     if (path.startsWith("/api/acts")) return json({ acts, next: next ?? null })
-    if (path.startsWith("/api/witness/chain")) return json({ entries, head, next: null })
+    if (path.startsWith("/api/witness/chain")) return json(segmentOf(entries, 1, 100))
     if (path === "/sandbox") return sandbox === undefined ? json({}, 404) : json({ rpcUrl: sandbox })
     const receipt = receipts[Number(path.split("-").at(-1)) - 1]
     return json({ receipt: { amountAtomic: "10000", ...receipt } })

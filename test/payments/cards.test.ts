@@ -120,7 +120,7 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       assert.deepStrictEqual(receipt.card, { method, reference, currency: "usd", amountCents: "300" })
       assert.isNull(response.headers.get("payment-response"))
       const sold = { state: "settled", reason: null, acts: 1, candles: 1, claims: 1, taken: 1 }
-      assert.deepStrictEqual(yield* books({ key }), sold)
+      assert.deepInclude(yield* books({ key }), sold)
       const kept = yield* sql`SELECT id FROM payment_attempts a WHERE a::text LIKE '%spt\\_%'`
       assert.deepStrictEqual(kept, [], "the token is forgotten")
 

@@ -7,13 +7,27 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
-import { attemptsIn, linesOf, requestsIn } from "../lab/LogLines.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { ask, post, Proxies, realClock } from "../lab/Fixture.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
+
+type LogLine = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
+
+/** Every line of stdout is one JSON object; any other line is named. */
+const linesOf = (output: string): ReadonlyArray<LogLine> =>
+  output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): LogLine => {
+      if (!line.startsWith("{")) throw new Error(`no JSON line: ${line}`)
+      return JSON.parse(line)
+    })
+
+const requestsIn = (output: string) => linesOf(output).filter(({ message }) => message === "request")
+const attemptsIn = (output: string) => linesOf(output).filter(({ message }) => message === "attempt")
 
 const clientAddress = "203.0.113.77"
 const collectorKey = "collector-key-4711"

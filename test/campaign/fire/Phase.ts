@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { Answers } from "../../lab/buyer/AnswerLog.ts"
-import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
-import { catalogAt } from "../../lab/buyer/Goods.ts"
+import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
+import { catalogAt, order } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { type Random, random as randomOf } from "../../lab/Random.ts"
 import { CampaignFault } from "../../lab/OwnChain.ts"
@@ -125,13 +125,17 @@ export const runPhase = async (options: PhaseOptions) => {
     }
 
     const shopping = random.fork("orders")
-    const wanted = Array.from({ length: options.purchases }, (_, index) =>
-      newPurchase(shopping.fork(String(index)), catalog, world.wallets, {
-        number: index,
-        key: `fire-${seed}-${number}`,
-        lives: [40, 290],
-      }),
-    )
+    const wanted = Array.from({ length: options.purchases }, (_, index): Purchase => {
+      const own = shopping.fork(String(index))
+      return {
+        order: order(own, catalog),
+        key: `fire-${seed}-${number}-${index}-${own.hex(4)}`,
+        wallet: own.pick(world.wallets),
+        random: own,
+        address: `10.${own.below(250)}.${own.below(250)}.${1 + own.below(250)}`,
+        lives: own.between(40, 290),
+      }
+    })
     purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
     let [begun, left] = [0, 0]

@@ -6,7 +6,7 @@ import { eventOf } from "../../../src/buyer/core/States.ts"
 import type { Wallet } from "../OwnChain.ts"
 import type { Random } from "../Random.ts"
 import type { Answers, HttpAnswer } from "./AnswerLog.ts"
-import { type Catalog, order, type Order } from "./Goods.ts"
+import type { Order } from "./Goods.ts"
 import { cardChallengeOf, credentialFor, type Signed, signUntil } from "./Payment.ts"
 
 export type Outcome =
@@ -16,7 +16,6 @@ export type Outcome =
   | { readonly _tag: "Refused"; readonly reason: string }
 
 export interface Purchase {
-  readonly number: number
   readonly order: Order
   readonly key: string
   readonly wallet: Wallet
@@ -24,30 +23,11 @@ export interface Purchase {
   readonly address: string
   /** Seconds that the authorization lives. */
   readonly lives: number
-  signed: Signed | undefined
+  signed?: Signed
   /** `Authorization` with the token that a card's holder has granted. */
-  granted: string | undefined
-  outcome: Outcome | undefined
+  granted?: string
+  outcome?: Outcome
 }
-
-/** A purchase that has not begun: with the beginning of its key, and the least and most seconds that its authorization lives. */
-export const newPurchase = (
-  random: Random,
-  catalog: Catalog,
-  wallets: ReadonlyArray<Wallet>,
-  { key, lives, number }: { readonly number: number; readonly key: string; readonly lives: readonly [number, number] },
-): Purchase => ({
-  number,
-  order: order(random, catalog),
-  key: `${key}-${number}-${random.hex(4)}`,
-  wallet: random.pick(wallets),
-  random,
-  address: `10.${random.below(250)}.${random.below(250)}.${1 + random.below(250)}`,
-  lives: random.between(...lives),
-  signed: undefined,
-  granted: undefined,
-  outcome: undefined,
-})
 
 export interface BuyerOptions {
   readonly url: string

@@ -1,12 +1,12 @@
 /** An altar that takes cards, and the hands of an agent whose wallet grants tokens for a card. */
 import { Mppx, stripe } from "mppx/client"
 import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
-import { SqlClient } from "effect/sql"
 import type { CardConfig } from "../../../src/payments/Payments.ts"
 import * as CardProcessor from "../proxy/CardProcessor.ts"
 import { slowness } from "../Patience.ts"
 import { credentialFor } from "./Payment.ts"
 import { ask, world, newKey, post } from "../Fixture.ts"
+import { attemptOf } from "./Purchase.ts"
 
 export { credentialFor } from "./Payment.ts"
 
@@ -78,29 +78,14 @@ export const prepare = Effect.fnUntraced(function* (
   return { url, key, body, headers } satisfies CardPurchase
 })
 
-/** An interruption disconnects it. */
-export const send = ({ body, headers, url }: CardPurchase) =>
-  Effect.scoped(Effect.flatMap(Effect.abortSignal, (signal) => ask(url, { ...post(body, headers), signal })))
+export const send = ({ body, headers, url }: CardPurchase) => ask(url, post(body, headers))
 
 export const reconcile = ({ key, url }: CardPurchase) =>
   ask(`${new URL(url).origin}/api/reconcile/${key}`, { method: "POST" })
 
 /** The database's rows of a purchase, and the processor's charges. */
-export const books = Effect.fnUntraced(function* ({ key }: { readonly key: string }) {
-  const sql = yield* SqlClient.SqlClient
+export const books = Effect.fnUntraced(function* (purchase: { readonly key: string }) {
   const bank = yield* Processor
-  const [row] = yield* sql<{
-    readonly id: string
-    readonly state: string
-    readonly reason: string | null
-    readonly acts: number
-    readonly candles: number
-    readonly claims: number
-  }>`SELECT id, state, reason, (SELECT count(*)::int FROM acts WHERE id = a.id) AS acts,
-      (SELECT count(*)::int FROM candles WHERE id = a.id) AS candles,
-      (SELECT count(*)::int FROM payment_claims WHERE attempt_id = a.id) AS claims
-    FROM payment_attempts a WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
-  if (row === undefined) return undefined
-  const { id, ...rest } = row
-  return { ...rest, taken: bank.taken().filter(({ attempt }) => attempt === id).length }
+  const row = yield* attemptOf(purchase)
+  return row && { ...row, taken: bank.taken().filter(({ attempt }) => attempt === row.id).length }
 })

@@ -8,21 +8,27 @@ import { MemoryLog } from "./MemoryLog.ts"
 import { origin, signer } from "./LogFixture.ts"
 import { listening } from "../proxy/HttpServer.ts"
 
-const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
+export const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
 
-/** The entries of so many stones, which from one on are those of another history. */
-export const entriesOf = (count: number, rewrittenFrom = Infinity) => {
+export const transactionOf = (sequence: number) => `0x${sha256(`transaction ${sequence}`)}`
+
+/** The entries of stones over these commitments. */
+export const entriesOver = (commitments: ReadonlyArray<string>) => {
   const entries: Array<Uint8Array> = []
-  let previousHash = genesisHash
-  for (let sequence = 1; sequence <= count; sequence += 1) {
-    const commitment = sha256(`stone ${sequence}${sequence < rewrittenFrom ? "" : " rewritten"}`)
-    const witnessedAt = "2026-11-21T00:00:00.000Z"
-    const entry = entryOf({ previousHash, sequence, commitment, witnessedAt, transaction: `0x${commitment}` })
-    entries.push(entry)
-    previousHash = sha256(entry)
+  for (const [at, commitment] of commitments.entries()) {
+    const [previousHash, witnessedAt] = [hashAt(entries, at), "2026-11-21T00:00:00.000Z"]
+    entries.push(
+      entryOf({ previousHash, sequence: at + 1, commitment, witnessedAt, transaction: transactionOf(at + 1) }),
+    )
   }
   return entries
 }
+
+/** The entries of so many stones, which from one on are those of another history. */
+export const entriesOf = (count: number, rewrittenFrom = Infinity) =>
+  entriesOver(
+    Array.from({ length: count }, (_, at) => sha256(`stone ${at + 1}${at + 1 < rewrittenFrom ? "" : " rewritten"}`)),
+  )
 
 /** The chain hash of the stone at a position; that of the genesis at 0. */
 export const hashAt = (entries: ReadonlyArray<Uint8Array>, size: number) =>

@@ -15,7 +15,7 @@ export interface ReceivedAnswer {
 
 type DocumentedResponse = Operation["responses"][string]
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+export const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
 formats.default(ajv)
 ajv.addSchema(document, "document")
 

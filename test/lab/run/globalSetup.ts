@@ -1,7 +1,7 @@
 /** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
 import { rmSync } from "node:fs"
 import { Effect, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import postgres from "postgres"
 import type { TestProject } from "vitest/node"
 import { ownDatabase, template, withDatabase } from "../Databases.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
@@ -14,25 +14,16 @@ declare module "vitest" {
   }
 }
 
-const makeTemplate = (url: string) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql.unsafe(`DROP DATABASE IF EXISTS ${template}`)
-    yield* sql.unsafe(`CREATE DATABASE ${template}`)
-  }).pipe(
-    Effect.provide(Sql.layer(Redacted.make(url), 1)),
-    Effect.andThen(
-      Effect.void.pipe(
-        Effect.provide(Migrator.layer.pipe(Layer.provide(Sql.layer(Redacted.make(withDatabase(url, template)), 1)))),
-      ),
-    ),
-    // A template with a session cannot be copied.
-    Effect.andThen(
-      Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql.unsafe(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`),
-      ).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1))),
-    ),
-  )
+const makeTemplate = async (url: string) => {
+  const admin = postgres(url, { max: 1, onnotice: () => {} })
+  await admin.unsafe(`DROP DATABASE IF EXISTS ${template}`)
+  await admin.unsafe(`CREATE DATABASE ${template}`)
+  const sql = Sql.layer(Redacted.make(withDatabase(url, template)), 1)
+  await Effect.runPromise(Effect.provide(Effect.void, Layer.provide(Migrator.layer, sql)))
+  // A template with a session cannot be copied.
+  await admin.unsafe(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`)
+  await admin.end()
+}
 
 export default async function setup(project: TestProject) {
   rmSync(`${project.config.root}/test-results`, { recursive: true, force: true })
@@ -40,7 +31,7 @@ export default async function setup(project: TestProject) {
   const given = process.env["DATABASE_URL"]
   const own = given === undefined ? await ownDatabase(false) : undefined
   const url = given ?? own?.url ?? ""
-  await Effect.runPromise(makeTemplate(url))
+  await makeTemplate(url)
   project.provide("databaseUrl", url)
   return async () => {
     await own?.close()
