@@ -24,14 +24,18 @@ const addressOf = (error: unknown): string =>
     ? `${"address" in error.cause ? String(error.cause.address) : "this address"}:${"port" in error.cause ? String(error.cause.port) : "?"}`
     : "this address"
 
+/** The words of a failure. */
+export const messageOf = (error: unknown): string =>
+  (Predicate.isObject(error) && "message" in error ? String(error.message) : "") || String(error)
+
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   if (codeOf(error) === "EADDRINUSE") {
     return `${addressOf(error)} is taken by another program: stop it, or choose another port with PORT=3001.`
   }
   if (error instanceof Config.ConfigError) return error.cause.message
-  const message = Predicate.isObject(error) && "message" in error ? String(error.message) : String(error)
+  const message = messageOf(error)
   if (message.startsWith("PgConnection: "))
     return `The database cannot be used: ${message.slice("PgConnection: ".length)}; check DATABASE_URL.`
-  return (message.split("\n").slice(0, 6).join("\n") || String(error)).trim()
+  return message.split("\n").slice(0, 6).join("\n").trim()
 }
