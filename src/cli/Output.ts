@@ -1,6 +1,6 @@
 /** The output of a command: the answer on stdout, everything else on stderr, the outcome as exit code. */
-import { Config, Console, Effect, Option } from "effect"
-import type { Unsettled } from "../buyer/PurchaseError.ts"
+import { Config, Console, Effect, Option, Schema } from "effect"
+import { Misrecorded, Open, refuse, Refused, type Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 
@@ -38,36 +38,53 @@ export const resumeHint = (key: string, data: Option.Option<string>) =>
 
 const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
+export type CommandError = Unsettled | CommandFailure
+
+const isPurchaseError = Schema.is(Schema.Union([Refused, Open, Misrecorded]))
+const isFailure = Schema.is(Schema.Struct({ _tag: Schema.String, message: Schema.String }))
+
+/** The members of a failure's document that are for programs. */
+const factsOf = (error: object & { readonly _tag: string }) => {
+  if (!isPurchaseError(error)) return { code: error._tag === "CheckFailed" ? "broken" : "trouble" }
+  const key = error.key === undefined ? {} : { key: error.key }
+  if (error._tag === "Misrecorded") return { code: "misrecorded", ...key, differences: error.differences }
+  return { code: error._tag === "Open" ? "outcome_open" : error.code, ...key }
+}
+
+const unreachable = `Is that an altar? Name yours with --url or ${buyer.url.name}, or start a sandbox with npm start.`
+
+/** With `--json`, a failure is a document on stdout, too. */
+export const explained = <A, E, R>({ json }: { readonly json: boolean }, doing: Effect.Effect<A, E, R>) =>
+  Effect.tapError(doing, (error) =>
+    json && isFailure(error)
+      ? Console.log(compact({ ok: false, message: error.message, ...factsOf(error) }))
+      : Effect.void,
+  )
+
 interface OutputFlags {
   readonly json: boolean
   readonly data: Option.Option<string>
 }
 
-export type CommandError = Unsettled | CommandFailure
-
-/** The JSON codes of failures that are no refusal of the altar's. */
-const codes = { Open: "outcome_open", Misrecorded: "misrecorded", CommandFailure: "trouble" } as const
-
 /** Prints one line for a person or one document for a program; a failure is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
-  { data, json: isJson }: OutputFlags,
+  flags: OutputFlags,
   answer: Effect.Effect<A, CommandError, R>,
   render: (answer: A) => string,
 ): Effect.Effect<void, CommandFailure, R> =>
-  answer.pipe(
-    Effect.flatMap((value) => Console.log(isJson ? compact(value) : render(value))),
+  explained(
+    flags,
+    Effect.mapError(answer, (error) =>
+      error._tag === "Refused" && error.code === "unreachable"
+        ? refuse(error.code, `${error.message} ${unreachable}`, error.key)
+        : error,
+    ),
+  ).pipe(
+    Effect.flatMap((value) => Console.log(flags.json ? compact(value) : render(value))),
     Effect.catch(
       Effect.fnUntraced(function* (error: CommandError) {
-        const isUnreachable = error._tag === "Refused" && error.code === "unreachable"
-        const message = isUnreachable
-          ? `${error.message} Is that an altar? Name yours with --url or ${buyer.url.name}, or start a sandbox with npm start.`
-          : error.message
-        const code = error._tag === "Refused" ? error.code : codes[error._tag]
-        const key = "key" in error && error.key !== undefined ? { key: error.key } : {}
-        const differences = error._tag === "Misrecorded" ? { differences: error.differences } : {}
-        if (isJson) yield* Console.log(compact({ ok: false, code, message, ...key, ...differences }))
-        const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
-        return yield* new CommandFailure({ message: `${plain(message)}${hint}` })
+        const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, flags.data)}` : ""
+        return yield* new CommandFailure({ message: `${plain(error.message)}${hint}` })
       }),
     ),
   )

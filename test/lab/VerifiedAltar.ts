@@ -23,7 +23,6 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     payTo,
     log: vkey !== undefined,
     vkey: Option.fromNullishOr(vkey),
-    origin: Option.none(),
     policy: Option.none(),
     seen: Option.fromNullishOr(seen),
     receipt: Option.none(),

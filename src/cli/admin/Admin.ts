@@ -1,15 +1,15 @@
 /** `admin`: inspection and manual changes in the environment's database. */
-import { Console, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Console, Duration, Effect, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Audit from "../../admin/Audit.ts"
 import { command, optionalText, text, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { messages as known } from "../../platform/LogMessages.ts"
 import { compact, isolated, plain } from "../Output.ts"
-import { database, limit, run } from "./AdminDatabase.ts"
+import { database, limit, run } from "../Database.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { byOf, changes, isId } from "./Changes.ts"
-import { fromText, generate } from "../../log/Signer.ts"
+import { printKey } from "../log/Log.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { Administration } from "../../admin/Administration.ts"
 import { inLowerCase } from "../../payments/chain/Eip3009.ts"
@@ -77,17 +77,10 @@ export const receiptKey = command("receipt-key", {
   flags: {
     name: text("name", "Name of the key in /.well-known/did.json, never used before, such as receipts-2026-11"),
   },
-  run: Effect.fnUntraced(function* ({ name }) {
-    const made = generate(name)
-    const signer = Result.flatMap(made, fromText)
-    if (Result.isFailure(made) || Result.isFailure(signer) || !/^[A-Za-z0-9._-]{1,64}$/u.test(name)) {
-      return yield* new CommandFailure({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` })
-    }
-    yield* Console.log(
-      `# The verifier key of ${name}, for RECEIPT_KEYS_RETIRED after a rotation: ${signer.success.vkey}`,
-    )
-    yield* Console.log(`RECEIPT_KEY=${Redacted.value(made.success)}`)
-  }),
+  run: ({ name }) =>
+    /^[A-Za-z0-9._-]{1,64}$/u.test(name)
+      ? printKey(name, "RECEIPT_KEY", `The verifier key of ${name}, for RECEIPT_KEYS_RETIRED after a rotation`)
+      : new CommandFailure({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` }),
 })
 
 const audit = command("audit", {

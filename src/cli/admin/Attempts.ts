@@ -7,7 +7,7 @@ import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { type DatabaseFlags, database, limit, run } from "./AdminDatabase.ts"
+import { type DatabaseFlags, database, limit, run } from "../Database.ts"
 
 const { json } = common
 

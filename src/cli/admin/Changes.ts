@@ -5,9 +5,9 @@ import type { Command } from "effect/cli"
 import { Administration, type Actor } from "../../admin/Administration.ts"
 import { command, type Config, type FlagValues, optionalText, text, type CommandText, word } from "../Define.ts"
 import { common } from "../Flags.ts"
-import { plain } from "../Output.ts"
+import { explained, plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { database, explained, run } from "./AdminDatabase.ts"
+import { database, run } from "../Database.ts"
 
 export const doing = {
   json: common.json,

@@ -1,7 +1,7 @@
 /** `log`: an operator's commands for the transparency log: create its key, show its state, resume it. */
 import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
-import { helpOf, log as variables, sufficient } from "../../server/config/Table.ts"
+import { helpOf, log as variables } from "../../server/config/Table.ts"
 import { command, optionalText, text } from "../Define.ts"
 import { defaultUrl } from "../Environment.ts"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -10,17 +10,8 @@ import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
 import { LogStore, type StopCode } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
-import * as Sql from "../../platform/Sql.ts"
-import { databaseUrl } from "../../server/config/Config.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-
-const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
-
-/** Runs on the environment's database; a missing table or setting is one line. */
-const withStore = <A, E>(use: Effect.Effect<A, E, LogStore | WitnessChain>) =>
-  Effect.flatMap(databaseUrl, (url) =>
-    Effect.provide(use, Layer.merge(LogStore.layer, WitnessChain.layer).pipe(Layer.provide(Sql.layer(url, 1)))),
-  )
+import { database, run } from "../Database.ts"
 
 const ageOf = (at: Date, now: number) => {
   const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
@@ -93,6 +84,16 @@ const goOn = Effect.gen(function* () {
   )
 })
 
+/** Prints a new key in the form of an environment file. */
+export const printKey = Effect.fnUntraced(function* (name: string, variable: string, says: string) {
+  const made = generate(name)
+  const signer = Result.flatMap(made, fromText)
+  if (Result.isFailure(made) || Result.isFailure(signer))
+    return yield* new CommandFailure({ message: `${name} names no key: no white space and no plus sign.` })
+  yield* Console.log(`# ${says}: ${signer.success.vkey}`)
+  yield* Console.log(`${variable}=${Redacted.value(made.success)}`)
+})
+
 const key = command("key", {
   description:
     "Make a random key for a log, and print it with its verifier key. Nothing is stored. The first line can sign for the log: keep it secret",
@@ -105,16 +106,10 @@ const key = command("key", {
       "Name of the log, when it is not host and /log of the URL; LOG_ORIGIN must say the same",
     ),
   },
-  run: Effect.fnUntraced(function* ({ origin, url }) {
+  run: ({ origin, url }) => {
     const name = Option.getOrElse(origin, () => originOf(url))
-    const made = generate(name)
-    const signer = Result.flatMap(made, fromText)
-    if (Result.isFailure(made) || Result.isFailure(signer))
-      return yield* new CommandFailure({ message: `${name} names no log: no white space and no plus sign.` })
-    // In the form of an environment file.
-    yield* Console.log(`# The log ${name}. Its public verifier key: ${signer.success.vkey}`)
-    yield* Console.log(`LOG_KEY=${Redacted.value(made.success)}`)
-  }),
+    return printKey(name, "LOG_KEY", `The log ${name}. Its public verifier key`)
+  },
 })
 
 const status = command("status", {
@@ -122,7 +117,7 @@ const status = command("status", {
   summary: "The log's size and state",
   examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
   flags: {},
-  run: () => withStore(showStatus),
+  run: () => run({ json: false }, showStatus),
 })
 
 const resume = command("resume", {
@@ -130,7 +125,7 @@ const resume = command("resume", {
   summary: "Resume a stopped log",
   examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
   flags: {},
-  run: () => withStore(goOn),
+  run: () => run({ json: false }, goOn),
 })
 
 const confirm = command("confirm", {
@@ -140,7 +135,7 @@ const confirm = command("confirm", {
   flags: {
     root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
   },
-  run: ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
+  run: ({ root }) => run({ json: false }, keep(Option.getOrElse(root, () => ""))),
 })
 
 export const log = Command.make("log").pipe(

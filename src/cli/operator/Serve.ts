@@ -8,7 +8,7 @@ import { AppConfig, databaseUrl, production, telemetry } from "../../server/conf
 import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
 import { givenEnvironment } from "../Environment.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { ungranted } from "../admin/AdminDatabase.ts"
+import { ungranted } from "../Database.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"

@@ -18,8 +18,6 @@ export interface LogCheck {
   readonly altar: string
   /** The log's verifier key; when absent, the remembered one, or else the one that the server names. */
   readonly vkey: Option.Option<string>
-  /** The first line of its checkpoints, when that is not the name of the key. */
-  readonly origin?: Option.Option<string>
   /** The policy whose cosignatures the newest checkpoint must have. */
   readonly policy: Option.Option<Policy>
   /** The file of the last verified checkpoint; else one for each altar beside the journal. */
@@ -97,7 +95,7 @@ const contradicted = Effect.fnUntraced(function* (
 
 /** Opens the newest checkpoint: correctly signed, and no smaller than that of the last check. */
 export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
-  const { altar, origin = Option.none(), policy, seen, vkey: named } = check
+  const { altar, policy, seen, vkey: named } = check
   const file = Option.isSome(seen) ? seen.value : yield* fileOf(altar)
   const last = yield* lastIn(file)
   const known = Option.orElse(named, () => Option.map(last, ({ vkey }) => vkey))
@@ -107,9 +105,8 @@ export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
       `the key is ${vkey}, and the one of the last check was ${last.value.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
     )
   const note = yield* Download.text(`${altar}/log/checkpoint`)
-  const trust = { vkey, ...provided({ origin }) }
-  const { checkpoint, cosignatures } = yield* open(note, { ...trust, ...provided({ witnesses: policy }) })
-  const old = Option.isNone(last) ? undefined : (yield* open(last.value.checkpoint, trust)).checkpoint
+  const { checkpoint, cosignatures } = yield* open(note, { vkey, ...provided({ witnesses: policy }) })
+  const old = Option.isNone(last) ? undefined : (yield* open(last.value.checkpoint, { vkey })).checkpoint
   if (old !== undefined && old.size > checkpoint.size)
     return yield* contradicted(
       { file, note, checkpoint },

@@ -24,17 +24,15 @@ export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>
 
 interface TrustFlags {
   readonly vkey: Option.Option<string>
-  /** First line of the checkpoints, when that is not the name of the key. */
-  readonly origin?: Option.Option<string>
   readonly policy: Option.Option<string>
 }
 
 /** The log and the witnesses that the flags trust; none where neither the key nor the policy names a log. */
 export const trustIn = Effect.fnUntraced(function* (
-  { origin = Option.none(), policy: file, vkey }: TrustFlags,
+  { policy: file, vkey }: TrustFlags,
   logIn: (policy: Policy) => string | undefined,
 ) {
   const policy = yield* policyIn(file)
   const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, logIn))
-  return Option.map(known, (one): Trust => ({ vkey: one, ...provided({ origin, witnesses: policy }) }))
+  return Option.map(known, (one): Trust => ({ vkey: one, ...provided({ witnesses: policy }) }))
 })

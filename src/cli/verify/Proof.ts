@@ -42,7 +42,6 @@ export const verifyProof = command("verify-proof", {
       "vkey",
       "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
     ),
-    origin: optionalText("origin", "First line of its checkpoints, when that is not the name of the key"),
     policy,
     json: common.json,
   },

@@ -60,7 +60,7 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* textIn(path, fileMaximum * 4)
-  const log = yield* trustIn({ vkey: given.vkey, policy: given.policy }, onlyLogOf)
+  const log = yield* trustIn(given, onlyLogOf)
   const trust = { key: key.value, ...provided({ payTo: Option.fromUndefinedOr(payTo[0]), log }) }
   const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
   if (Option.isNone(rpc) || claims === undefined)

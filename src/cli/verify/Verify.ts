@@ -9,7 +9,7 @@ import * as Download from "./Download.ts"
 import { openLog, sentencesOf, verifyLog } from "./Log.ts"
 import * as Payments from "./Payments.ts"
 import { policyIn } from "./Policy.ts"
-import { plain } from "../Output.ts"
+import { explained, plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
@@ -33,7 +33,6 @@ const flags = {
     "Check the transparency log, too: that its root is that of the chain, and that it only grew since the last check",
   ),
   vkey: optionalText("vkey", "The log's verifier key (else the last check's, or the one that the server names)"),
-  origin: optionalText("origin", "First line of the log's checkpoints, when that is not the name of its key"),
   policy,
   seen: optionalText(
     "seen",
@@ -78,7 +77,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 })
 
 const check = Effect.fnUntraced(function* (flags: Flags) {
-  const { origin, payTo, rpc, seen, url } = flags
+  const { payTo, rpc, seen, url } = flags
   const base = url.replace(/\/+$/u, "")
   const policy = yield* policyIn(flags.policy)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
@@ -88,7 +87,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
     })
   const vkey = Option.orElse(flags.vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
   // Log and reveals are read before the chain is walked, so that this walk covers all their stones.
-  const opened = flags.log ? yield* openLog({ altar: base, origin, vkey, policy, seen }) : undefined
+  const opened = flags.log ? yield* openLog({ altar: base, vkey, policy, seen }) : undefined
   const { revealed, reveals } = yield* verifyReveals(base)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payTo) : undefined
   const walked = yield* verifyChain(base, { payments, sizes: opened?.sizes ?? [], revealed })
@@ -128,16 +127,6 @@ const inWords = Effect.fnUntraced(function* ({
   for (const sentence of log === null ? [] : sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
-/** The codes that programs read; they stay when a tag is renamed. */
-const codes = { CheckFailed: "broken", CommandFailure: "trouble" } as const
-
-/** With `--json` a failure is a document, too. */
-const told = <A, E extends { readonly _tag: keyof typeof codes; readonly message: string }, R>(
-  run: Effect.Effect<A, E, R>,
-  { json }: Flags,
-) =>
-  Effect.tapError(run, ({ _tag, message }) => (json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void))
-
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
@@ -145,7 +134,7 @@ export const verifying = Effect.fn("verifying")(
       const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
       return yield* verifyReceiptFile(flags.receipt.value, flags)
     }
-    const found = yield* told(check(flags), flags)
+    const found = yield* explained(flags, check(flags))
     const isPaid = found.lost.length === 0
     const unpaid = lostOf(found.lost)
     const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }

@@ -1,0 +1,71 @@
+/** The environment's database for `admin` and `log`, with their services; failures are one sentence. */
+import { type Cause, Effect, Layer, Redacted } from "effect"
+import { Flag } from "effect/cli"
+import type { SqlClient } from "effect/sql"
+import { Administration } from "../admin/Administration.ts"
+import { LogStore } from "../log/LogStore.ts"
+import { Moderation } from "../altar/Moderation.ts"
+import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { Refunds } from "../payments/store/Refunds.ts"
+import { Selling } from "../payments/Availability.ts"
+import * as DatabaseSettings from "../platform/DatabaseSettings.ts"
+import * as Sql from "../platform/Sql.ts"
+import { databaseUrl } from "../server/config/Config.ts"
+import { helpOf, sufficient } from "../server/config/Table.ts"
+import { codeOf, CommandFailure } from "./CommandFailure.ts"
+import { explained } from "./Output.ts"
+
+export interface DatabaseFlags {
+  readonly json: boolean
+}
+
+export const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
+
+export const limit = Flag.Int("limit").pipe(
+  Flag.filter(
+    (rows) => rows >= 1 && rows <= 10_000,
+    (rows) => `${rows} is no limit; write a whole number from 1 to 10000`,
+  ),
+  Flag.withDescription("How many at most, 1 to 10000 (50)"),
+  Flag.withDefault(50),
+)
+
+const services = Layer.provideMerge(
+  Administration.layer,
+  Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer, Refunds.layer, LogStore.layer),
+)
+
+/** PostgreSQL's code for an undefined table. */
+const noTable = "42P01"
+
+const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
+
+/** The same failure, but a missing privilege becomes one sentence. */
+export const ungranted = <E>(
+  cause: Cause.Cause<E>,
+  url: Redacted.Redacted<string>,
+): Effect.Effect<never, E | CommandFailure> => {
+  const message = Sql.missingGrant(cause, Sql.roleOf(Redacted.value(url)))
+  return message === undefined ? Effect.failCause(cause) : Effect.fail(new CommandFailure({ message: `${message}.` }))
+}
+
+const usable = Effect.flatMap(DatabaseSettings.unusable, (message) =>
+  message === undefined ? Effect.void : Effect.fail(new CommandFailure({ message })),
+)
+
+/** Runs on the database, as far as this version migrated it and its role may use it. */
+export const run = <A, E>(
+  asked: DatabaseFlags,
+  use: Effect.Effect<A, E, Layer.Success<typeof services> | SqlClient.SqlClient>,
+) =>
+  explained(
+    asked,
+    Effect.flatMap(databaseUrl, (url) =>
+      Effect.andThen(usable, use).pipe(
+        Effect.provide(Layer.provideMerge(services, Sql.layer(url, 2))),
+        Effect.catchCause((cause) => ungranted(cause, url)),
+      ),
+    ).pipe(
+      Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
+    ),
+  )
