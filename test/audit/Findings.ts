@@ -1,21 +1,11 @@
 /** The checks of each promise, and the failures. */
 
-interface Violation {
-  readonly check: string
-  /** The facts that do not fit, each with its name. */
-  readonly what: string
-}
-
-export interface AuditReport {
-  /** How many things were held against each promise. */
-  readonly examined: ReadonlyMap<string, number>
-  readonly violations: ReadonlyArray<Violation>
-}
-
 /** The facts of a failure by their names; its check says what should be. */
 type Facts = Readonly<Record<string, unknown>>
 
 export type Findings = ReturnType<typeof findings>
+
+export type AuditReport = ReturnType<Findings["report"]>
 
 const textOf = (value: unknown) =>
   typeof value === "string" ? value : JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one))
@@ -26,8 +16,10 @@ const sentenceOf = (facts: Facts) =>
     .join(", ")
 
 export const findings = () => {
+  /** How many things were held against each promise. */
   const examined = new Map<string, number>()
-  const violations: Array<Violation> = []
+  /** The facts that do not fit, each with its name. */
+  const violations: Array<{ readonly check: string; readonly what: string }> = []
   const examine = (check: string, count = 1) => void examined.set(check, (examined.get(check) ?? 0) + count)
   const violate = (check: string, facts: Facts) => void violations.push({ check, what: sentenceOf(facts) })
   return {
@@ -37,6 +29,6 @@ export const findings = () => {
       examine(check)
       if (!holds) violate(check, facts)
     },
-    report: (): AuditReport => ({ examined, violations }),
+    report: () => ({ examined, violations }),
   }
 }

@@ -15,24 +15,12 @@ export interface Transfer {
   readonly amount: bigint
 }
 
-export interface ChainView {
-  readonly chainId: number
-  /** To the address that is paid, in the order of the chain. */
-  readonly transfers: ReadonlyArray<Transfer>
-  /** Transfers to it that no authorization made: gifts, which buy nothing. */
-  readonly gifts: number
-  /** The newest block that cannot be orphaned; its time in seconds since 1970. */
-  readonly final: { readonly number: bigint; readonly timestamp: bigint }
-  /** The sender of a transaction, in lower case. */
-  readonly senderOf: (transaction: string) => Promise<string>
-  /** When a block was made, seconds since 1970. */
-  readonly timeOf: (block: bigint) => Promise<number>
-}
+export type ChainView = Awaited<ReturnType<typeof readChain>>
 
 /** Blocks of one question: few enough for a node that limits them. */
 const span = 1_000n
 
-export const readChain = async (rpcUrl: string, token: string, payTo: string): Promise<ChainView> => {
+export const readChain = async (rpcUrl: string, token: string, payTo: string) => {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: 30_000, retryCount: 5 }) })
   const address = token as Hex
   const [chainId, newest, final] = await Promise.all([
@@ -42,6 +30,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
   ])
   const topics = [events.map((event) => toEventSelector(event))]
   const transfers: Array<Transfer> = []
+  /** How many transfers no authorization made: gifts, which buy nothing. */
   let gifts = 0
   for (let from = 0n; from <= newest; from += span) {
     const to = from + span - 1n > newest ? newest : from + span - 1n
@@ -70,6 +59,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
     }
   }
   const times = new Map<bigint, Promise<number>>()
+  /** When a block was made, seconds since 1970. */
   const timeOf = (block: bigint) => {
     const known = times.get(block) ?? client.getBlock({ blockNumber: block }).then((one) => Number(one.timestamp))
     times.set(block, known)

@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
@@ -20,7 +19,7 @@ describe.concurrent("a server killed with transactions that no node knows", () =
       const sql = yield* SqlClient.SqlClient
       const server = yield* ServerProcess.make({ ...(yield* proxied), TEST_SWEEP_SECONDS: "1", LOG_LEVEL: "Info" })
       yield* server.start
-      const purchases = yield* QueuedPayments.prepareMany(server.url, 4)
+      const purchases = yield* Purchase.prepareMany(server.url, 4)
       rpc.arm("eth_sendRawTransaction", "swallow")
       yield* Effect.forkScoped(
         Effect.forEach(purchases, (one) => Effect.exit(Purchase.send(server.url, one)), { concurrency: "unbounded" }),
@@ -32,7 +31,7 @@ describe.concurrent("a server killed with transactions that no node knows", () =
       yield* server.start
       for (const one of purchases) yield* untilEnded(one)
       for (const one of purchases) yield* Purchase.assertSettled(server.url, one)
-      assert.strictEqual(yield* QueuedPayments.relayed, 4)
+      assert.strictEqual(yield* Purchase.relayed, 4)
       yield* Purchase.assertNextStone(server.url)
     }).pipe(Effect.provide(stage)),
   )

@@ -13,7 +13,6 @@ import { proxiedServer, type SettledBy, type Stage } from "../lab/server/Proxied
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -54,7 +53,7 @@ const pause = (reason: string | null) =>
       sql`UPDATE payment_pause SET reason = ${reason}, since = CASE WHEN ${reason}::text IS NOT NULL THEN now() END`,
   )
 const gas = (value: bigint) =>
-  Effect.flatMap(relayer, (address) => Purchase.onChain((client) => client.setBalance({ address, value })))
+  Effect.flatMap(Purchase.relayer, (address) => Purchase.onChain((client) => client.setBalance({ address, value })))
 const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChain, ({ payTo }) => order([name, payTo]))
 
 const troubles: ReadonlyArray<Trouble> = [

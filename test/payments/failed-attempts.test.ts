@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
-import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
 import { newCommitment, newKey, TestServer } from "../lab/Fixture.ts"
 
@@ -187,12 +187,12 @@ describe.concurrent("a late payment for a failed attempt", () => {
       const transaction = yield* broadcast(purchase)
       yield* Purchase.mine(1)
       assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
-      yield* QueuedPayments.eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
+      yield* eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
         String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
       )
       assert.deepStrictEqual(yield* strays, [])
       yield* Purchase.mine(4)
-      yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
+      yield* eventually("noted", strays, (rows) => rows.length > 0)
       assert.deepStrictEqual(yield* strays, [{ transaction }])
       const told = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(told.status, 402)

@@ -6,9 +6,8 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { eventually, prepareMany, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { agreeing, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { until } from "../lab/Eventually.ts"
+import { eventually, until } from "../lab/Eventually.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -35,7 +34,7 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
   for (const one of purchases)
     yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
   for (const one of purchases) yield* Purchase.assertSettled(url, one)
-  assert.strictEqual(yield* relayed, purchases.length)
+  assert.strictEqual(yield* Purchase.relayed, purchases.length)
 })
 
 /** Lets blocks come again, and leaves those that wait to the relayer. */
@@ -48,7 +47,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
   it.live("wait in line without a 17th transaction, answer 202 after a while, and are all made", () =>
     Effect.gen(function* () {
       const { rpc, sql, url } = yield* paymentFixture
-      const purchases = yield* prepareMany(url, 20)
+      const purchases = yield* Purchase.prepareMany(url, 20)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 16)
       const answers = yield* sendAll(url, purchases)
@@ -68,7 +67,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
   it.live("are made also where it takes fewer than the relayer believes: a refused one keeps its nonce", () =>
     Effect.gen(function* () {
       const { rpc, sql, url } = yield* paymentFixture
-      const purchases = yield* prepareMany(url, 6)
+      const purchases = yield* Purchase.prepareMany(url, 6)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 4)
       yield* sendAll(url, purchases)
@@ -93,7 +92,7 @@ describe.concurrent("more gas at risk than the limit", () => {
       const sql = yield* SqlClient.SqlClient
       const regular = yield* newPayer()
       assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
-      const unknown = yield* prepareMany(url, 4)
+      const unknown = yield* Purchase.prepareMany(url, 4)
       yield* Purchase.automine(false)
       const answers = yield* sendAll(url, unknown)
       for (const [index, answer] of answers.entries())
@@ -106,7 +105,7 @@ describe.concurrent("more gas at risk than the limit", () => {
       yield* mine
       for (const one of [trusted, ...unknown])
         yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-      assert.strictEqual(yield* relayed, 6)
+      assert.strictEqual(yield* Purchase.relayed, 6)
     }).pipe(Effect.provide(cautious)),
   )
 
@@ -115,7 +114,7 @@ describe.concurrent("more gas at risk than the limit", () => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const servers = [url, ...(yield* neighbours(1, "relayer", { gasAtRisk: 300_000 }))]
-      const unknown = yield* prepareMany(url, 8)
+      const unknown = yield* Purchase.prepareMany(url, 8)
       yield* Purchase.automine(false)
       yield* Effect.forEach(unknown, (one, index) => Purchase.send(servers[index % 2] ?? url, one), {
         concurrency: "unbounded",
@@ -177,7 +176,7 @@ describe.concurrent("a payment whose transaction is final and did not pay", () =
       assert.isEmpty(yield* doubts, "its block is not final yet")
       yield* Purchase.mine(3)
       yield* Purchase.secondInquiry(url, purchase)
-      assert.strictEqual(yield* relayed, 1)
+      assert.strictEqual(yield* Purchase.relayed, 1)
       yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )

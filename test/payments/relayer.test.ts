@@ -1,12 +1,12 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type Hex, keccak256, parseTransaction } from "viem"
+import { type Hex, keccak256, parseGwei, parseTransaction } from "viem"
+import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { TestServer } from "../lab/TestServices.ts"
@@ -69,7 +69,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
       )
       assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
       assert.strictEqual(sent.length, 0)
-      assert.strictEqual(yield* relayed, 0)
+      assert.strictEqual(yield* Purchase.relayed, 0)
       yield* Purchase.automine(true)
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
@@ -83,7 +83,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
       yield* rpc.calm
       yield* trap.release
       assert.strictEqual((yield* Fiber.join(request)).status, 402)
-      assert.strictEqual(yield* relayed, 0)
+      assert.strictEqual(yield* Purchase.relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
@@ -107,7 +107,12 @@ describe.concurrent("a transaction that no block includes", () => {
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* raiseFees
+      // From now on a block costs more than was offered.
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
       yield* untilSettled(url, purchase)
       const offers = [...new Set(sent)].map((raw) => parseTransaction(raw))
       assert.isAtLeast(offers.length, 2)
@@ -118,7 +123,7 @@ describe.concurrent("a transaction that no block includes", () => {
       )
       for (const [index, { maxFeePerGas }] of offers.slice(1).entries())
         assert.isAbove(Number(maxFeePerGas), Number(offers[index]?.maxFeePerGas) * 1.1)
-      assert.strictEqual(yield* relayed, 1)
+      assert.strictEqual(yield* Purchase.relayed, 1)
       yield* Purchase.assertSettled(url, purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
@@ -144,7 +149,7 @@ const gap = Effect.gen(function* () {
     await client.sendRawTransaction({ serializedTransaction: second })
     await client.mine({ blocks: 2 })
   })
-  assert.strictEqual(yield* relayed, 0, "nothing is mined behind a place that nobody has")
+  assert.strictEqual(yield* Purchase.relayed, 0, "nothing is mined behind a place that nobody has")
   return { lost, waiting, sent }
 })
 
@@ -167,7 +172,7 @@ describe.concurrent("a relayer nonce that a lost transaction leaves free", () =>
       const { lost, waiting } = yield* gap
       yield* cancel(lost)
       yield* untilSettled(url, waiting)
-      assert.strictEqual(yield* relayed, 2)
+      assert.strictEqual(yield* Purchase.relayed, 2)
       yield* Purchase.assertSettled(url, waiting)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
@@ -193,7 +198,7 @@ describe.concurrent("a transaction that no block includes before its authorizati
         await client.mine({ blocks: 1 })
         await client.setAutomine(true)
       })
-      assert.strictEqual(yield* relayed, 1)
+      assert.strictEqual(yield* Purchase.relayed, 1)
       yield* Purchase.afterNextSweep(purchase)
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
@@ -225,7 +230,7 @@ describe.concurrent("a wallet whose contract answers the relayer differently", (
       const answer = yield* Purchase.send(url, purchase)
       assertAnswer(answer, 402, "payment_failed", "gas_too_high")
       assert.match(String(answer.json["message"]), /more gas .* Pay from another wallet\. It was not charged so far/u)
-      assert.strictEqual(yield* relayed, 0)
+      assert.strictEqual(yield* Purchase.relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )

@@ -7,7 +7,6 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
-import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -93,7 +92,7 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       const answer = yield* Purchase.send(url, purchase)
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-      assert.strictEqual(yield* relayed, 0)
+      assert.strictEqual(yield* Purchase.relayed, 0)
       // A search begins where its block, if it is orphaned, can still be found.
       assert.deepStrictEqual(yield* sql`SELECT payment ->> 'fromBlock' AS from FROM payment_attempts`, [
         { from: String(head - 2n) },

@@ -4,7 +4,6 @@ import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, toFunctionSelector } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
@@ -50,7 +49,7 @@ describe.concurrent("a wallet that passes the rehearsal and burns its gas in a b
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
-      assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
+      assert.strictEqual(yield* Purchase.relayed, 0, "no gas is spent")
       const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
       for (const answer of failed) {
@@ -91,7 +90,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       assert.strictEqual(bought.status, 201, bought.text)
       // However often it is looked at, it is not sent again.
       yield* Purchase.reconcile(other, purchase)
-      assert.strictEqual(yield* QueuedPayments.relayed, 2)
+      assert.strictEqual(yield* Purchase.relayed, 2)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
@@ -109,7 +108,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       const { purchase, url } = yield* signedFixture
       const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
-      assert.strictEqual(yield* QueuedPayments.relayed, 1)
+      assert.strictEqual(yield* Purchase.relayed, 1)
       yield* Purchase.reconcile(url, purchase)
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),

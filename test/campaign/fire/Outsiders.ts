@@ -5,18 +5,11 @@ import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Order } from "../../lab/buyer/Goods.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
-import type { Signed } from "../../lab/buyer/Payment.ts"
+import type { Payment } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
 import type { Harness } from "../Harness.ts"
 
-export interface Outsiders {
-  /** An outsider may act on a payment that has just been signed. */
-  readonly see: (shop: BuyerOptions, purchase: Purchase) => Promise<void>
-  /** The next payment that is signed is sent 256 times at once. */
-  readonly replayNext: () => void
-  /** Waits until all of them have done what they began. */
-  readonly done: () => Promise<void>
-}
+export type Outsiders = ReturnType<typeof outsiders>
 
 const copies = 256
 
@@ -24,7 +17,7 @@ const copies = 256
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
 /** `strikes` is told of each thing that they do. */
-export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
+export const outsiders = (world: Harness, strikes: () => void) => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -44,9 +37,7 @@ export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
   }
   const base = { address: asset, abi: token, account: stranger, chain: null, gas: 200_000n } as const
 
-  const bring = (signed: Signed) => onChain(() => submit(client, asset, signed))
-  const cancel = ({ authorization, wallet }: Signed) =>
-    onChain(() => submitCancel(client, world.chain, wallet, authorization.nonce))
+  const bring = ({ payload }: Payment) => onChain(() => submit(client, asset, payload))
 
   /** All that the wallet has goes elsewhere, at a fee before everybody else's, and comes back some blocks later. */
   const drain = async ({ address }: Wallet, pauseMs: number) => {
@@ -66,6 +57,7 @@ export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 
+  /** An outsider may act on a payment that has just been signed. */
   const see = async (shop: BuyerOptions, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
@@ -100,13 +92,19 @@ export const outsiders = (world: Harness, strikes: () => void): Outsiders => {
     } else if (falls(shares.drain)) {
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {
-      later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))
+      later(() =>
+        setTimeout(random.below(2_500)).then(() =>
+          onChain(() => submitCancel(client, world.chain, purchase.wallet, signed.payload.authorization.nonce)),
+        ),
+      )
     }
   }
 
   return {
     see,
-    replayNext: () => (replays += 1),
+    /** The next payment that is signed is sent 256 times at once. */
+    replayNext: () => void (replays += 1),
+    /** Waits until all of them have done what they began. */
     done: async () => {
       while (busy.size > 0) await Promise.all(busy)
     },

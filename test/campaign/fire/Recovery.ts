@@ -37,7 +37,7 @@ export const conclude = async (world: Struck, shop: BuyerOptions, purchases: Rea
   await world.outsiders.done()
   await carryOn(shop, purchases, 15_000)
   world.log(`all is well again; ${openIn(purchases).length} of ${purchases.length} outcomes are open`)
-  const last = Math.max(0, ...purchases.map(({ signed }) => signed?.validBefore ?? 0))
+  const last = Math.max(0, ...purchases.map(({ signed }) => Number(signed?.payload.authorization.validBefore ?? 0)))
   const now = await world.chain.now()
   if (now <= last) await world.chain.shift(last - now + 10)
   await world.chain.mine(4)

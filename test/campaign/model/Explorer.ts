@@ -18,19 +18,6 @@ export interface Specification<S> {
   readonly keyOf: (state: S) => string
 }
 
-export interface Violation {
-  readonly name: string
-  /** One line for each step from the beginning. */
-  readonly story: ReadonlyArray<string>
-}
-
-interface Exploration {
-  readonly states: number
-  /** False when the bound on states was reached first. */
-  readonly isWhole: boolean
-  readonly violation: Violation | undefined
-}
-
 interface Visited<S> {
   readonly state: S
   readonly parent: number
@@ -46,7 +33,7 @@ const stranded = <S>(visited: ReadonlyArray<Visited<S>>, isEnd: (state: S) => bo
 }
 
 /** Explores until an invariant is broken, everything was seen, or five million states were. */
-export const explore = <S>({ end, initial, invariants, keyOf, next }: Specification<S>): Exploration => {
+export const explore = <S>({ end, initial, invariants, keyOf, next }: Specification<S>) => {
   const numbers = new Map<string, number>()
   const visited: Array<Visited<S>> = []
   const violations: Array<{ readonly name: string; readonly number: number }> = []
@@ -68,10 +55,12 @@ export const explore = <S>({ end, initial, invariants, keyOf, next }: Specificat
       visit(to, current, says)
     })
   }
+  // False when the bound on states was reached first.
   const isWhole = violations.length === 0 && current === visited.length
   const lost = isWhole ? stranded(visited, end.reached) : -1
   if (lost >= 0) violations.push({ name: end.name, number: lost })
   const [broken] = violations
+  /** One line for each step from the beginning. */
   const story: Array<string> = []
   for (let at = visited[broken?.number ?? 0]; at !== undefined && at.parent >= 0; at = visited[at.parent])
     story.unshift(at.says)

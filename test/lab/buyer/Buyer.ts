@@ -7,7 +7,7 @@ import type { Wallet } from "../OwnChain.ts"
 import type { Random } from "../Random.ts"
 import type { Answers, HttpAnswer } from "./AnswerLog.ts"
 import type { Order } from "./Goods.ts"
-import { cardChallengeOf, credentialFor, type Signed, signUntil } from "./Payment.ts"
+import { cardChallengeOf, credentialFor, encode, type Payment, signTransfer } from "./Payment.ts"
 
 export type Outcome =
   | { readonly _tag: "Settled" }
@@ -23,7 +23,8 @@ export interface Purchase {
   readonly address: string
   /** Seconds that the authorization lives. */
   readonly lives: number
-  signed?: Signed
+  /** Anyone who has seen it can submit it to the chain. */
+  signed?: Payment
   /** `Authorization` with the token that a card's holder has granted. */
   granted?: string
   outcome?: Outcome
@@ -49,7 +50,7 @@ export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienc
   const headers = {
     "idempotency-key": key,
     "x-forwarded-for": address,
-    ...(signed === undefined ? {} : { "payment-signature": signed.header }),
+    ...(signed === undefined ? {} : { "payment-signature": encode(signed) }),
     ...(granted === undefined ? {} : { authorization: granted }),
   }
   return answers.ask(url + order.path, { method: "POST", headers, body: order.body }, patienceMs)
@@ -70,8 +71,9 @@ const signFor = async (shop: BuyerOptions, purchase: Purchase, headers: Headers,
     purchase.granted = credentialFor({ headers }, await shop.grant(card, amount))
   } else if (challenge === undefined) throw new Error(`no offer for ${purchase.order.path}`)
   else {
-    const validBefore = (await shop.chainNow()) + purchase.lives
-    purchase.signed = await signUntil(purchase.wallet, challenge, validBefore, purchase.random)
+    const validBefore = String((await shop.chainNow()) + purchase.lives)
+    const change = { validBefore, nonce: `0x${purchase.random.hex(32)}` } as const
+    purchase.signed = await signTransfer(purchase.wallet, challenge.accepts[0], challenge.resource, change)
     await shop.signed(purchase)
   }
 }

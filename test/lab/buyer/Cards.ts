@@ -55,12 +55,9 @@ export const agent = (bank: CardProcessor.CardProcessor, paymentMethod = "pm_car
 
 export const dedication = { dedication: "For Grandma, who kept bees" }
 
-export interface CardPurchase {
-  readonly url: string
-  readonly key: string
-  readonly body: object
-  readonly headers: Record<string, string>
-}
+type Prepared = Effect.Success<ReturnType<typeof prepare>>
+
+export type CardPurchase = Pick<Prepared, "url" | "key" | "body"> & { readonly headers: Record<string, string> }
 
 /** A candle with a granted token, ready to be sent. */
 export const prepare = Effect.fnUntraced(function* (
@@ -75,7 +72,7 @@ export const prepare = Effect.fnUntraced(function* (
   const offer = yield* ask(url, post(body, { "idempotency-key": key }))
   const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
   const headers = { "idempotency-key": key, authorization: credentialFor(offer, spt) }
-  return { url, key, body, headers } satisfies CardPurchase
+  return { url, key, body, headers }
 })
 
 export const send = ({ body, headers, url }: CardPurchase) => ask(url, post(body, headers))

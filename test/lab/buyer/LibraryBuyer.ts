@@ -1,36 +1,24 @@
 /** A buyer whose signatures are counted and whose network a test decides, and what the chain says of its wallet. */
 import { Effect } from "effect"
-import { type Hex, parseAbiItem } from "viem"
+import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import {
-  buyer,
-  type Buyer,
-  type BuyerOptions,
-  type Call,
-  type Journal,
-  memoryJournal,
-} from "../../../src/buyer/index.ts"
+import { buyer, type Buyer, type BuyerOptions, type Call, memoryJournal } from "../../../src/buyer/index.ts"
 import { onChain } from "../Chain.ts"
 import { newPayer, TestServer } from "../Fixture.ts"
 import { rejected } from "../Assertions.ts"
+import { events } from "../TransferLogs.ts"
 
 /** Everything as it is, except what a test changes. */
 export type Network = (request: Request, forward: typeof fetch) => Promise<Response>
 
-export interface Stage {
-  readonly account: PrivateKeyAccount
-  readonly journal: Journal
-  readonly counted: { signatures: number }
-  /** `PAYMENT-SIGNATURE` of every paid request that left. */
-  readonly handedIn: Array<string>
-  readonly url: string
-}
+type Stage = Effect.Success<ReturnType<typeof stage>>
 
 export const stage = Effect.fnUntraced(function* (amountAtomic?: bigint) {
   const { url } = yield* TestServer
   const account = yield* newPayer(amountAtomic)
-  const stage: Stage = { url, account, journal: memoryJournal(), counted: { signatures: 0 }, handedIn: [] }
-  return stage
+  /** `PAYMENT-SIGNATURE` of every paid request that left. */
+  const handedIn: Array<string> = []
+  return { url, account, journal: memoryJournal(), counted: { signatures: 0 }, handedIn }
 })
 
 /** A buyer of its own, as after a restart: only the journal is what it was. */
@@ -55,15 +43,12 @@ export const buyerOf = (
   return buyer({ url, account: signer, journal, fetch: send, ...options })
 }
 
-const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
-
 /** How many authorizations of this wallet the chain has seen used. */
 export const authorizationsUsed = ({ account }: { readonly account: { readonly address: Hex } }) =>
-  onChain((client, { asset }) =>
-    client
-      .getLogs({ address: asset, fromBlock: 0n, event: used, args: { authorizer: account.address } })
-      .then((logs) => logs.length),
-  )
+  onChain(async (client, { asset }) => {
+    const filter = { eventName: "AuthorizationUsed", args: { authorizer: account.address } } as const
+    return (await client.getContractEvents({ address: asset, abi: events, fromBlock: 0n, ...filter })).length
+  })
 
 /** A process that ends between the signature and its sending: nothing goes out, and nothing comes after. */
 export const diesSigned = (at: Stage, order: (altar: Buyer, call: Call) => Promise<unknown>) =>

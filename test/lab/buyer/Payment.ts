@@ -7,7 +7,6 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import { toBase64 } from "../../../src/buyer/core/Authorization.ts"
 import type { Challenge, Offer as Terms } from "../../../src/buyer/core/Challenge.ts"
-import type { Random } from "../Random.ts"
 
 export type Offer = Omit<Terms, "extra"> & { readonly extra: Omit<Terms["extra"], "paymentFlow"> }
 
@@ -99,26 +98,6 @@ export const signCancel = (
     primaryType: "CancelAuthorization",
     message: { authorizer: account.address, nonce },
   })
-
-/** A signed transfer: anyone who has seen it can submit it to the chain. */
-export interface Signed extends Pick<Payment["payload"], "signature" | "authorization"> {
-  readonly wallet: PrivateKeyAccount
-  /** Seconds since 1970, by the chain. */
-  readonly validBefore: number
-  /** `PAYMENT-SIGNATURE`. */
-  readonly header: string
-}
-
-export const signUntil = async (
-  wallet: PrivateKeyAccount,
-  { accepts: [offer], resource }: Challenge,
-  validBefore: number,
-  random: Random,
-): Promise<Signed> => {
-  const change = { validBefore: String(validBefore), nonce: `0x${random.hex(32)}` } as const
-  const payment = await signTransfer(wallet, offer, resource, change)
-  return { ...payment.payload, wallet, validBefore, header: encode(payment) }
-}
 
 type Answered = Parameters<typeof CardChallenge.fromHeaders>[0]
 

@@ -1,9 +1,9 @@
 /** One stone being bought, and how it ended: counted on the chain and in the database, not in answers. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Hex } from "viem"
-import type { PrivateKeyAccount } from "viem/accounts"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { verifySegment } from "../../../src/buyer/index.ts"
 import { network, onChain, token } from "../Chain.ts"
 import { type Answer, ask, newCommitment, newPayer, post, signedFor } from "../Fixture.ts"
@@ -22,15 +22,7 @@ export const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }
 /** Waiting transactions get their block, and so do all later ones. */
 export const mineAll = Effect.andThen(automine(true), mine(1))
 
-export interface Purchase {
-  readonly key: string
-  readonly body: { readonly commitment: string }
-  readonly headers: Record<string, string>
-  readonly payer: PrivateKeyAccount
-  readonly nonce: Hex
-  readonly signature: Hex
-  readonly validBefore: string
-}
+export type Purchase = Effect.Success<ReturnType<typeof prepare>>
 
 /** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
 export const charges = ({ nonce, payer }: Purchase) =>
@@ -111,11 +103,25 @@ export const prepare = Effect.fnUntraced(function* (
   const body = { commitment: newCommitment() }
   const { headers, key, payment } = yield* signedFor(payer, `${url}/api/witness`, body, undefined, { validBefore })
   const { authorization, signature } = payment.payload
-  const purchase: Purchase = { key, body, headers, payer, nonce: authorization.nonce, signature, validBefore }
-  return purchase
+  return { key, body, headers, payer, nonce: authorization.nonce, signature, validBefore }
 })
 
 export const send = (url: string, { body, headers }: Purchase) => ask(`${url}/api/witness`, post(body, headers))
+
+/** So many payments of wallets that hold no more. */
+export const prepareMany = (url: string, count: number) =>
+  Effect.forEach(Array.from({ length: count }), () => prepare(url, price), { concurrency: 5 })
+
+/** The address of the relayer. */
+export const relayer = Effect.map(
+  LocalChain,
+  ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address,
+)
+
+/** How many transactions of the relayer are in blocks. */
+export const relayed = Effect.flatMap(relayer, (address) =>
+  onChain((client) => client.getTransactionCount({ address })),
+)
 
 export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
   ask(`${url}/api/reconcile/${key}`, { method: "POST" })
