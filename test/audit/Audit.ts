@@ -9,7 +9,7 @@ import { auditClaimed } from "./Claims.ts"
 import { type AuditReport, findings } from "./Findings.ts"
 import { readLedger } from "./AuditLedger.ts"
 import { auditLog } from "./Log.ts"
-import { auditPayments, type PublicAct, readActs } from "./PaymentChecks.ts"
+import { auditPayments } from "./PaymentChecks.ts"
 import { auditRefunds } from "./RefundChecks.ts"
 import { readChain } from "./Transfers.ts"
 
@@ -42,9 +42,7 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const ledger = await readLedger(target.databaseUrl)
   const chain = await readChain(rpcUrl, token, payTo)
   log(`${ledger.attempts.length} attempts, ${chain.transfers.length} transfers, final block ${chain.final.number}`)
-  const acts = new Map<string, ReadonlyArray<PublicAct>>()
-  for (const server of servers) acts.set(server, await readActs(server, found))
-  await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
+  await auditPayments({ token, payTo, servers, isQuiet, settlers, chain, ledger, found })
   await auditRefunds({ rpcUrl, token, servers }, chain, ledger, found)
   const charges = await readCharges(target.cards)
   auditCards(charges, ledger, found)

@@ -5,7 +5,20 @@ import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
-export interface PublicAct {
+/** The altar, and the knowledge of it. */
+interface Audited {
+  readonly token: string
+  readonly payTo: string
+  readonly servers: ReadonlyArray<string>
+  readonly isQuiet: boolean
+  /** The senders of the servers' transactions. */
+  readonly settlers: ReadonlyArray<string>
+  readonly chain: ChainView
+  readonly ledger: Ledger
+  readonly found: Findings
+}
+
+interface PublicAct {
   readonly id: string
   readonly act: string
   readonly receipt: Readonly<Record<string, unknown>>
@@ -13,7 +26,7 @@ export interface PublicAct {
 }
 
 /** All acts that a server shows, read page by page. */
-export const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<PublicAct>> => {
+const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<PublicAct>> => {
   const rows: Array<PublicAct> = []
   for (let before = ""; ;) {
     const { status, text } = await request(`${server}/api/acts?limit=50${before}`)
@@ -44,13 +57,7 @@ const lower = (value: unknown) => (typeof value === "string" ? value.toLowerCase
 /** Where the money of a settled attempt lies now. */
 const placeOf = ({ currentTransaction, transaction }: Attempt) => currentTransaction ?? transaction
 
-const auditTransfers = async (
-  { token }: { readonly token: string },
-  settlers: ReadonlySet<string>,
-  chain: ChainView,
-  ledger: Ledger,
-  found: Findings,
-) => {
+const auditTransfers = async ({ chain, found, ledger, settlers, token }: Audited) => {
   const paid = Map.groupBy(
     ledger.attempts.filter(({ rail }) => rail === "x402"),
     authorizationOf,
@@ -62,7 +69,7 @@ const auditTransfers = async (
   const scanned = ledger.scans.find(({ asset }) => asset === token.toLowerCase())
   // The sender of a recorded broadcast is one of our relayers.
   const noted = new Set(ledger.broadcasts.map(({ hash }) => hash))
-  const ours = new Set(settlers)
+  const ours = new Set(settlers.map((one) => one.toLowerCase()))
   const sample = chain.transfers.find(({ transaction }) => noted.has(transaction))
   if (sample !== undefined) ours.add(await chain.senderOf(sample.transaction))
   const check = "a transfer buys one act"
@@ -95,12 +102,7 @@ const auditTransfers = async (
 }
 
 /** Whether what is settled was paid, for exactly its price, to exactly the right address, where it says. */
-const auditSettled = (
-  target: { readonly token: string; readonly payTo: string },
-  chain: ChainView,
-  ledger: Ledger,
-  found: Findings,
-) => {
+const auditSettled = ({ chain, found, ledger, payTo, token }: Audited) => {
   const transfers = Map.groupBy(chain.transfers, authorizationOf)
   const seen = new Set<string>()
   for (const attempt of ledger.attempts.filter(({ rail, state }) => rail === "x402" && state === "settled")) {
@@ -115,8 +117,8 @@ const auditSettled = (
     }
     const isToSeller =
       attempt.network === `eip155:${chain.chainId}` &&
-      attempt.asset === target.token.toLowerCase() &&
-      attempt.payTo === target.payTo.toLowerCase()
+      attempt.asset === token.toLowerCase() &&
+      attempt.payTo === payTo.toLowerCase()
     const isPaid =
       transfer?.transaction === placeOf(attempt) &&
       transfer?.amount === BigInt(attempt.amount) &&
@@ -125,7 +127,7 @@ const auditSettled = (
   }
 }
 
-const auditPrices = (ledger: Ledger, found: Findings) => {
+const auditPrices = ({ found, ledger }: Audited) => {
   for (const { act, amount, id } of ledger.attempts.filter(({ state }) => state === "settled"))
     found.hold("an act is paid its price", amount === (prices[act] ?? amount), { id, act, amount })
 }
@@ -143,7 +145,7 @@ const receiptOf = (attempt: Attempt) => ({
 })
 
 /** The payment in the first answer and its header, which every replay repeats. */
-const auditStored = (ledger: Ledger, found: Findings) => {
+const auditStored = ({ found, ledger }: Audited) => {
   const check = "a stored answer names its payment"
   for (const attempt of ledger.attempts.filter(({ state }) => state === "settled")) {
     // Node reads the alphabet of URLs as base64, too.
@@ -158,11 +160,11 @@ const auditStored = (ledger: Ledger, found: Findings) => {
   }
 }
 
-const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: Ledger, found: Findings) => {
+const auditReceipts = async (server: string, { found, ledger }: Audited) => {
   const check = "a receipt is shown of each settled act, once"
   const settled = new Map(ledger.attempts.filter(({ state }) => state === "settled").map((one) => [one.id, one]))
   const shown = new Set<string>()
-  for (const { id, receipt, record } of acts) {
+  for (const { id, receipt, record } of await readActs(server, found)) {
     const attempt = settled.get(id)
     found.hold(check, attempt !== undefined && !shown.has(id), { server, shown: id })
     shown.add(id)
@@ -181,7 +183,7 @@ const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: L
   for (const id of settled.keys()) if (!shown.has(id)) found.violate(check, { server, hides: id })
 }
 
-const auditTotals = (ledger: Ledger, found: Findings) => {
+const auditTotals = ({ found, ledger }: Audited) => {
   const settled = ledger.attempts.filter(({ state }) => state === "settled")
   const atomic = settled.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   const [totals] = ledger.totals
@@ -195,7 +197,7 @@ const auditTotals = (ledger: Ledger, found: Findings) => {
 /**
  * An attempt may be pending only while its outcome is unknown: its transfer is in no final block, and no final block is past `validBefore`.
  */
-const auditPending = (isQuiet: boolean, chain: ChainView, ledger: Ledger, found: Findings) => {
+const auditPending = ({ chain, found, isQuiet, ledger }: Audited) => {
   const transfers = new Map(chain.transfers.map((one) => [authorizationOf(one), one]))
   const check = "nothing is pending without a reason"
   for (const attempt of ledger.attempts) {
@@ -211,24 +213,14 @@ const auditPending = (isQuiet: boolean, chain: ChainView, ledger: Ledger, found:
   }
 }
 
-export const auditPayments = async (
-  target: {
-    readonly token: string
-    readonly payTo: string
-    readonly isQuiet: boolean
-    readonly settlers: ReadonlyArray<string>
-  },
-  chain: ChainView,
-  ledger: Ledger,
-  servers: ReadonlyMap<string, ReadonlyArray<PublicAct>>,
-  found: Findings,
-) => {
+export const auditPayments = async (audited: Audited) => {
+  const { chain, found, servers } = audited
   found.examine("a gift buys nothing", chain.gifts)
-  await auditTransfers(target, new Set(target.settlers.map((one) => one.toLowerCase())), chain, ledger, found)
-  auditSettled(target, chain, ledger, found)
-  auditPrices(ledger, found)
-  for (const [server, acts] of servers) auditReceipts(server, acts, ledger, found)
-  auditStored(ledger, found)
-  auditTotals(ledger, found)
-  auditPending(target.isQuiet, chain, ledger, found)
+  await auditTransfers(audited)
+  auditSettled(audited)
+  auditPrices(audited)
+  for (const server of servers) await auditReceipts(server, audited)
+  auditStored(audited)
+  auditTotals(audited)
+  auditPending(audited)
 }

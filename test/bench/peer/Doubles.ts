@@ -1,17 +1,13 @@
 /** A facilitator and a node of the network that answer at once, so that a benchmark measures the server and nothing behind it. */
 import { randomBytes } from "node:crypto"
-import { pad, toEventSelector } from "viem"
+import { type Hex, numberToHex } from "viem"
 import { usdc } from "../../../src/payments/PaymentTerms.ts"
+import type { Payment } from "../../lab/buyer/Payment.ts"
 import { json, program } from "../../lab/proxy/HttpServer.ts"
+import { logsOf } from "../../lab/TransferLogs.ts"
 
-type Hex = `0x${string}`
-
-interface SettleBody {
-  readonly paymentPayload: {
-    readonly payload: {
-      readonly authorization: { readonly from: Hex; readonly to: Hex; readonly value: string; readonly nonce: Hex }
-    }
-  }
+interface Asked {
+  readonly paymentPayload: Payment
 }
 
 interface Call {
@@ -22,30 +18,22 @@ interface Call {
 
 const network = "eip155:84532"
 const { asset } = usdc[network]
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 const authorizationStateSelector = "0xe94a0102"
 const balanceOfSelector = "0x70a08231"
 
 /** The logs of every transaction the facilitator made up, for the node to show. */
-const logsOf = new Map<string, ReadonlyArray<object>>()
+const settled = new Map<string, ReadonlyArray<object>>()
 
-const authorizationUsed = toEventSelector("AuthorizationUsed(address,bytes32)")
-const addressTopic = (address: Hex) => pad(address, { size: 32 }).toLowerCase()
+const word = (value: bigint) => numberToHex(value, { size: 32 })
 
-const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
-
-const settle = ({ paymentPayload }: SettleBody) => {
+const settle = ({ paymentPayload }: Asked) => {
   const { from, nonce, to, value } = paymentPayload.payload.authorization
   const transaction = `0x${randomBytes(32).toString("hex")}`
-  const mined = { address: asset, transactionHash: transaction, blockNumber: "0x64", blockHash: word(100n) }
-  logsOf.set(transaction, [
-    { ...mined, logIndex: "0x0", topics: [authorizationUsed, addressTopic(from), nonce.toLowerCase()], data: "0x" },
-    {
-      ...mined,
-      logIndex: "0x1",
-      topics: [transferTopic, addressTopic(from), addressTopic(to)],
-      data: word(BigInt(value)),
-    },
+  const mined = { transactionHash: transaction, blockNumber: "0x64", blockHash: word(100n) }
+  const { moved, used } = logsOf({ asset, from, to, nonce, value: BigInt(value) })
+  settled.set(transaction, [
+    { ...mined, logIndex: "0x0", ...used },
+    { ...mined, logIndex: "0x1", ...moved },
   ])
   return { success: true, transaction, network, payer: from }
 }
@@ -62,7 +50,7 @@ const block = () => ({
 })
 
 const receipt = (hash: string) => {
-  const logs = logsOf.get(hash)
+  const logs = settled.get(hash)
   return logs === undefined
     ? null
     : { status: "0x1", transactionHash: hash, blockNumber: "0x64", blockHash: word(100n), logs }
@@ -96,7 +84,7 @@ const one = (call: Call) => ({ jsonrpc: "2.0", id: call.id, result: answer(call)
 const routes: Readonly<Record<string, (body: string) => unknown>> = {
   "/supported": () => supported,
   "/verify": (body) => {
-    const { paymentPayload }: SettleBody = JSON.parse(body)
+    const { paymentPayload }: Asked = JSON.parse(body)
     return { isValid: true, payer: paymentPayload.payload.authorization.from }
   },
   "/settle": (body) => settle(JSON.parse(body)),

@@ -88,12 +88,7 @@ export const journeys = <R>(
 export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<typeof world>>>[0]) =>
   journeys(name, world)(tests)
 
-export interface BrowserClient {
-  readonly page: Page
-  readonly url: string
-  /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
-  readonly complaints: Array<string>
-}
+export type BrowserClient = Effect.Success<ReturnType<typeof visit>>
 
 /** Network failures that a test causes itself are printed by the browser whatever the page does. */
 const isOurs = (text: string) => !text.startsWith("Failed to load resource")
@@ -138,6 +133,7 @@ export const visit = Effect.fnUntraced(function* (path: string, options: Browser
   )
   context.setDefaultTimeout(patience(30))
   const page = yield* Effect.promise(() => context.newPage())
+  /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
   const complaints: Array<string> = []
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type()) && isOurs(message.text())) complaints.push(message.text())
@@ -151,8 +147,7 @@ export const visit = Effect.fnUntraced(function* (path: string, options: Browser
     if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
   })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
-  const visitor: BrowserClient = { page, url, complaints }
-  return visitor
+  return { page, url, complaints }
 })
 
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */

@@ -25,10 +25,7 @@ type Kind = keyof typeof shares
 const deck = weighted(shares)
 
 /** The acts on sale, as the server lists them. */
-export interface Catalog {
-  readonly spirits: ReadonlyArray<string>
-  readonly items: Readonly<Record<"material" | "crab" | "pixel", ReadonlyArray<string>>>
-}
+export type Catalog = Awaited<ReturnType<typeof catalogAt>>
 
 const idsOf = async (url: string, member: string): Promise<ReadonlyArray<string>> => {
   const listed = (await (await fetch(url)).json()) as Readonly<Record<string, ReadonlyArray<{ readonly id: string }>>>
@@ -37,7 +34,7 @@ const idsOf = async (url: string, member: string): Promise<ReadonlyArray<string>
   return ids
 }
 
-export const catalogAt = async (url: string): Promise<Catalog> => ({
+export const catalogAt = async (url: string) => ({
   spirits: await idsOf(`${url}/api/spirits`, "spirits"),
   items: {
     material: await idsOf(`${url}/api/elements`, "elements"),

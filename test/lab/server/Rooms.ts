@@ -27,11 +27,7 @@ export const newAddress = () => {
   return `198.18.${Math.floor(last / 250)}.${(last % 250) + 1}`
 }
 
-export interface RoomClient {
-  readonly url: string
-  readonly id: string
-  readonly token: string
-}
+export type RoomClient = Effect.Success<ReturnType<typeof newRoom>>
 
 export const from = (address: string) => ({ "x-forwarded-for": address })
 
@@ -43,8 +39,7 @@ export const bearer = ({ token }: Pick<RoomClient, "token">, address: string = n
 export const newRoom = Effect.fnUntraced(function* (url: string) {
   const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
   const { room, token }: { room: { id: string }; token: string } = JSON.parse(answer.text)
-  const guest: RoomClient = { url, id: room.id, token }
-  return guest
+  return { url, id: room.id, token }
 })
 
 export const send = (
