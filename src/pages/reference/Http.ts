@@ -1,6 +1,6 @@
 /** `/docs` and `/docs/errors`: the reference of the served contract, rendered on the first request. */
-import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { documentAt } from "../../../schema/Api.ts"
 import { errorsPath } from "../../../schema/Refusal.ts"
@@ -13,31 +13,21 @@ import { type Reference, referenceOf } from "./Operations.ts"
 import { referencePage } from "./Page.ts"
 
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
-  Layer.unwrap(
+  HttpRouter.use((router) =>
     Effect.gen(function* () {
       const frame = yield* Frame
+      const page = Pages.pagesOn(router, frame)
       const reference = yield* Effect.cached(Effect.suspend(() => referenceOf(documentAt(contract, frame.publicUrl))))
-      const route = Effect.fnUntraced(function* (path: `/${string}`, render: (reference: Reference) => Page) {
-        const page = yield* Effect.cached(
+      const kept = (render: (reference: Reference) => Page) =>
+        Effect.cached(
           Effect.map(reference, (read) =>
             cachedResponse(layout(frame, render(read)), { contentType: Pages.contentType }),
           ),
         )
-        return HttpRouter.add("GET", path, (request) =>
-          Pages.guarded(
-            frame,
-            Effect.flatMap(page, (shown) => shown.respond(request)),
-          ),
-        )
-      })
-      return Layer.mergeAll(
-        yield* route("/docs", (read) => referencePage(frame.publicUrl, read)),
-        yield* route(errorsPath, errorsPage),
-        HttpRouter.add("GET", `${errorsPath}/:code`, () =>
-          Effect.map(HttpRouter.params, ({ code }) =>
-            HttpServerResponse.redirect(`${errorsPath}#${code}`, { status: 308 }),
-          ),
-        ),
-      )
+      const docs = yield* kept((read) => referencePage(frame.publicUrl, read))
+      const errors = yield* kept(errorsPage)
+      yield* page("/docs", ({ request }) => Effect.flatMap(docs, (shown) => shown.respond(request)))
+      yield* page(errorsPath, ({ request }) => Effect.flatMap(errors, (shown) => shown.respond(request)))
+      yield* page(`${errorsPath}/:name`, ({ name }) => Effect.succeed(Pages.moved(`${errorsPath}#${name}`)))
     }),
   )

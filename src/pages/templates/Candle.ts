@@ -7,53 +7,31 @@ import { leftWords, moment, count, who } from "./Words.ts"
 
 type Lit = typeof LitCandle.Type
 
-/** Longer candles are taller and stouter. */
-const frame = {
-  width: 40,
-  height: 132,
-  ground: 130,
-  widths: { day: 14, week: 18, month: 22 },
-  heights: { day: 54, week: 76, month: 100 },
-} as const
-
-/** `remains` is 0 to 1; a stub stays until the end. */
-const heightOf = (rung: Lit["rung"], remains: number): number =>
-  Math.round((8 + (frame.heights[rung] - 8) * remains) * 100) / 100
-
-/** The remaining part, 0 to 1. */
-const left = (candle: Pick<Lit, "litAt" | "litUntil">, now: number) => {
-  const [from, until] = [Date.parse(candle.litAt), Date.parse(candle.litUntil)]
-  return Math.min(1, Math.max(0, (until - now) / (until - from)))
-}
-
-/** Three shapes of wax that ran down; the second of lighting selects one. */
-const runs = [
-  "M-W 2v6c0 2.500 3 2.500 3 0V6c0-1.500 1.500-1.500 1.500 0v7c0 2.800 3 2.800 3 0V4.800",
-  "M-W 2v11c0 2.500 3 2.500 3 0V7c0-1.500 1.500-1.500 1.500 0v1c0 2.300 2.500 2.300 2.500 0V4.700",
-  "MW 2v8c0 2.500-3 2.500-3 0V7c0-1.500-1.500-1.500-1.500 0v5c0 2.300-2.500 2.300-2.500 0V4.700",
-] as const
+/** Width and full height: longer candles are taller and stouter. */
+const sizes = { day: [14, 54], week: [18, 76], month: [22, 100] } as const
 
 type Burning = Pick<Lit, "rung" | "litAt" | "litUntil">
 
 /** The drawing alone; the text is beside it. `lit` is a flame with its light around it. */
 export const drawing = (candle: Burning, now: number, kind: "taper" | "lit" | "light" = "taper"): Html => {
-  const remains = left(candle, now)
-  const height = heightOf(candle.rung, remains)
-  const width = frame.widths[candle.rung]
-  const top = frame.ground - height
-  const run = runs[Number(candle.litAt.slice(17, 19)) % runs.length] ?? runs[0]
+  const [from, until] = [Date.parse(candle.litAt), Date.parse(candle.litUntil)]
+  const remains = Math.min(1, Math.max(0, (until - now) / (until - from)))
+  const [width, full] = sizes[candle.rung]
+  // A stub stays until the end.
+  const height = Math.round((8 + (full - 8) * remains) * 100) / 100
+  const top = 130 - height
   return html`<svg
     class="candle${kind === "light" ? " candle--light" : ""}${remains === 0 ? " candle--out" : ""}"
-    viewBox="0 0 ${frame.width} ${frame.height}"
-    width="${frame.width}"
-    height="${frame.height}"
+    viewBox="0 0 40 132"
+    width="40"
+    height="132"
     aria-hidden="true"
     focusable="false"
   >
-    <rect class="wax" x="${(frame.width - width) / 2}" y="${top}" width="${width}" height="${height}" rx="3" />
-    <ellipse class="pool" cx="${frame.width / 2}" cy="${top + 2}" rx="${width / 2 - 1}" ry="3" />
-    <g class="flame" transform="translate(${frame.width / 2} ${top})">
-      ${kind === "taper" ? "" : html`<circle class="glow" cy="-10" r="${kind === "lit" ? 64 : 40}" /><path class="run" d="${run.replace("W", `${width / 2}`)}" />`}
+    <rect class="wax" x="${20 - width / 2}" y="${top}" width="${width}" height="${height}" rx="3" />
+    <ellipse class="pool" cx="20" cy="${top + 2}" rx="${width / 2 - 1}" ry="3" />
+    <g class="flame" transform="translate(20 ${top})">
+      ${kind === "taper" ? "" : html`<circle class="glow" cy="-10" r="${kind === "lit" ? 64 : 40}" />`}
       <path class="wick" d="M0 2V-5" />
       <path class="fire" d="M0-24c6 8 7 12 7 15a7 7 0 0 1-14 0c0-3 1-7 7-15z" />
       <path class="heart" d="M0-14c3 4 3.400 6 3.400 7.600a3.400 3.400 0 0 1-6.800 0c0-1.600.4-3.600 3.400-7.600z" />

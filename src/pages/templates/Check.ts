@@ -1,9 +1,10 @@
 /** `/verify`: the one place to check a receipt, a proof, a file or words, and how to check without this server. */
 import { recipe } from "../../../schema/altar/Recipe.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { html } from "../../platform/Html.ts"
 import { opening, type Page, section } from "./Layout.ts"
 import { textField } from "./Offer.ts"
+import { prose } from "./Prose.ts"
 import { wordsForm } from "./Seal.ts"
 
 export interface CheckView {
@@ -31,40 +32,39 @@ while start:
     start = segment["next"]
 print(f"{number} stones hold. The last hash is {before}.")`
 
-const block = (label: string, text: string): Html =>
-  html`<pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre> `
+const byHand = (publicUrl: string) => `## The chain
 
-const byHand = ({ publicUrl }: CheckView): Html =>
-  html`<div class="prose">
-    <h3 id="chain">The chain</h3>
-    <p>
-      A stone's <code>chainHash</code> is the SHA-256 of <code>previousHash</code>, <code>sequence</code>,
-      <code>commitment</code>, <code>witnessedAt</code> and <code>transaction</code>, with one NUL byte between them.
-      The first stone follows 64 zeros. This program downloads the chain and recomputes it. It needs only Python. Save
-      it as <code>check.py</code>.
-    </p>
-    ${block("A program that checks the chain", program)} ${block("How to run it", `python3 check.py ${publicUrl}`)}
-    <p>Keep the last hash. If a later check no longer finds it, the past was rewritten.</p>
-    <h3 id="recipe">The words of a stone</h3>
-    <p><code>${recipe}</code></p>
-    <p>With the salt and the words, compare this with the stone's commitment:</p>
-    ${block("How to recompute a commitment", `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`)}
-    <h3 id="payments">The payments</h3>
-    <p>
-      Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a
-      transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
-    </p>
-    <h3 id="command">With the command</h3>
-    <p>
-      The command <code>spirit-altar verify</code> does all of this. It comes with this server's software. Ask its
-      operator for it.
-    </p>
-    ${block("The command", `spirit-altar verify --url ${publicUrl} --rpc URL-OF-A-NODE`)}
-    <p>
-      With <code>--rpc</code> it looks up every payment at that node. With <code>--log</code> it checks the transparency
-      log. <code>verify --receipt FILE</code> checks one receipt, and <code>verify-proof FILE</code> a proof of any log.
-    </p>
-  </div>`
+A stone's \`chainHash\` is the SHA-256 of \`previousHash\`, \`sequence\`, \`commitment\`, \`witnessedAt\` and \`transaction\`, with one NUL byte between them. The first stone follows 64 zeros. This program downloads the chain and recomputes it. It needs only Python. Save it as \`check.py\`, and run \`python3 check.py ${publicUrl}\`.
+
+\`\`\`python
+${program}
+\`\`\`
+
+Keep the last hash. If a later check no longer finds it, the past was rewritten.
+
+## The words of a stone
+
+${recipe}
+
+With the salt and the words, compare this with the stone's commitment:
+
+\`\`\`sh
+printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum
+\`\`\`
+
+## The payments
+
+Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
+
+## With the command
+
+The command \`spirit-altar verify\` does all of this. It comes with this server's software. Ask its operator for it.
+
+\`\`\`sh
+spirit-altar verify --url ${publicUrl} --rpc URL-OF-A-NODE
+\`\`\`
+
+With \`--rpc\` it looks up every payment at that node. With \`--log\` it checks the transparency log. \`verify --receipt FILE\` checks one receipt, and \`verify-proof FILE\` a proof of any log.`
 
 export const checkPage = (view: CheckView): Page => ({
   title: "Check",
@@ -97,5 +97,5 @@ export const checkPage = (view: CheckView): Page => ({
       </div>
     </section>
     ${section("words", "Words", "Nothing you type here is sent.", wordsForm(""))}
-    ${section("yourself", "Check it yourself", "Without this server's word, and without its code.", byHand(view))}`,
+    ${section("yourself", "Check it yourself", "Without this server's word, and without its code.", html`<div class="prose">${prose(byHand(view.publicUrl), "Check")}</div>`)}`,
 })

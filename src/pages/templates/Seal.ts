@@ -68,7 +68,7 @@ export const wordsForm = (commitment: string, revealing?: Revealing): Html =>
       </form>
       <p class="unscripted notice">
         This form needs script, because your words must not leave your machine.
-        <a href="/verify#recipe">How to check them in a terminal</a>.
+        <a href="/verify#the-words-of-a-stone">How to check them in a terminal</a>.
       </p>
       <p class="small quiet">${sealing}</p>`,
   )

@@ -44,13 +44,6 @@ export interface StoneView {
   readonly isSigning: boolean
 }
 
-const kindWords: Readonly<Record<Stone["kind"], string>> = {
-  intention: "something that its author means to do",
-  prediction: "something that its author expects",
-  promise: "something that its author will keep",
-  hash: "the fingerprint of a file or a text",
-}
-
 /** The revealed words where they fit a title; the stone's number otherwise. */
 const titleWords = ({ reveal }: Stone): string | undefined => {
   const words = reveal?.salt === null ? null : reveal?.text
@@ -79,7 +72,7 @@ const summary = ({ reveal: revealed }: Stone): string => {
 const textOf = (one: Stone, publicUrl: string): Html => {
   const title = titleWords(one)
   return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
-    <p class="text__over">Witness stone ${one.sequence}, ${one.kind}: ${kindWords[one.kind]}</p>
+    <p class="text__over">Witness stone ${one.sequence}, ${one.kind}</p>
     ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span data-words-shown>${title}</span>”</h1>`}
     <p class="text__epithet">
       Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}

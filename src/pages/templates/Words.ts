@@ -3,9 +3,9 @@ import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
 import { centsOf } from "../../../schema/payments/Usdc.ts"
 import { html, type Html } from "../../platform/Html.ts"
-import { timeWords } from "../../web/v2/page/durations.ts"
+import { count, timeWords } from "../../web/v2/page/durations.ts"
 
-export { dayWords, timeWords } from "../../web/v2/page/durations.ts"
+export { count, dayWords, timeWords } from "../../web/v2/page/durations.ts"
 
 const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII XXIV".split(
   " ",
@@ -14,9 +14,6 @@ const numerals = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVI
 export const roman = (number: number): string => numerals[number - 1] ?? String(number)
 
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
-
-export const count = (number: number, one: string, many: string = `${one}s`) =>
-  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
 
 const smallNumbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const
 

@@ -29,12 +29,11 @@ export const inTime = (seconds: number) => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** `22 Nov, 05:17 CET`, by the visitor's clock. */
-export const timeOf = (iso: string) =>
-  new Date(iso).toLocaleString("en-GB", {
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  })
+const minute = { weekday: "short", hour: "2-digit", minute: "2-digit" } as const
+
+/** `Sat 05:17`, by the visitor's clock, within the week that a room lasts. */
+export const timeOf = (iso: string) => new Date(iso).toLocaleString("en-GB", minute)
+
+/** `Sat 29 Nov, 05:17 CET`, with the zone of the visitor's clock. */
+export const endOf = (iso: string) =>
+  new Date(iso).toLocaleString("en-GB", { ...minute, day: "numeric", month: "short", timeZoneName: "short" })

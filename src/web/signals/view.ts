@@ -2,7 +2,7 @@
 import { lifetimeDays } from "../../../schema/room/Limits.ts"
 import { make } from "../v2/page/dom.ts"
 import type { Message, Signals } from "./api.ts"
-import { drawing, find, inTime, say, timeOf } from "./dom.ts"
+import { drawing, endOf, find, inTime, say } from "./dom.ts"
 import { patterns } from "./patterns.ts"
 
 const states = {
@@ -60,7 +60,7 @@ export const end = (code: string) => {
 export const room = ({ room: { expiresAt, name }, serverTime }: Signals) => {
   say("room-name", name)
   find("room-ends", HTMLTimeElement).dateTime = expiresAt
-  say("room-ends", timeOf(expiresAt))
+  say("room-ends", endOf(expiresAt))
   say("room-left", `, in ${inTime((Date.parse(expiresAt) - Date.parse(serverTime)) / 1000)}`)
   document.title = `${name} · Signal room`
 }

@@ -63,7 +63,7 @@ export const refusePaid = (page: Page, status: number, code: string, message: st
       : route.fulfill({
           status,
           headers: { "access-control-allow-origin": "*" },
-          json: { ok: false, code, message },
+          json: { ok: false, code, message, docs: `/docs/errors#${code}` },
         }),
   )
 

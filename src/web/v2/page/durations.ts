@@ -1,4 +1,4 @@
-/** Times in words, the same from the server and in the page. */
+/** Times and counts in words, the same from the server and in the page. */
 
 const months = "January February March April May June July August September October November December".split(" ")
 
@@ -8,3 +8,6 @@ export const dayWords = (iso: string) =>
 
 /** `21 November 2026, 09:17 UTC`. */
 export const timeWords = (iso: string) => `${dayWords(iso)}, ${iso.slice(11, 16)} UTC`
+
+export const count = (number: number, one: string, many: string = `${one}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`

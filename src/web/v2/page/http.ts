@@ -6,7 +6,7 @@ import { parsed } from "./store.ts"
 export class AnswerError extends Error {
   /** A short verdict before the sentence. */
   readonly word: string | undefined
-  /** Seconds until a retry makes sense. */
+  /** Seconds until a retry makes sense: 0 without an answer, undefined when a retry changes nothing. */
   readonly retryAfter: number | undefined
   constructor(message: string, word?: string, retryAfter?: number) {
     super(message)
@@ -15,12 +15,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** There was no answer; a retry may succeed. */
-class Unreached extends AnswerError {}
-
-export const isUnreached = (error: unknown) => error instanceof Unreached
-
-export const unreached = () => new Unreached(unreachable())
+export const unreached = () => new AnswerError(unreachable(), undefined, 0)
 
 export const cannotHash = "A browser hashes only on pages loaded over https."
 
@@ -30,7 +25,7 @@ export const pageFailed = "This page failed. Load it again."
 export const sentenceOf = (error: unknown, otherwise: string): string =>
   error instanceof AnswerError ? error.message : otherwise
 
-/** Seconds that a refusal asks to wait. */
+/** Seconds until a retry makes sense. */
 export const waitOf = (error: unknown): number | undefined =>
   error instanceof AnswerError ? error.retryAfter : undefined
 

@@ -13,8 +13,8 @@ import type { Wallet } from "./wallet.ts"
 
 export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
-  /** Final without an act; `isUnreached` when there was no answer, and a retry may succeed after `retryAfter` seconds. */
-  | { readonly tag: "refused"; readonly message: string; readonly isUnreached?: boolean; readonly retryAfter?: number }
+  /** Final without an act. A retry may succeed after `retryAfter` seconds; 0 when there was no answer. */
+  | { readonly tag: "refused"; readonly message: string; readonly retryAfter?: number | undefined }
   /** Not final: the same key resumes it. `isMisrecorded` when the answer differs from the purchase. */
   | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
@@ -50,15 +50,16 @@ const disputed = (
 }
 
 /** Final without an act or a charge: the purchase is dropped. */
-const refuse = (purchase: Purchase, message: string, isUnreached = false): Result => {
+const refuse = (purchase: Purchase, message: string, retryAfter?: number): Result => {
   abandon(purchase)
-  return { tag: "refused", message, isUnreached }
+  return { tag: "refused", message, retryAfter }
 }
 
 /** There are no terms to sign. */
-const unpriced = (purchase: Purchase, why: string, progress: Progress, isUnreached = false): Result => {
+const unpriced = (purchase: Purchase, why: string, progress: Progress, refusal: Refusal | undefined): Result => {
   progress.step("price", "failed", "No price, so the wallet was not asked.")
-  return refuse(purchase, `${sentence(why)} Nothing was signed.`, isUnreached)
+  const retryAfter = refusal === undefined ? 0 : refusal.status === 429 ? refusal.retryAfter : undefined
+  return refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter)
 }
 
 const refused = (purchase: Purchase, message: string, body: Body, progress: Progress): Result => {
@@ -153,12 +154,6 @@ const signed = async (
   return paid
 }
 
-/** A limit that passes: the altar says when. */
-const later = (result: Result, refusal: Refusal | undefined): Result =>
-  result.tag === "refused" && refusal?.status === 429 && refusal.retryAfter !== undefined
-    ? { ...result, retryAfter: refusal.retryAfter }
-    : result
-
 /** Follows a purchase to its end; a page has its wallet only while the purchase is unsigned. */
 const follow = async (
   begun: Purchase,
@@ -207,9 +202,9 @@ const follow = async (
     case "refused":
       return end.isSigned
         ? refused(purchase, end.refusal.message, end.body, progress)
-        : later(unpriced(purchase, end.refusal.message, progress), end.refusal)
+        : unpriced(purchase, end.refusal.message, progress, end.refusal)
     case "open":
-      if (!end.isSigned) return later(unpriced(purchase, end.reason, progress, end.refusal === undefined), end.refusal)
+      if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal)
       progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
       return {
         tag: "open",

@@ -3,7 +3,7 @@ import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
-import { AnswerError, cannotHash, isUnreached, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
+import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import { type Result, resume, run } from "./checkout.ts"
 import { begin, forget, type Listed, mayBegin, pending, remembered } from "./purchase.ts"
@@ -86,9 +86,9 @@ const attach = (form: HTMLFormElement) => {
       const message = `${sentenceOf(error, pageFailed)} ${safe}`
       const isHere = outcome.contains(document.activeElement)
       said.replaceChildren(
-        ...(isUnreached(error) || waitOf(error) !== undefined
-          ? failure("Not done.", message, again, "broken", waitOf(error))
-          : [verdict("broken", "Not done.", message)]),
+        ...(waitOf(error) === undefined
+          ? [verdict("broken", "Not done.", message)]
+          : failure("Not done.", message, again, "broken", waitOf(error))),
       )
       if (isHere) said.querySelector("button")?.focus()
     })
@@ -144,7 +144,7 @@ const attach = (form: HTMLFormElement) => {
         const sentence = sentenceOf(error, "The wallet refused.")
         row.replaceChildren(
           connector,
-          isUnreached(error) ? verdict("broken", sentence) : verdict("broken", word ?? "Not connected.", sentence),
+          waitOf(error) === 0 ? verdict("broken", sentence) : verdict("broken", word ?? "Not connected.", sentence),
         )
         connector.focus()
       },

@@ -102,7 +102,7 @@ export const conduct = async (
         ? verdict("waits", "Open.", result.message)
         : verdict("broken", "Not done.", result.message),
   )
-  if (isOpen || result.isUnreached === true || result.retryAfter !== undefined) {
+  if (isOpen || result.retryAfter !== undefined) {
     const press = retry(isOpen ? "Ask again" : "Try again", again, isOpen ? 0 : result.retryAfter, isOpen)
     outcome.append(make("p", { class: "again" }, press))
     if (document.activeElement === outcome) press.focus()

@@ -8,7 +8,7 @@ import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { leaf } from "../../../buyer/log/WebCrypto.ts"
 import { holds, open, type ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { all } from "../page/dom.ts"
-import { timeWords } from "../page/durations.ts"
+import { count, timeWords } from "../page/durations.ts"
 import { AnswerError, ask, part, refusalOf, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 import { checkReveals } from "./reveals.ts"
@@ -66,8 +66,6 @@ const mark = (sequence: number, isSound: boolean) => {
   }
 }
 
-const counted = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
-
 const broken = (name: string, says: string): ReceiptCheck => ({ name, state: "broken", says })
 
 /** The keys of the log over the chain, and of its witnesses. */
@@ -88,7 +86,7 @@ const walk = async (
 ) => {
   const tree = growingTree()
   const faults: Array<ReceiptCheck> = []
-  let [next, count, computed]: [number | null, number, string] = [from, 0, ""]
+  let [next, hashed, computed]: [number | null, number, string] = [from, 0, ""]
   let last: ChainPoint | undefined
   let head: ChainPoint
   do {
@@ -111,18 +109,18 @@ const walk = async (
     if (end !== undefined) faults.push(broken("end", `Here ${end.detail}.`))
     const leaves = await Promise.all(segment.entries.map((entry) => leaf(entryOf(entry))))
     for (const one of leaves) if (tree.size() < size) await tree.push(one)
-    count += checks.length
+    hashed += checks.length
     ;({ head } = segment)
     last = reached
     next = end === undefined ? segment.next : null
-    progress(`${counted(count, "link")} checked.`)
+    progress(`${count(hashed, "link")} checked.`)
   } while (next !== null && next <= to)
   const newest = known.toSorted((one, other) => other.sequence - one.sequence)[0]
   if (newest !== undefined && newest.sequence > head.sequence)
     faults.push(
       broken("end", `Stones are missing. ${newest.by} stone ${newest.sequence}, and the last is ${head.sequence}.`),
     )
-  return { faults, count, last, computed, root: tree.size() === size ? await tree.root() : undefined }
+  return { faults, hashed, last, computed, root: tree.size() === size ? await tree.root() : undefined }
 }
 
 /** The log's newest checkpoint; an altar that does not show it proves nothing. */
@@ -147,7 +145,7 @@ const ofLog = (
     )
   if (!log.ok) return log.fault === "unsupported" ? open("log", log.reason) : broken("log", log.reason)
   const { checkpoint, cosignatures } = log
-  const over = `It signed a checkpoint over ${counted(checkpoint.size, "stone")}`
+  const over = `It signed a checkpoint over ${count(checkpoint.size, "stone")}`
   if (root === undefined) return broken("log", `${over}, and the chain ends before.`)
   if (!equal(root, checkpoint.root))
     return broken("log", `${over}, and its root is not that of these links. Keep /log/checkpoint.`)
@@ -161,7 +159,7 @@ const ofLog = (
 const ofWords = async (): Promise<ReadonlyArray<ReceiptCheck>> => {
   const words = await checkReveals()
   if (words.broken > 0) return [broken("words", "Revealed words here do not hash to their commitment.")]
-  return words.shown === 0 ? [] : [holds("words", `${counted(words.shown, "revealed text")} of this page.`)]
+  return words.shown === 0 ? [] : [holds("words", `${count(words.shown, "revealed text")} of this page.`)]
 }
 
 /** Checks one stone, or all from `from` to `to` with the log over them, and the page's revealed words. */
@@ -176,13 +174,13 @@ export const checkChain = async (
   const opened = log === undefined ? undefined : await openLog(log)
   const size = opened?.ok === true ? opened.checkpoint.size : 0
   const known = [...shown(), ...(before === undefined ? [] : [before])]
-  const { computed, count, faults, last, root } = await walk([from, to ?? from], known, size, progress)
+  const { computed, faults, hashed, last, root } = await walk([from, to ?? from], known, size, progress)
   const isWhole = to !== undefined
   const continues = before !== undefined && before.sequence >= from && before.sequence <= (to ?? from)
   const compared = continues
     ? `They continue what this browser saw before, up to stone ${before.sequence}.`
     : "This browser remembers the last one and compares next time."
-  const links = isWhole ? `${counted(count, "link")}. ${compared}` : `SHA-256 computed here: ${computed}`
+  const links = isWhole ? `${count(hashed, "link")}. ${compared}` : `SHA-256 computed here: ${computed}`
   const checks = [
     ...(faults.length > 0 ? faults : [holds("links", links)]),
     ...(log === undefined || opened === undefined ? [] : [ofLog(opened, root, log.vkey, before)]),

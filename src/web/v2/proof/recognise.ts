@@ -20,38 +20,31 @@ export type Recognised =
   | Known
   | { readonly kind: "unknown"; readonly isOurs: boolean; readonly word: string; readonly says: string }
 
-const unknown = (word: string, says: string): Recognised => ({ kind: "unknown", isOurs: true, word, says })
+const damaged = (word: string, says: string): Recognised => ({ kind: "unknown", isOurs: true, word, says })
 
 const other: Recognised = { kind: "unknown", isOurs: false, word: "", says: "" }
 
 const proofIn = (text: string): Recognised => {
   const file = parseProofFile(text)
-  if (file instanceof Malformed) return unknown("A damaged proof.", file.message)
+  if (file instanceof Malformed) return damaged("A damaged proof.", file.message)
   const checkpoint = parseSigned(file.checkpoint)
   return checkpoint instanceof Malformed
-    ? unknown("A damaged proof.", checkpoint.message)
+    ? damaged("A damaged proof.", checkpoint.message)
     : { kind: "proof", origin: checkpoint.origin, index: file.index, size: checkpoint.size }
-}
-
-/** Throws the fault of a receipt file. */
-const receiptIn = (text: string): Recognised => {
-  const json = parsed(text)
-  if (part(json, "kind") === "spirit-altar-sealed-words")
-    return unknown("Your sealed words.", "This file is secret and proves nothing. Restore it under My acts.")
-  if (json !== undefined && !String(part(json, "format")).startsWith("spirit-altar-receipt/")) return other
-  return { kind: "receipt", ...namedIn(text) }
 }
 
 export const recognise = (text: string): Recognised => {
   const begin = text.trimStart()
   if (begin.startsWith("c2sp.org/tlog-proof@")) return proofIn(text)
   if (!begin.startsWith("{")) return other
+  const json = parsed(text)
+  if (part(json, "kind") === "spirit-altar-sealed-words")
+    return damaged("Your sealed words.", "This file is secret and proves nothing. Restore it under My acts.")
+  if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return other
   try {
-    return receiptIn(text)
+    return { kind: "receipt", ...namedIn(text) }
   } catch (error) {
-    if (error instanceof Unproven)
-      return part(parsed(text), "format") === undefined ? other : unknown("A damaged receipt file.", error.message)
-    if (error instanceof RangeError) return other
+    if (error instanceof Unproven) return damaged("A damaged receipt file.", error.message)
     throw error
   }
 }

@@ -2,6 +2,7 @@
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { hearFiles, one } from "../page/dom.ts"
+import { count } from "../page/durations.ts"
 import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
 import { browser, parsed } from "../page/store.ts"
 import { type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
@@ -18,10 +19,8 @@ export interface Imported {
   readonly refused: number
 }
 
-export const counted = (number: number) => `${number} ${number === 1 ? "entry" : "entries"}`
-
 export const leftOut = (refused: number) =>
-  refused === 0 ? "" : ` ${counted(refused)} did not match and were left out.`
+  refused === 0 ? "" : ` ${count(refused, "entry", "entries")} did not match and were left out.`
 
 const listIn = <Entry>(value: unknown, read: (entry: unknown) => Entry | undefined): ReadonlyArray<Entry> =>
   (Array.isArray(value) ? value : []).flatMap((entry: unknown) => read(entry) ?? [])

@@ -1,11 +1,11 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
 import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
-import { timeWords } from "../page/durations.ts"
+import { count, timeWords } from "../page/durations.ts"
 import { pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
 import { accountOf, found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { drop, everything, exported, type Held, held, restore } from "./box.ts"
-import { acceptImports, counted, leftOut } from "./import.ts"
+import { acceptImports, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
 
 /** The removed words may exist nowhere else. */
@@ -66,7 +66,8 @@ const box = (place: HTMLElement) => {
   blank.classList.remove("awaited")
   const show = () => {
     const entries = everything()
-    one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
+    one("[data-box-count]", HTMLElement).textContent =
+      entries.length === 0 ? "" : count(entries.length, "entry", "entries")
     list.replaceChildren(
       entries.length === 0
         ? blank
@@ -83,7 +84,11 @@ const box = (place: HTMLElement) => {
       note.replaceChildren(
         entries.length + purchases.length === 0
           ? verdict("broken", "Not restored.", leftOut(refused))
-          : verdict("holds", "Restored.", `${counted(entries.length)} are in the box now.${leftOut(refused)}`),
+          : verdict(
+              "holds",
+              "Restored.",
+              `${count(entries.length, "entry", "entries")} are in the box now.${leftOut(refused)}`,
+            ),
       )
     },
     (message) => note.replaceChildren(verdict("broken", "Not restored.", message)),
