@@ -1,6 +1,6 @@
 /** The acts on sale as the contract defines them: endpoint, price, request and answer of each. */
 import { Effect, Schema } from "effect"
-import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../schema/altar/Collectible.ts"
 import { takeIn } from "../../schema/altar/Keeper.ts"
@@ -11,6 +11,7 @@ import { isSealing } from "../../schema/altar/Recipe.ts"
 import { fieldsOf } from "../../schema/Form.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
+import { bodiesOf, type BodyOf, typed } from "./Client.ts"
 
 export interface Settled {
   readonly record: { readonly id: string }
@@ -48,19 +49,6 @@ export interface Act<Answer extends Settled = Settled> {
   readonly order: (altar: string, request: RequestParts) => Effect.Effect<Order<Answer>, Schema.SchemaError>
 }
 
-type AnswerOf<E extends HttpApiEndpoint.ConstraintRequest> =
-  HttpApiClient.SuccessType<E["~Success"]> extends { readonly body: infer Body }
-    ? Exclude<Body, SettlementPending>
-    : never
-
-/** Endpoints erase the types of their schemas; this guard restores them. The contract's schemas need no services. */
-const isOf = <Type>(schema: Schema.Top): schema is Schema.Codec<Type, Schema.Json> => Schema.isSchema(schema)
-
-const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
-  if (isOf<Type>(schema)) return schema
-  throw new TypeError("An endpoint of the contract holds something that is no schema.")
-}
-
 /** An endpoint that sells an act, with its answer. */
 export type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
 
@@ -68,12 +56,6 @@ const schemasOf = ({ params, payload, query }: Endpoint) =>
   Object.entries({ params, query, payload: [...payload.values()][0]?.schemas[0] }).flatMap(([name, schema]) =>
     schema === undefined ? [] : [[name, schema] as const],
   )
-
-/** The body of 200; 201 has the same. */
-const answerOf = ({ success }: Endpoint): Schema.Top => {
-  const [first = Schema.Never] = success
-  return Schema.toCodecJson(HttpApiSchema.isWithHeaders(first) ? first.schema : first)
-}
 
 const isObject = Schema.is(Schema.Record(Schema.String, Schema.Json))
 
@@ -101,7 +83,7 @@ const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
   const { sale: price } = endpoint
   const parts = schemasOf(endpoint)
   const request = typed<Schema.Json>(Schema.Struct(Object.fromEntries(parts)))
-  const answer = Schema.decodeUnknownEffect(typed<Answer>(answerOf(endpoint)))
+  const answer = Schema.decodeUnknownEffect(typed<Answer>(bodiesOf(endpoint)[0] ?? Schema.Never))
   return {
     price,
     sealing: () => fieldsOf(parts.find(([name]) => name === "payload")?.[1]).find(({ name }) => isSealing(name))?.name,
@@ -116,7 +98,7 @@ const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
   }
 }
 
-const actOf = <E extends Endpoint>(endpoint: E) => define<AnswerOf<E> & Settled>(endpoint)
+const actOf = <E extends Endpoint>(endpoint: E) => define<Exclude<BodyOf<E>, SettlementPending> & Settled>(endpoint)
 
 /** The acts with methods of their own in the library. */
 export const acts = {

@@ -1,7 +1,7 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import { Clock, Effect, Option, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
-import { baseOf, guarded, make as makeClient } from "./Client.ts"
+import { baseOf, guarded } from "./Client.ts"
 import { type Account, signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { memoryJournal } from "./core/Journal.ts"
@@ -10,18 +10,10 @@ import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Options, Progress } from "./Options.ts"
 import { expected, objection } from "./Policy.ts"
-import { Misrecorded, Open, reasonOf, isRefusal, refuse, type Refused, type Unsettled } from "./PurchaseError.ts"
+import { Misrecorded, Open, reasonOf, refuse, type Unsettled } from "./PurchaseError.ts"
 import * as Purchases from "./Purchases.ts"
 
 export type { Options, Progress } from "./Options.ts"
-
-/** Runs a free request with a timeout of a minute; fails with the altar's refusal, or because there was no answer. */
-export const free = <A>(request: Effect.Effect<A, unknown>): Effect.Effect<A, Refused> =>
-  Effect.mapError(Effect.timeout(request, "1 minute"), (error) =>
-    isRefusal(error)
-      ? refuse(error.code, error.message)
-      : refuse("unreachable", `The altar gave no answer that can be read: ${reasonOf(error)}.`),
-  )
 
 /** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
@@ -48,10 +40,9 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   const policy = options.policy ?? {}
   const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
   const purchases = Purchases.make(options.journal ?? memoryJournal())
-  const reach = { fetch: request, insecure }
-  const client = yield* makeClient(altar, reach)
+  yield* guarded(altar, insecure)
   /** A journal entry belongs to the altar it was made with. */
-  const clientAt = (other: string) => (other === altar ? Effect.succeed(client) : makeClient(other, reach))
+  const at = (other: string) => Effect.as(guarded(other, insecure), { altar: other, fetch: request })
   const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
 
   const signed = Effect.fn("Buyer.signed")(function* (
@@ -206,8 +197,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
   return {
     altar,
     catalog,
-    client,
-    clientAt,
+    at,
     purchases,
 
     /** Buys under `key`; sealed words are recorded before anything is sent. */
@@ -231,7 +221,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       const purchase = found.value
       if (purchase.payment === undefined)
         return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-      yield* guarded(purchase.altar, insecure)
+      yield* at(purchase.altar)
       return yield* pursue({ answer: catalog.get(purchase.act)?.answer ?? anyAnswer }, purchase)
     }),
   }

@@ -1,21 +1,7 @@
-/** A typed client of the altar, derived from its contract. */
-import { Effect, Layer } from "effect"
-import { FetchHttpClient, HttpClient } from "effect/http"
-import { HttpApi, HttpApiClient } from "effect/http-api"
-import { Api } from "../../schema/Api.ts"
-import { refuse } from "./PurchaseError.ts"
-
-/** Answers may gain members that this version does not know; requests may not. */
-const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "ignore" }).annotate(
-  HttpApi.ErrorParseOptions,
-  { onExcessProperty: "ignore" },
-)
-
-export interface ClientOptions {
-  readonly fetch?: typeof fetch
-  /** Allows plain http to another machine, where anyone on the network can read and change everything. */
-  readonly insecure?: boolean | undefined
-}
+/** Free requests to an altar, by the endpoints of its contract. */
+import { Effect, Schema } from "effect"
+import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { isRefusal, reasonOf, refuse } from "./PurchaseError.ts"
 
 const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u
 
@@ -34,25 +20,55 @@ export const guarded = (url: string, insecure: boolean) => {
 
 export const baseOf = (url: string): string => url.replace(/\/+$/u, "")
 
-/** A redirect is an error, so a signed request reaches only its URL. Trace headers would fail a CORS preflight. */
-const layerOf = (send: typeof fetch) =>
-  FetchHttpClient.layer.pipe(
-    Layer.provideMerge(Layer.succeed(FetchHttpClient.Fetch, send)),
-    Layer.provideMerge(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
-    Layer.provideMerge(Layer.succeed(HttpClient.TracerPropagationEnabled, false)),
-  )
+/** Endpoints erase the types of their schemas; this guard restores them. The contract's schemas need no services. */
+const isOf = <Type>(schema: Schema.Top): schema is Schema.Codec<Type, Schema.Json> => Schema.isSchema(schema)
 
-/** The typed client of the altar at `url`; fails for an insecure URL. */
-export const make = Effect.fn("Client.make")(function* (
-  url: string,
-  { fetch: send = fetch, insecure = false }: ClientOptions = {},
+export const typed = <Type>(schema: Schema.Top): Schema.Codec<Type, Schema.Json> => {
+  if (isOf<Type>(schema)) return schema
+  throw new TypeError("An endpoint of the contract holds something that is no schema.")
+}
+
+/** The bodies of an endpoint's successful answers, in their order. */
+export const bodiesOf = ({ success }: Pick<HttpApiEndpoint.Top, "success">): ReadonlyArray<Schema.Top> =>
+  [...success].map((answer) => Schema.toCodecJson(HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
+
+type Body<Answer> = Answer extends { readonly body: infer Own } ? Own : Answer
+
+/** The body of a successful answer. */
+export type BodyOf<E extends HttpApiEndpoint.ConstraintRequest> = Body<HttpApiClient.SuccessType<E["~Success"]>>
+
+type Free = HttpApiEndpoint.ConstraintRequest & Pick<HttpApiEndpoint.Top, "method" | "path" | "success">
+
+const unreadable = (why: string) => refuse("unreachable", `The altar gave no answer that can be read: ${why}.`)
+
+/**
+ * Asks a free endpoint within a minute; fails with the altar's refusal, or because there was no answer. `id` stands in
+ * the path. A redirect is an error, so words reach only their altar.
+ */
+export const ask = Effect.fn("Client.ask")(function* <E extends Free>(
+  endpoint: E,
+  { altar, fetch: send }: { readonly altar: string; readonly fetch: typeof fetch },
+  id = "",
+  body?: object,
 ) {
-  yield* guarded(url, insecure)
-  const context = yield* Layer.build(layerOf(send))
-  return yield* HttpApiClient.make(Contract, {
-    baseUrl: baseOf(url),
-    transformClient: HttpClient.transform((effect) => Effect.provideContext(effect, context)),
-  }).pipe(Effect.provideContext(context))
-}, Effect.scoped)
-
-export type Client = Effect.Success<ReturnType<typeof make>>
+  const url = altar + endpoint.path.replace(/:[A-Za-z]+/u, encodeURIComponent(id))
+  const content =
+    body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+  const { isOk, json } = yield* Effect.tryPromise({
+    try: (signal) =>
+      send(url, { method: endpoint.method, redirect: "error", signal, ...content }).then((response) =>
+        response.json().then((json: unknown) => ({ json, isOk: response.ok })),
+      ),
+    catch: (error) => unreadable(reasonOf(error)),
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: "1 minute",
+      orElse: () => Effect.fail(unreadable("it takes more than a minute")),
+    }),
+  )
+  if (!isOk) return yield* isRefusal(json) ? refuse(json.code, json.message) : unreadable("it refused without a reason")
+  return yield* Effect.mapError(
+    Schema.decodeUnknownEffect(typed<BodyOf<E>>(Schema.Union(bodiesOf(endpoint))))(json),
+    ({ message }) => unreadable(message.split("\n")[0] ?? ""),
+  )
+})

@@ -1,10 +1,14 @@
 /** A method for each act: seals here, buys under one key, and reveals later from the journal. */
 import { Effect, Option, Schema } from "effect"
 import { oneOf } from "../../schema/Fields.ts"
-import { candleDays } from "../../schema/altar/Candle.ts"
+import { candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
+import { reconcile } from "../../schema/altar/Sales.ts"
+import { listAltars, listSpirits } from "../../schema/altar/Guide.ts"
+import { revealWitnessStone } from "../../schema/altar/Witness.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
 import { type Act, acts, type RequestParts, type Settled } from "./Acts.ts"
-import { type Buyer, free, make as makeBuyer } from "./Buyer.ts"
+import { type Buyer, make as makeBuyer } from "./Buyer.ts"
+import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
 import type { Call, Options } from "./Options.ts"
 import type * as Order from "./OrderTypes.ts"
@@ -50,7 +54,7 @@ const checkRevealAnswer = ({ salt, words }: { readonly salt: string; readonly wo
   Effect.andThen(checkRevealed({ ...answer, revealed: { salt, words } }), checkRevealed(answer))
 
 export const make = (buyer: Buyer) => {
-  const { altar, client, purchases } = buyer
+  const { altar, at, purchases } = buyer
 
   /** Repeating a key with the same words reuses its salt. */
   const sealed = Effect.fnUntraced(function* (words: string, salt: string | undefined, key: string) {
@@ -97,7 +101,7 @@ export const make = (buyer: Buyer) => {
   })
 
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Order.Opening) {
-    if (salt !== undefined && words !== undefined) return { at: client, sealed: { salt, words } }
+    if (salt !== undefined && words !== undefined) return { shop: yield* at(altar), sealed: { salt, words } }
     const found = new Map<string, { readonly altar: string; readonly sealed: Order.Secret }>()
     for (const { altar, sealed } of yield* purchases.withId(id))
       if (sealed !== undefined) found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
@@ -110,7 +114,7 @@ export const make = (buyer: Buyer) => {
     // A reveal is irrevocable: where the journal has several altars, the owner decides.
     const meant = all.length === 1 ? all : all.filter((one) => one.altar === altar)
     const [only, ...others] = meant
-    if (only !== undefined && others.length === 0) return { at: yield* buyer.clientAt(only.altar), sealed: only.sealed }
+    if (only !== undefined && others.length === 0) return { shop: yield* at(only.altar), sealed: only.sealed }
     return yield* refuse(
       "words_ambiguous",
       only === undefined
@@ -119,8 +123,9 @@ export const make = (buyer: Buyer) => {
     )
   })
 
+  const shop = at(altar)
   const altars = Effect.tap(
-    Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
+    Effect.flatMap(shop, (here) => Effect.map(ask(listAltars, here), ({ altars }) => altars)),
     Effect.forEach(({ candles }) => Effect.forEach(candles, checkUnsealed)),
   )
 
@@ -162,18 +167,18 @@ export const make = (buyer: Buyer) => {
 
     /** Reveals a stone's words, free and once: words and salt become public. */
     reveal: Effect.fn("Orders.reveal")(function* (id: string, given: Order.Opening = {}) {
-      const { at, sealed } = yield* opening(id, given)
+      const { shop, sealed } = yield* opening(id, given)
       const { agentName } = given
       const payload = { salt: sealed.salt, text: sealed.words, ...(agentName === undefined ? {} : { agentName }) }
-      const answer = yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
+      const answer = yield* ask(revealWitnessStone, shop, id, payload)
       yield* checkRevealAnswer(sealed, { id, commitment: answer.stone.commitment, revealed: answer.stone.reveal })
       return answer
     }),
 
     /** Unseals the words of a candle or light, free and once: words and salt become public. */
     unseal: Effect.fn("Orders.unseal")(function* (id: string, given: Order.Opening = {}) {
-      const { at, sealed } = yield* opening(id, given)
-      const answer = yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
+      const { shop, sealed } = yield* opening(id, given)
+      const answer = yield* ask(unsealCandle, shop, id, sealed)
       const { intentionCommitment: commitment, unsealed: revealed } = answer.candle
       yield* checkRevealAnswer(sealed, { id, commitment, revealed })
       return answer
@@ -183,13 +188,12 @@ export const make = (buyer: Buyer) => {
     reconcile: Effect.fn("Orders.reconcile")(function* (key: string) {
       const found = yield* purchases.find(key)
       if (Option.isSome(found)) return yield* buyer.resume(key)
-      const { body } = yield* free(client.payments.reconcile({ params: { idempotencyKey: key } }))
-      return body
+      return yield* ask(reconcile, yield* shop, key)
     }),
 
     purchases: purchases.all,
 
-    spirits: Effect.map(free(client.guide.listSpirits()), ({ spirits }) => spirits),
+    spirits: Effect.flatMap(shop, (here) => Effect.map(ask(listSpirits, here), ({ spirits }) => spirits)),
     altars,
   }
 }
