@@ -33,8 +33,6 @@ const falsehoods = {
 
 export type NodeProxy = Effect.Success<ReturnType<typeof make>>
 
-type Pick = (method: string, before: number, params: string) => View
-
 const answer = (call: Call, member: object) => ({ jsonrpc: "2.0", id: call.id, ...member })
 
 const callsIn = (body: string): ReadonlyArray<Call> => [JSON.parse(body)].flat()
@@ -42,8 +40,7 @@ const callsIn = (body: string): ReadonlyArray<Call> => [JSON.parse(body)].flat()
 export const make = Effect.fnUntraced(function* (upstream: string, random?: Random) {
   const { arm, calm, strikes } = faults<NodeFault, ReadonlyArray<Call>>(random, "first")
   const raw = new Map<Hex, Hex>()
-  let pick: Pick | undefined
-  let heard: Array<Call> = []
+  let choose: ((call: Call) => View) | undefined
 
   const ask = async (method: string, params: ReadonlyArray<unknown>): Promise<Answer> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
@@ -51,7 +48,7 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
     return (await response.json()) as Answer
   }
 
-  const post = async (body: string): Promise<Reply> => {
+  const forward = async (body: string): Promise<Reply> => {
     const response = await fetch(upstream, { method: "POST", headers: { "content-type": "application/json" }, body })
     return { status: response.status, body: await response.text() }
   }
@@ -65,16 +62,6 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
       }),
     )
     return json(body.startsWith("[") ? answers : answers[0])
-  }
-
-  const forward = async (body: string): Promise<Reply> => {
-    const choose = pick
-    if (choose === undefined) return post(body)
-    return answered(body, (call) => {
-      const before = heard.filter(({ method }) => method === call.method).length
-      heard.push(call)
-      return choose(call.method, before, JSON.stringify(call.params ?? []))
-    })
   }
 
   const suffer = async ({ caught, fault }: Struck<NodeFault>, body: string): Promise<Reply> => {
@@ -114,7 +101,8 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
       if (method === "eth_sendRawTransaction") raw.set(keccak256(sent as Hex), sent as Hex)
     }
     const struck = strikes(calls)
-    return struck === undefined ? forward(body) : suffer(struck, body)
+    if (struck !== undefined) return suffer(struck, body)
+    return choose === undefined ? forward(body) : answered(body, choose)
   })
 
   return {
@@ -128,20 +116,22 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
           calls.some((call) => (method === "*" || call.method === method) && fits(JSON.stringify(call.params ?? []))),
       }),
     /**
-     * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
-     * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
-     * them.
+     * From now on every call without another fault is answered by the node that is picked for it, by the method, how often
+     * that was asked before and the parameters as JSON: one node that is behind, or several that contradict each other. A
+     * batch is split among them.
      */
-    behave: (choose: Pick) => {
-      heard = []
-      pick = choose
+    behave: (pick: (method: string, before: number, params: string) => View) => {
+      const asked = new Map<string, number>()
+      choose = ({ method, params = [] }) => {
+        const before = asked.get(method) ?? 0
+        asked.set(method, before + 1)
+        return pick(method, before, JSON.stringify(params))
+      }
     },
-    /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
-    heard: (): ReadonlyArray<Call> => heard,
     /** No more faults, and one node again; a caught message stays held until its trap releases it. */
     calm: Effect.sync(() => {
       calm()
-      pick = undefined
+      choose = undefined
     }),
   }
 })
