@@ -37,6 +37,34 @@ describe("the OpenAPI document", () => {
     assert.notInclude(written, "Encoded", "no name of our own machinery")
   })
 
+  const patterns = new Set(
+    [...written.matchAll(/"pattern": *("(?:[^"\\]|\\.)*")/gu)].map(([, text = ""]) => JSON.parse(text)),
+  )
+
+  it("has only patterns in the syntax that the languages of its readers share", () => {
+    assert.isAtLeast(patterns.size, 20)
+    for (const pattern of patterns) {
+      assert.notMatch(pattern, /\\[pPuUkKhHvVzZAQEGRX]|\(\?|\\[1-9]|\[\^?\]|&&|\[\[|[+*?}][+]/u, pattern)
+      // Go counts no further.
+      for (const [, most = ""] of pattern.matchAll(/\{(?:\d+,)?(\d+)\}/gu)) assert.isAtMost(Number(most), 1000, pattern)
+      assert.match(pattern, /^\^[\x20-\x7e]*\$$/u, pattern)
+    }
+  })
+
+  it("has only patterns that mean the same with and without the `u` flag of JavaScript", () => {
+    const texts = ["", "Wren", "0".repeat(64), "tab\there", "nul\0here", "two\nlines", "é 🪨 ١", "2026-11-21"].concat([
+      "2026-11-21T09:17:02.115Z",
+      "$0.01",
+      "#d9a441",
+      "/api/witness",
+      "eip155:8453",
+      "a-key-of-mine_1",
+    ])
+    for (const pattern of patterns)
+      for (const text of texts)
+        assert.strictEqual(new RegExp(pattern, "u").test(text), new RegExp(pattern).test(text), pattern)
+  })
+
   it("requires payment and tokens only where the server does", () => {
     for (const operation of operations) {
       const name = operation.operationId

@@ -116,9 +116,8 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
           calls.some((call) => (method === "*" || call.method === method) && fits(JSON.stringify(call.params ?? []))),
       }),
     /**
-     * From now on every call without another fault is answered by the node that is picked for it, by the method, how often
-     * that was asked before and the parameters as JSON: one node that is behind, or several that contradict each other. A
-     * batch is split among them.
+     * From now on a call without another fault is answered by the node that is picked for it: one that is behind, or several
+     * that contradict each other. `before` is how often its method was asked before. A batch is split among them.
      */
     behave: (pick: (method: string, before: number, params: string) => View) => {
       const asked = new Map<string, number>()
