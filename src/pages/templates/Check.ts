@@ -44,7 +44,7 @@ Keep the last hash. If a later check no longer finds it, the past was rewritten.
 
 ## The words of a stone
 
-${recipe}
+\`${recipe}\`
 
 With the salt and the words, compare this with the stone's commitment:
 

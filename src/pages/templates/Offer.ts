@@ -28,27 +28,25 @@ export interface Offer {
   readonly fields: Html
 }
 
-const hintOf = (hint: string) => (hint === "" ? "" : html`<small>${hint}</small>`)
+const ask = (id: string, label: string, field: Html, hint = "", kind = ""): Html =>
+  html`<p class="ask ${kind}">
+    <label for="${id}">${label}</label>${field}${hint === "" ? "" : html`<small>${hint}</small>`}
+  </p>`
 
 export const textField = (id: string, label: string, attributes: Html, hint = "", kind = ""): Html =>
-  html`<p class="ask ${kind}">
-    <label for="${id}">${label}</label
-    ><input class="field" id="${id}" autocomplete="off" ${attributes} />${hintOf(hint)}
-  </p>`
+  ask(id, label, html`<input class="field" id="${id}" autocomplete="off" ${attributes} />`, hint, kind)
 
 export const wordsField = (id: string, label: string, attributes: Html, hint: string, text = ""): Html =>
-  html`<p class="ask">
-    <label for="${id}">${label}</label
-    ><textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea>${hintOf(hint)}
-  </p>`
+  ask(id, label, html`<textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea>`, hint)
 
 export const selectField = (id: string, label: string, attributes: Html, options: Html | ReadonlyArray<Html>): Html =>
-  html`<p class="ask">
-    <label for="${id}">${label}</label
-    ><select class="field" id="${id}" ${attributes}>
+  ask(
+    id,
+    label,
+    html`<select class="field" id="${id}" ${attributes}>
       ${options}
-    </select>
-  </p>`
+    </select>`,
+  )
 
 /** The self-declared name of an act, with the same rule for all acts; a required one has an initial value. */
 export const nameField = (id: string, initial?: string): Html =>

@@ -4,7 +4,17 @@ import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { more, opening, type Page } from "./Layout.ts"
-import { beside, nameField, notConfigured, offer, type Payment, sealing, selectField, wordsField } from "./Offer.ts"
+import {
+  beside,
+  nameField,
+  notConfigured,
+  offer,
+  type Payment,
+  sealing,
+  selectField,
+  textField,
+  wordsField,
+} from "./Offer.ts"
 import { nameOf, option, spiritOptions } from "./Plates.ts"
 import { capitalized, priceWords } from "./Words.ts"
 
@@ -24,9 +34,7 @@ const kinds: Readonly<Record<typeof StoneKind.Type, string>> = {
 
 /** A file that script hashes; the form then sends that hash as its commitment. */
 export const fileField = (label: string, hint: string): Html =>
-  html`<label for="stone-file">${label}</label><input class="field" id="stone-file" type="file" data-file /><small
-      >Choose it, or drop it here. It is hashed in this browser and never sent.${hint}</small
-    >
+  html`${textField("stone-file", label, html`type="file" data-file`, `Choose it, or drop it here. It is hashed in this browser and never sent.${hint}`, "take")}
     <div data-file-said role="status"></div>`
 
 const form = ({ payment, spirit }: SetStoneView): Html =>
@@ -39,7 +47,7 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
       <details class="more">
         <summary>More: a file, kind, spirit, name</summary>
-        <div class="ask take" data-file-sealed>
+        <div data-file-sealed>
           ${fileField("Or a file", " Keep it: later, it is the proof.")}
           <input type="hidden" data-body="commitment" data-file-hash />
         </div>

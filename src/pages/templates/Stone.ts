@@ -166,7 +166,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       "Your browser recomputes this link of the chain.",
       verification(`Check stone ${sequence}`, html`data-from="${sequence}"`),
       kind === "hash"
-        ? html`<div class="ask take scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`
+        ? html`<div class="scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`
         : html``,
       wordsForm(commitment, revealing(one)),
     )}

@@ -44,31 +44,28 @@ export const steps: Html = html`<section id="how" aria-labelledby="how-title">
   </ol>
 </section>`
 
-const sample = { words: "The heron will return by May.", salt: "5f0c9a1be27d4438" }
+const words = "The heron will return by May."
+const salt = "5f0c9a1be27d4438"
+const commitment = seal(salt, words)
 
 /** Words, salt and commitment; script computes the fingerprint of what stands in the field. */
-const exampleOf = ({ salt, words }: typeof sample): Html => {
-  const commitment = seal(salt, words)
-  return html`<section class="example" aria-labelledby="example-title">
-    <div class="example__words">
-      <h2 id="example-title">Try to change it</h2>
-      <p>Change one letter. Your browser computes the fingerprint again and compares it with the recorded one.</p>
-      <form data-example="${commitment}" data-salt-shown="${encodeURIComponent(salt)}" autocomplete="off">
-        ${wordsField("example-words", "Words", html`data-words dir="auto"`, "", words)}
-        ${facts([
-          ["Salt", code(salt)],
-          ["Recorded", code(commitment)],
-          ["Computed", html`<code class="long" data-computed>${commitment}</code>`],
-        ])}
-        <div class="reserved scripted" data-verdict-shown role="status"></div>
-      </form>
-      <p class="small quiet">An example. Yours could be the next <a href="/v2/stone">witness stone</a>.</p>
-    </div>
-    <figure>
-      ${pebble(commitment)}
-      <figcaption class="mark">Each commitment draws its own stone.</figcaption>
-    </figure>
-  </section>`
-}
-
-export const example = exampleOf(sample)
+export const example = html`<section class="example" aria-labelledby="example-title">
+  <div class="example__words">
+    <h2 id="example-title">Try to change it</h2>
+    <p>Change one letter. Your browser computes the fingerprint again and compares it with the recorded one.</p>
+    <form data-example="${commitment}" data-salt-shown="${encodeURIComponent(salt)}" autocomplete="off">
+      ${wordsField("example-words", "Words", html`data-words dir="auto"`, "", words)}
+      ${facts([
+        ["Salt", code(salt)],
+        ["Recorded", code(commitment)],
+        ["Computed", html`<code class="long" data-computed>${commitment}</code>`],
+      ])}
+      <div class="reserved scripted" data-verdict-shown role="status"></div>
+    </form>
+    <p class="small quiet">An example. Yours could be the next <a href="/v2/stone">witness stone</a>.</p>
+  </div>
+  <figure>
+    ${pebble(commitment)}
+    <figcaption class="mark">Each commitment draws its own stone.</figcaption>
+  </figure>
+</section>`

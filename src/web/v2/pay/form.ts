@@ -110,16 +110,10 @@ const attach = (form: HTMLFormElement) => {
     )
 
   const choose = async (): Promise<void> => {
-    const ways = [
-      ...(isPlay(form) ? [{ name: "a play wallet", make: Wallets.playWallet }] : []),
-      ...(await Wallets.found()).map(({ name, provider }) => ({
-        name,
-        make: () => Wallets.connect(name, provider, network),
-      })),
-    ]
+    const ways = await Wallets.ways(isPlay(form), network)
     const open = async (way: (typeof ways)[number]) => {
       row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
-      use(await way.make())
+      use(await way.open())
     }
     const [first] = ways
     if (first === undefined) {

@@ -2,7 +2,7 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { one } from "../page/dom.ts"
+import { all } from "../page/dom.ts"
 import { AnswerError, ask, post, refusalOf, unreached } from "../page/http.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
@@ -31,12 +31,12 @@ const signer = () =>
   })
 
 /** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
-export interface Found {
+interface Found {
   readonly name: string
   readonly provider: Provider
 }
 
-export const found = async (): Promise<ReadonlyArray<Found>> => {
+const found = async (): Promise<ReadonlyArray<Found>> => {
   const announced: Array<Found> = []
   const hear = (event: Event) => {
     if (!(event instanceof CustomEvent)) return
@@ -49,12 +49,6 @@ export const found = async (): Promise<ReadonlyArray<Found>> => {
   removeEventListener("eip6963:announceProvider", hear)
   const old: Provider | undefined = Reflect.get(globalThis, "ethereum")
   return announced.length > 0 || old === undefined ? announced : [{ name: "Browser wallet", provider: old }]
-}
-
-/** The account that a wallet names first. */
-export const accountOf = async (provider: Provider): Promise<string | undefined> => {
-  const accounts = await provider.request({ method: "eth_requestAccounts" })
-  return Array.isArray(accounts) && typeof accounts[0] === "string" ? accounts[0] : undefined
 }
 
 const slot = "altar:play-wallet"
@@ -77,14 +71,8 @@ const keep = ({ balance, key }: HeldWallet): HeldWallet => {
 
 export const hasPlayWallet = () => heldWallet() !== undefined
 
-/** Undefined when this tab has created none. */
-export const playAddress = async (): Promise<string | undefined> => {
-  const held = heldWallet()
-  return held === undefined ? undefined : (await signer()).own(held.key).address
-}
-
-/** The price of the dearest act sold here, on any page with a form. */
-const enough = () => BigInt(one("[data-dearest]", HTMLElement).dataset["dearest"] ?? 0)
+/** The price of the dearest act sold here; nothing is sold on a page without a form. */
+const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
 
 /** Created once for a tab, and funded again only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {
@@ -105,7 +93,13 @@ export const playWallet = async (): Promise<Wallet> => {
   }
 }
 
-export const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
+const connect = async (name: string, provider: Provider, network: string): Promise<Wallet> => {
   const { address, sign } = await (await signer()).injected(provider, network)
   return { address, sign, label: () => name, paid: () => {} }
 }
+
+/** The wallets to choose from: those of this browser, and for play money the one of this tab. */
+export const ways = async (isPlay: boolean, network = "") => [
+  ...(isPlay ? [{ name: "a play wallet", open: playWallet }] : []),
+  ...(await found()).map(({ name, provider }) => ({ name, open: () => connect(name, provider, network) })),
+]

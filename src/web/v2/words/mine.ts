@@ -1,9 +1,10 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
 import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
+import { sentenceOf } from "../page/http.ts"
 import { pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
-import { accountOf, found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
+import * as Wallets from "../pay/wallet.ts"
 import { drop, everything, exported, type Held, held, restore } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
@@ -105,15 +106,12 @@ const wallets = (place: HTMLElement) => {
   if (payers.length > 0) place.append(make("p", { class: "small" }, "Paid from this browser: ", ...paid))
   const fail = (message: string) => place.replaceChildren(verdict("broken", "No wallet.", message))
   const ask = async () => {
-    const ways = [
-      ...(hasPlayWallet() ? [{ name: "Play wallet", address: playAddress }] : []),
-      ...(await found()).map(({ name, provider }) => ({ name, address: () => accountOf(provider) })),
-    ]
-    const open = async ({ address }: (typeof ways)[number]) => {
-      const named = await address().catch(() => undefined)
-      if (named === undefined) fail("The wallet named no account.")
-      else location.assign(`/v2/wallets/${named}`)
-    }
+    const ways = await Wallets.ways(Wallets.hasPlayWallet())
+    const open = (way: (typeof ways)[number]) =>
+      way.open().then(
+        ({ address }) => location.assign(`/v2/wallets/${address}`),
+        (error: unknown) => fail(sentenceOf(error, "The wallet named no account.")),
+      )
     const [first] = ways
     if (first === undefined) return fail("No wallet was found in this browser.")
     if (ways.length === 1) return open(first)
