@@ -39,11 +39,8 @@ export interface Argument {
   readonly meaning: string
 }
 
-/** The arguments of `buy_kit`: path, query and body of the chosen act. */
-export interface KitQuery {
-  readonly action: string
-  readonly payer?: string
-}
+/** The arguments of `buy_kit`: the act, the payer, and path, query and body of the act. */
+export type KitQuery = { readonly action: string } & { readonly [name: string]: string }
 
 export const kitQuery = (
   actions: ReadonlyArray<string>,
