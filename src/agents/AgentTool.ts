@@ -17,54 +17,48 @@ const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
     ? { type: choices.flatMap(({ type = [] }) => type) }
     : { anyOf: choices }
 
-/** Clients of two large vendors refuse a server whose schemas of objects have no `properties`. */
-const within = ({ anyOf, items, prefixItems, properties, type }: Form, each: (part: Form) => Schema.JsonObject) => {
+/**
+ * A schema without references, because clients that pass schemas to a model often drop `$defs`. Two large vendors refuse
+ * schemas of objects without `properties`.
+ */
+const trimmed = (form: Form, own: (form: Form) => object): Schema.JsonObject => {
+  const { anyOf, items, prefixItems, properties, type } = form
   const item = prefixItems?.[0] ?? items
-  return {
-    ...(type === "object" || properties !== undefined
-      ? {
-          properties: Object.fromEntries(Object.entries(properties ?? {}).map(([name, part]) => [name, each(part)])),
-        }
-      : {}),
-    ...(item === undefined ? {} : { items: each(item) }),
+  const each = (part: Form) => trimmed(part, own)
+  return jsonOf({
+    type,
+    const: form.const,
+    ...own(form),
+    properties:
+      type === "object" || properties !== undefined
+        ? Object.fromEntries(Object.entries(properties ?? {}).map(([name, part]) => [name, each(part)]))
+        : undefined,
+    items: item === undefined ? undefined : each(item),
     ...(anyOf === undefined ? {} : united(anyOf.map(each))),
-  }
+  })
 }
 
-const answered = (form: Form): Schema.JsonObject =>
-  jsonOf({
-    type: form.type,
-    const: form.const,
-    enum: (form.enum?.length ?? 0) <= longest ? form.enum : undefined,
-    ...within(form, answered),
-  })
+const objectOf = (form: Form, own: (form: Form) => object) => ({
+  properties: {},
+  ...trimmed(form, own),
+  ...jsonOf({ required: form.required }),
+  type: "object",
+})
 
-const asked = (form: Form): Schema.JsonObject =>
-  jsonOf({
-    type: form.type,
+export const inputSchema = (schema: Schema.Top): Schema.JsonObject =>
+  objectOf(formOf(schema, "error"), (form) => ({
     required: form.required,
-    const: form.const,
     enum: form.enum,
     minLength: form.minLength,
     maxLength: form.maxLength,
     additionalProperties: form.additionalProperties,
     pattern: form.pattern === undefined ? undefined : portable(form.pattern),
     description: remarkOf(form),
-    ...within(form, asked),
-  })
-
-/** Self-contained, because clients that pass schemas to a model often drop `$defs`. */
-export const inputSchema = (schema: Schema.Top): Schema.JsonObject => ({
-  properties: {},
-  ...asked(formOf(schema, "error")),
-  type: "object",
-})
+  }))
 
 /** Members of its members may be absent by this schema; the contract says which are. */
-export const outputSchema = (schema: Schema.Top): Schema.JsonObject => {
-  const form = formOf(schema)
-  return { properties: {}, ...answered(form), ...jsonOf({ required: form.required }), type: "object" }
-}
+export const outputSchema = (schema: Schema.Top): Schema.JsonObject =>
+  objectOf(formOf(schema), (form) => ({ enum: (form.enum?.length ?? 0) <= longest ? form.enum : undefined }))
 
 /** A refusal that a model can act on: a code, a sentence, and the faulty arguments. */
 export class ToolRefusal extends Schema.TaggedError<ToolRefusal>()("ToolRefusal", {

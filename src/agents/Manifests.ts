@@ -5,11 +5,16 @@ import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
-import { icons } from "./Icons.ts"
 import { handshake, versions } from "./McpEra.ts"
 import { tools as paths } from "./Routes.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
+
+/** The icon of the server and its tools. It has to be read by HTTPS, so a server of this machine shows none. */
+export const icons = (publicUrl: string) =>
+  publicUrl.startsWith("https:")
+    ? { icons: [{ src: `${publicUrl}/art/icons/icon-192.png`, mimeType: "image/png", sizes: ["192x192"] }] }
+    : {}
 
 /** Reverse DNS of the public host, the form of server names; addresses and bare names stay as they are. */
 const namespace = (publicUrl: string) => {

@@ -1,16 +1,16 @@
 /** The methods of MCP for both eras. Any server of a cluster answers any request: docs/decisions.md. */
 import { randomUUID } from "node:crypto"
-import { Cause, Context, Effect, Layer, Schema } from "effect"
+import { Cause, Effect, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Sql from "../platform/Sql.ts"
 import * as Words from "./Words.ts"
 import { version } from "../platform/Software.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { ToolRefusal } from "./AgentTool.ts"
-import { icons } from "./Icons.ts"
+import { icons } from "./Manifests.ts"
 import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
 import { type Era, handshake, metaKeys, stateless, versions } from "./McpEra.ts"
-import { Tools } from "./Tools.ts"
+import { make as makeTools } from "./Tools.ts"
 import { unsealCandle } from "../../schema/altar/Candle.ts"
 import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
 import { interfaceVersion } from "../../schema/Version.ts"
@@ -38,16 +38,19 @@ const ttlMs = 300_000
 /** Equal for every client. */
 const cached = { ttlMs, cacheScope: "public" }
 
-const Initialize = Schema.Struct({ protocolVersion: Schema.String })
-const List = Schema.Struct({ cursor: Schema.optionalKey(Schema.Never) })
-const Call = Schema.Struct({
-  name: Schema.String,
-  arguments: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-})
+const isInitialize = Schema.is(Schema.Struct({ protocolVersion: Schema.String }))
+const isList = Schema.is(Schema.Struct({ cursor: Schema.optionalKey(Schema.Never) }))
+const isCall = Schema.is(
+  Schema.Struct({
+    name: Schema.String,
+    arguments: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  }),
+)
 
-const isInitialize = Schema.is(Initialize)
-const isList = Schema.is(List)
-const isCall = Schema.is(Call)
+const methods: Readonly<Record<Era, ReadonlyArray<string>>> = {
+  [handshake]: ["initialize", "ping", "tools/list", "tools/call"],
+  [stateless]: ["server/discover", "tools/list", "tools/call"],
+}
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
 
@@ -57,131 +60,86 @@ const refused = ({ code, issues, message }: ToolRefusal) => ({
   content: content({ ok: false, code, message, ...(issues.length === 0 ? {} : { issues }) }),
 })
 
-export class Mcp extends Context.Service<
-  Mcp,
-  {
-    /** Answers a request whose envelope is right; a fault of ours becomes an error of JSON-RPC. */
-    readonly answer: (request: Request, era: Era) => Effect.Effect<Reply>
-  }
->()("spirit-altar/agents/Mcp") {
-  static readonly layer = Layer.effect(
-    Mcp,
-    Effect.gen(function* () {
-      const tools = yield* Tools
-      const publicUrl = yield* PublicUrl
-
-      const server = { name: "spirit-altar", title: Words.name, version }
-      const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
-      const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
-
-      const meta = {
-        [metaKeys.server]: {
-          ...server,
-          description: Words.description,
-          websiteUrl: `${publicUrl}/for-agents`,
-          ...icons(publicUrl),
-        },
-      }
-      /** The envelope of a result: the one difference between the eras. */
-      const done = ({ id }: Request, era: Era, result: object) =>
-        succeeded(id, era === stateless ? { resultType: "complete", ...result, _meta: meta } : result)
-
-      const invalid = ({ id }: Request, message: string, data?: object) =>
-        Effect.succeed(failed(id, codes.params, message, data))
-
-      const call = Effect.fnUntraced(function* (request: Request, era: Era, name: string, args: Schema.JsonObject) {
-        const tool = tools.get(name)
-        if (tool === undefined) {
-          return yield* invalid(request, `Unknown tool: ${name.slice(0, 100)}. Call one that tools/list names.`, {
-            tools: [...tools.keys()],
-          })
-        }
-        return yield* tool.call(args).pipe(
-          Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),
-          Effect.catchTag("ToolRefusal", (refusal) => Effect.succeed(refused(refusal))),
-          Effect.map((result) => done(request, era, result)),
-          Effect.withSpan("Mcp.call", { attributes: { tool: name } }),
+/** A fault of ours becomes an error of JSON-RPC. */
+const fault = ({ id }: Request, cause: Cause.Cause<unknown>) =>
+  Effect.suspend(() => {
+    const requestId = randomUUID()
+    return Sql.isAway(cause)
+      ? Effect.as(
+          DatabaseWatch.failed("tool failed")(cause),
+          failed(id, codes.internal, "The server cannot read now. Try again in 2 seconds.", {
+            requestId,
+            retryAfter: 2,
+          }),
         )
-      })
+      : Effect.as(
+          DatabaseWatch.failed("tool failed", { tool: requestId })(cause),
+          failed(id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
+        )
+  })
 
-      type Method = (request: Request, params: Schema.JsonObject) => Effect.Effect<Reply, Error>
+/** Answers a request whose envelope is right. */
+export const make = Effect.gen(function* () {
+  const tools = yield* makeTools
+  const publicUrl = yield* PublicUrl
 
-      const listing =
-        (era: Era, more: object): Method =>
-        (request, params) =>
-          isList(params)
-            ? Effect.succeed(done(request, era, { ...listed, ...more }))
-            : invalid(request, "Unknown cursor: all tools are on one page")
+  const server = { name: "spirit-altar", title: Words.name, version }
+  const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
+  const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
+  const meta = {
+    [metaKeys.server]: {
+      ...server,
+      description: Words.description,
+      websiteUrl: `${publicUrl}/for-agents`,
+      ...icons(publicUrl),
+    },
+  }
 
-      const calling =
-        (era: Era): Method =>
-        (request, params) =>
-          isCall(params)
-            ? call(request, era, params.name, params.arguments ?? {})
-            : invalid(request, "tools/call needs params.name, a string, and params.arguments, an object")
+  const call = (name: string, args: Schema.JsonObject) =>
+    Effect.fromNullishOr(tools.get(name)).pipe(
+      Effect.flatMap((tool) => tool.call(args)),
+      Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),
+      Effect.catchTag("ToolRefusal", (refusal) => Effect.succeed(refused(refusal))),
+      Effect.withSpan("Mcp.call", { attributes: { tool: name } }),
+    )
 
-      const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
-        [handshake]: new Map<string, Method>([
-          [
-            "initialize",
-            (request, params) =>
-              isInitialize(params)
-                ? Effect.succeed(
-                    done(request, handshake, { protocolVersion: handshake, ...offered, serverInfo: server }),
-                  )
-                : invalid(request, "initialize needs params.protocolVersion"),
-          ],
-          ["ping", (request) => Effect.succeed(done(request, handshake, {}))],
-          ["tools/list", listing(handshake, {})],
-          ["tools/call", calling(handshake)],
-        ]),
-        [stateless]: new Map<string, Method>([
-          [
-            "server/discover",
-            (request) =>
-              Effect.succeed(done(request, stateless, { supportedVersions: versions, ...offered, ...cached })),
-          ],
-          ["tools/list", listing(stateless, cached)],
-          ["tools/call", calling(stateless)],
-        ]),
-      }
+  const route = (request: Request, era: Era): Effect.Effect<Reply, Error> => {
+    const { id, method, params = {} } = request
+    const isNew = era === stateless
+    /** The envelope of a result: the one difference between the eras. */
+    const done = (result: object) => succeeded(id, isNew ? { resultType: "complete", ...result, _meta: meta } : result)
+    const invalid = (message: string, data?: object) => Effect.succeed(failed(id, codes.params, message, data))
+    if (!methods[era].includes(method))
+      return Effect.succeed(
+        failed(id, codes.method, `Unknown method: ${method.slice(0, 100)}`, { methods: methods[era] }),
+      )
+    switch (method) {
+      case "initialize":
+        return isInitialize(params)
+          ? Effect.succeed(done({ protocolVersion: handshake, ...offered, serverInfo: server }))
+          : invalid("initialize needs params.protocolVersion")
+      case "server/discover":
+        return Effect.succeed(done({ supportedVersions: versions, ...offered, ...cached }))
+      case "tools/list":
+        return isList(params)
+          ? Effect.succeed(done(isNew ? { ...listed, ...cached } : listed))
+          : invalid("Unknown cursor: all tools are on one page")
+      case "tools/call":
+        if (!isCall(params)) return invalid("tools/call needs params.name, a string, and params.arguments, an object")
+        return tools.has(params.name)
+          ? Effect.map(call(params.name, params.arguments ?? {}), done)
+          : invalid(`Unknown tool: ${params.name.slice(0, 100)}. Call one that tools/list names.`, {
+              tools: [...tools.keys()],
+            })
+      default:
+        return Effect.succeed(done({}))
+    }
+  }
 
-      const route = (request: Request, era: Era) => {
-        const method = methods[era].get(request.method)
-        return method === undefined
-          ? Effect.succeed(
-              failed(request.id, codes.method, `Unknown method: ${request.method.slice(0, 100)}`, {
-                methods: [...methods[era].keys()],
-              }),
-            )
-          : method(request, request.params ?? {})
-      }
-
-      const fault = (request: Request, cause: Cause.Cause<unknown>) =>
-        Effect.suspend(() => {
-          const requestId = randomUUID()
-          return Sql.isAway(cause)
-            ? Effect.as(
-                DatabaseWatch.failed("tool failed")(cause),
-                failed(request.id, codes.internal, "The server cannot read now. Try again in 2 seconds.", {
-                  requestId,
-                  retryAfter: 2,
-                }),
-              )
-            : Effect.as(
-                DatabaseWatch.failed("tool failed", { tool: requestId })(cause),
-                failed(request.id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
-              )
-        })
-
-      return Mcp.of({
-        answer: (request, era) =>
-          Effect.catchCauseIf(
-            Effect.orDie(route(request, era)),
-            (cause) => !Cause.hasInterruptsOnly(cause),
-            (cause) => fault(request, cause),
-          ),
-      })
-    }),
-  )
-}
+  return (request: Request, era: Era): Effect.Effect<Reply> =>
+    Effect.catchCauseIf(
+      Effect.orDie(route(request, era)),
+      (cause) => !Cause.hasInterruptsOnly(cause),
+      (cause) => fault(request, cause),
+    )
+})

@@ -10,7 +10,7 @@ import { RateLimiter } from "../limits/RateLimiter.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { codes, failed, type Reply, Request, OneWayMessage, withoutNulls } from "./JsonRpc.ts"
-import { Mcp } from "./Mcp.ts"
+import { make as makeMcp } from "./Mcp.ts"
 import { envelopeFault, eraOf, eraOfHeaders, handshake, isHandshaken, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
 
@@ -80,7 +80,7 @@ const heard = (headers: Headers, message: Schema.Json | undefined) => {
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const mcp = yield* Mcp
+    const answerOf = yield* makeMcp
     const limiter = yield* RateLimiter
     const addresses = yield* ClientAddress
     const mayUseTools = mayCall(yield* PublicUrl)
@@ -89,11 +89,11 @@ export const layer = Layer.unwrap(
       const era = eraOf(request, headers)
       if (era === handshake) {
         const refused = request.method === "initialize" ? undefined : unsupported(headers)
-        return refused ?? answer(yield* mcp.answer(request, era))
+        return refused ?? answer(yield* answerOf(request, era))
       }
       const error = envelopeFault(request, headers)
       if (error !== undefined) return answer({ jsonrpc: "2.0", id: request.id, error }, 400)
-      const reply = yield* mcp.answer(request, era)
+      const reply = yield* answerOf(request, era)
       return answer(reply, reply.error?.code === codes.method ? 404 : 200)
     })
 
