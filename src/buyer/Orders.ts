@@ -103,8 +103,10 @@ export const make = (buyer: Buyer) => {
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Order.Opening) {
     if (salt !== undefined && words !== undefined) return { shop: yield* at(altar), sealed: { salt, words } }
     const found = new Map<string, { readonly altar: string; readonly sealed: Order.Secret }>()
-    for (const { altar, sealed } of yield* purchases.withId(id))
-      if (sealed !== undefined) found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
+    // Ids come from the altars, so several altars may use the same one.
+    for (const { altar, sealed, settled } of yield* purchases.all)
+      if (settled?.id === id && sealed !== undefined)
+        found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
     const all = [...found.values()]
     if (all.length === 0)
       return yield* refuse(

@@ -1,5 +1,5 @@
 /** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
-import { Clock, type Context, DateTime, Effect, Exit, Option, Schema } from "effect"
+import { Clock, type Context, DateTime, Effect, Option, Schema } from "effect"
 import { Difference, refuse, Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { secondsMaximum } from "../../schema/payments/Usdc.ts"
@@ -11,23 +11,27 @@ const unavailable = (cause: unknown) =>
     `The journal cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`,
   )
 
-export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
+const used = <A>(use: () => Promise<A>) => Effect.tryPromise({ try: use, catch: unavailable })
+
+const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   const json = Schema.fromJsonString(schema)
   // A page holds secrets, so the error omits the cause.
   const unreadable = () => unavailable(`a page of the kind ${kind} cannot be read`)
   const decode = (text: string) => Effect.mapError(Schema.decodeEffect(json)(text), unreadable)
   return {
     get: (pages: Pages, name: string) =>
-      Effect.tryPromise({ try: () => pages.get(`${kind}/${name}`), catch: unavailable }).pipe(
-        Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
+      Effect.flatMap(
+        used(() => pages.get(`${kind}/${name}`)),
+        (text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text))),
       ),
     set: (pages: Pages, name: string, value: A) =>
       Effect.flatMap(Effect.orDie(Schema.encodeEffect(json)(value)), (text) =>
-        Effect.tryPromise({ try: () => pages.set(`${kind}/${name}`, text), catch: unavailable }),
+        used(() => pages.set(`${kind}/${name}`, text)),
       ),
     all: (pages: Pages) =>
-      Effect.flatMap(Effect.tryPromise({ try: () => pages.all(`${kind}/`), catch: unavailable }), (texts) =>
-        Effect.forEach(texts, decode),
+      Effect.flatMap(
+        used(() => pages.all(`${kind}/`)),
+        (texts) => Effect.forEach(texts, decode),
       ),
   }
 }
@@ -38,28 +42,20 @@ export const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
  */
 export const exclusively =
   (journal: Journal) =>
-  <A, E>(turn: (pages: Pages) => Effect.Effect<A, E>, chargeNote = ""): Effect.Effect<A, E | Refused> =>
-    Effect.contextWith((context: Context.Context<never>) => {
-      let failed: Exit.Failure<A, E> | undefined
-      return Effect.tryPromise({
-        try: () =>
-          journal.alone((pages) =>
-            Effect.runPromiseExitWith(context)(turn(pages)).then((exit) => {
-              if (Exit.isSuccess(exit)) return exit.value
-              failed = exit
-              return Promise.reject(new Error("the turn failed"))
-            }),
-          ),
-        catch: unavailable,
-      }).pipe(
-        Effect.catch((error): Effect.Effect<A, E | Refused> => failed ?? Effect.fail(error)),
-        Effect.mapError((error) =>
-          chargeNote !== "" && error instanceof Refused && error.code === "journal_unavailable"
-            ? refuse(error.code, `${error.message} ${chargeNote}`)
-            : error,
-        ),
-      )
-    }).pipe(Effect.uninterruptible)
+  <A>(turn: (pages: Pages) => Effect.Effect<A, Refused>, chargeNote = ""): Effect.Effect<A, Refused> =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Effect.tryPromise({
+        try: () => journal.alone((pages) => Effect.runPromiseWith(context)(turn(pages))),
+        catch: (error) => (error instanceof Refused ? error : unavailable(error)),
+      }),
+    ).pipe(
+      Effect.mapError((error) =>
+        chargeNote !== "" && error.code === "journal_unavailable"
+          ? refuse(error.code, `${error.message} ${chargeNote}`)
+          : error,
+      ),
+      Effect.uninterruptible,
+    )
 
 export const Purchase = Schema.Struct({
   key: Schema.String,
@@ -141,13 +137,6 @@ export const make = (journal: Journal) => {
     all: alone((pages) => purchases.all(pages), unsent),
 
     find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
-
-    /** All purchases with this record id. Ids come from the altars, so several altars may use the same one. */
-    withId: (id: string) =>
-      alone(
-        (pages) => Effect.map(purchases.all(pages), (all) => all.filter(({ settled }) => settled?.id === id)),
-        unsent,
-      ),
 
     /** The payment terms of earlier purchases at this altar. */
     termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
