@@ -38,18 +38,25 @@ const suffer = Effect.fnUntraced(function* (fault: CardFault) {
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
 
-describe.concurrent("a charge that the processor made, but whose response", () => {
-  it.live("never arrives, is found under its idempotency key", () =>
+describe.concurrent("a charge whose response never arrives", () => {
+  it.live.each([
+    ["is found under its idempotency key, when it was made", "dropAfter", 1],
+    ["is made later under the same key, when it was not made", "dropBefore", 0],
+  ] as const)("%s", ([, fault, taken]) =>
     Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("dropAfter")
+      const { bank, first, purchase } = yield* suffer(fault)
       assertPending(purchase, first)
-      assert.strictEqual(bank.taken().length, 1)
+      assertPending(purchase, yield* send(purchase))
+      assert.strictEqual(bank.taken().length, taken)
       yield* bank.calm
       const answer = yield* ended(purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded())),
   )
+})
+
+describe.concurrent("a charge that the processor made, but whose response", () => {
   it.live("says that it is in progress, is swept on schedule, however often its client asks", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -88,18 +95,6 @@ describe.concurrent("a charge that the processor made, but whose response", () =
 })
 
 describe.concurrent("a charge that was not made, because the processor", () => {
-  it.live("disconnected, is made later under the same key", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("dropBefore")
-      assertPending(purchase, first)
-      assertPending(purchase, yield* send(purchase))
-      assert.strictEqual(bank.taken().length, 0)
-      yield* bank.calm
-      assert.strictEqual((yield* ended(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
-
   it.live(
     "stores its server error under the key, stays open until no charge is certain, and then frees everything",
     () =>

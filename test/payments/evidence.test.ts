@@ -82,8 +82,8 @@ const scene = Effect.gen(function* () {
   return { asked, authorization, before, look, payer, seenBy }
 })
 
-describe.concurrent("a transfer that paid", () => {
-  it.live("is proven or stays open, and is never called unpaid, whatever a node has forgotten", () =>
+describe.concurrent("an authorization", () => {
+  it.live("that paid is proven or stays open, and is never called unpaid, whatever a node has forgotten", () =>
     Effect.gen(function* () {
       const { authorization, before, look, seenBy } = yield* scene
       const transaction = yield* broadcast(authorization)
@@ -121,7 +121,7 @@ describe.concurrent("a transfer that paid", () => {
     }).pipe(Effect.provide(chain)),
   )
 
-  it.live("is found in a block before the head that the server saw", () =>
+  it.live("that paid is found in a block before the head that the server saw", () =>
     Effect.gen(function* () {
       const { asked, authorization } = yield* scene
       const simulation = yield* asked.simulate(authorization)
@@ -135,10 +135,8 @@ describe.concurrent("a transfer that paid", () => {
       assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
     }).pipe(Effect.provide(chain)),
   )
-})
 
-describe.concurrent("an authorization that was used", () => {
-  it.live("by a cancellation whose receipt is longer than any other answer is void once that is final", () =>
+  it.live("used by a cancellation whose receipt is longer than any other answer is void once that is final", () =>
     Effect.gen(function* () {
       const { asked, authorization, payer, seenBy } = yield* scene
       yield* cancelLoudly(payer, authorization.nonce)
@@ -152,24 +150,24 @@ describe.concurrent("an authorization that was used", () => {
       assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
     }).pipe(Effect.provide(chain)),
   )
-})
 
-describe.concurrent("an authorization that was never used", () => {
-  it.live("is void after it expires, also on nodes with one state, short ranges and no lookup by hash", () =>
-    Effect.gen(function* () {
-      const { before, seenBy } = yield* scene
-      yield* mine(60)
-      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
-      yield* passExpiry
-      const views: ReadonlyArray<View> = [
-        here,
-        { keepsStates: 1 },
-        { logRange: 3 },
-        { keepsStates: 1, logRange: 1, numbersOnly: true },
-      ]
-      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
-      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-    }).pipe(Effect.provide(chain)),
+  it.live(
+    "that was never used is void after it expires, also on nodes with one state, short ranges and no lookup by hash",
+    () =>
+      Effect.gen(function* () {
+        const { before, seenBy } = yield* scene
+        yield* mine(60)
+        assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
+        yield* passExpiry
+        const views: ReadonlyArray<View> = [
+          here,
+          { keepsStates: 1 },
+          { logRange: 3 },
+          { keepsStates: 1, logRange: 1, numbersOnly: true },
+        ]
+        for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+        assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+      }).pipe(Effect.provide(chain)),
   )
 })
 

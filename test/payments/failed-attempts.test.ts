@@ -21,23 +21,25 @@ const unsent = Effect.gen(function* () {
   return { url, rpc, purchase }
 })
 
-describe.concurrent("an attempt that was never paid", () => {
-  it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* unsent
-      yield* Purchase.passExpiry
-      const servers = [url, ...(yield* neighbours(2, "relayer"))]
-      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
-        concurrency: "unbounded",
-      })
-      for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
-      yield* Purchase.afterNextSweep(purchase)
-      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+describe.concurrent("an attempt", () => {
+  it.live(
+    "that was never paid fails once two inquiries a sweep apart agree, however many servers inquire at once",
+    () =>
+      Effect.gen(function* () {
+        const { purchase, url } = yield* unsent
+        yield* Purchase.passExpiry
+        const servers = [url, ...(yield* neighbours(2, "relayer"))]
+        const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+          concurrency: "unbounded",
+        })
+        for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+        yield* Purchase.afterNextSweep(purchase)
+        assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+        yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("does not fail when an inquiry between two verdicts found it open", () =>
+  it.live("that was never paid does not fail when an inquiry between two verdicts found it open", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
       const before = yield* Purchase.height
@@ -52,7 +54,7 @@ describe.concurrent("an attempt that was never paid", () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("keeps the first verdict while the node is unreachable", () =>
+  it.live("that was never paid keeps the first verdict while the node is unreachable", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
       yield* Purchase.passExpiry
@@ -65,10 +67,8 @@ describe.concurrent("an attempt that was never paid", () => {
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
-})
 
-describe.concurrent("a final transaction that paid", () => {
-  it.live("fails no attempt while one node counts it and another is behind it", () =>
+  it.live("whose final transaction paid does not fail while one node counts it and another is behind it", () =>
     Effect.gen(function* () {
       const { purchase, rpc, sql, url } = yield* signedFixture
       yield* Purchase.mine(3)
@@ -85,40 +85,40 @@ describe.concurrent("a final transaction that paid", () => {
       yield* Purchase.settlesNow(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
-})
 
-describe.concurrent("an attempt to pay with an earlier token", () => {
-  it.live("fails once its authorization has expired unused, although no scan reads that token", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { purchase, url } = yield* unsent
-      const earlier = "0x0000000000000000000000000000000000000e0e"
-      yield* Purchase.onChain(async (client, { asset }) => {
-        await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
-      })
-      yield* sql`
+  it.live(
+    "to pay with an earlier token fails once its authorization has expired unused, although no scan reads that token",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { purchase, url } = yield* unsent
+        const earlier = "0x0000000000000000000000000000000000000e0e"
+        yield* Purchase.onChain(async (client, { asset }) => {
+          await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
+        })
+        yield* sql`
         UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
-      yield* Purchase.passExpiry
-      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+        yield* Purchase.passExpiry
+        assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
+      }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
-})
 
-describe.concurrent("an attempt whose transaction a facilitator reported", () => {
-  it.live("does not fail by a node that calls it unpaid for less than ten sweeps", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase, sql, url } = yield* signedFixture
-      facilitator.arm("imagineBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* facilitator.calm
-      yield* Purchase.passExpiry
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("facilitator"))),
+  it.live(
+    "whose transaction a facilitator reported does not fail by a node that calls it unpaid for less than ten sweeps",
+    () =>
+      Effect.gen(function* () {
+        const { facilitator, purchase, sql, url } = yield* signedFixture
+        facilitator.arm("imagineBefore")
+        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+        yield* facilitator.calm
+        yield* Purchase.passExpiry
+        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
+        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        yield* Purchase.afterNextSweep(purchase)
+        assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+        yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      }).pipe(Effect.provide(proxiedServer("facilitator"))),
   )
 })
 

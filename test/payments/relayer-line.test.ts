@@ -145,8 +145,8 @@ describe.concurrent("more gas at risk than the limit", () => {
   )
 })
 
-describe.concurrent("a transaction that its node forgets", () => {
-  it.live("is sent again, byte by byte, while its request waits", () =>
+describe.concurrent("a transaction", () => {
+  it.live("that its node forgets is sent again, byte by byte, while its request waits", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "swallow")
@@ -158,26 +158,26 @@ describe.concurrent("a transaction that its node forgets", () => {
       assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
-})
 
-describe.concurrent("a payment whose transaction is final and did not pay", () => {
-  it.live("fails before its authorization expires, although the wallet has money again", () =>
-    Effect.gen(function* () {
-      const { rpc, sql, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const bought = yield* Purchase.sendInto(trap, url, purchase)
-      yield* empty(purchase.payer)
-      yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
-      assert.isEmpty(yield* doubts, "its block is not final yet")
-      yield* Purchase.mine(3)
-      yield* Purchase.secondInquiry(url, purchase)
-      assert.strictEqual(yield* Purchase.relayed, 1)
-      yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+  it.live(
+    "that is final and did not pay fails its attempt before the authorization expires, although the wallet has money again",
+    () =>
+      Effect.gen(function* () {
+        const { rpc, sql, url } = yield* paymentFixture
+        const purchase = yield* Purchase.prepare(url, Purchase.price)
+        const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+        const bought = yield* Purchase.sendInto(trap, url, purchase)
+        yield* empty(purchase.payer)
+        yield* trap.release
+        Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+        yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+        assert.isEmpty(yield* doubts, "its block is not final yet")
+        yield* Purchase.mine(3)
+        yield* Purchase.secondInquiry(url, purchase)
+        assert.strictEqual(yield* Purchase.relayed, 1)
+        yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
+      }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 })

@@ -44,27 +44,27 @@ const assertUntold = (answer: Answer) => {
 
 const seconds = () => Math.floor(Date.now() / 1000)
 
-describe.concurrent("an authorization that another attempt holds", () => {
-  it.live("belongs to that attempt once settled, without a node, and after it expires", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      const { headers } = otherwise(purchase)
-      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
-      rpc.arm("*", "status500")
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      yield* rpc.calm
-      yield* Purchase.passExpiry
-      yield* pass(320_000)
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(onOwnClock(relayerServer))),
+describe.concurrent("a payment", () => {
+  it.live(
+    "whose authorization another attempt holds belongs to that attempt once settled, without a node, and after it expires",
+    () =>
+      Effect.gen(function* () {
+        const { purchase, rpc, url } = yield* signedFixture
+        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+        assertBound(yield* Purchase.send(url, otherwise(purchase)))
+        const { headers } = otherwise(purchase)
+        assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+        rpc.arm("*", "status500")
+        assertBound(yield* Purchase.send(url, otherwise(purchase)))
+        yield* rpc.calm
+        yield* Purchase.passExpiry
+        yield* pass(320_000)
+        assertBound(yield* Purchase.send(url, otherwise(purchase)))
+        yield* Purchase.assertSettled(url, purchase)
+      }).pipe(Effect.provide(onOwnClock(relayerServer))),
   )
-})
 
-describe.concurrent("a payment under verification while a duplicate of its request settles", () => {
-  it.live("gets the answer that the duplicate bought", () =>
+  it.live("under verification while a duplicate of its request settles gets the answer that the duplicate bought", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
