@@ -47,21 +47,18 @@ export const harness = async (options: HarnessOptions) => {
   )
   const door = await tcpProxy(random.fork("door"))
   const url = `http://127.0.0.1:${door.port}`
-  const environment = {
-    PUBLIC_URL: url,
-    DATABASE_URL: `${cluster.urlOf(database, pg.port)}?sslmode=disable`,
-    X402_NETWORK: network,
-    RPC_URL: rpc.url,
-    PAY_TO: chain.payTo,
-    ...(settledBy === "relayer" ? { RELAYER_KEY: chain.relayerKey } : { FACILITATOR_URL: facilitator.url }),
-  }
   const servers = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       server({
         name: `server-${index}`,
         hear: (text) => appendFileSync(join(folder, `server-${index}.log`), text),
         environment: {
-          ...environment,
+          PUBLIC_URL: url,
+          DATABASE_URL: `${cluster.urlOf(database, pg.port)}?sslmode=disable`,
+          X402_NETWORK: network,
+          RPC_URL: rpc.url,
+          PAY_TO: chain.payTo,
+          ...(settledBy === "relayer" ? { RELAYER_KEY: chain.relayerKey } : { FACILITATOR_URL: facilitator.url }),
           CARD_PROFILE_ID: CardProcessor.profile,
           CARD_SECRET_KEY: CardProcessor.secretKey,
           TEST_CARD_API_URL: cards.url,
@@ -102,8 +99,6 @@ export const harness = async (options: HarnessOptions) => {
     door,
     servers,
     url,
-    /** The servers' settings that an operator's command needs. */
-    environment,
     answers,
     log,
     hasten,

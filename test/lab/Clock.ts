@@ -1,5 +1,5 @@
 /** Time as tests have it: a clock that stands, one that is put forward, and the day that a test and its server agree on. */
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { patience } from "./Patience.ts"
 
 /** A clock by these milliseconds since 1970; waits take real time. */
@@ -49,23 +49,6 @@ export const onOwnClock = <A, E, R>(fixture: Layer.Layer<A, E, R>) => {
 
 /** Puts the fixture's clock forward. */
 export const pass = (millis: number) => Effect.map(FixtureClock, ({ advance }) => advance(millis))
-
-/** Runs on a clock on which a pause of exactly this length takes no time. All other waits take real time. */
-export const withoutPausesOf =
-  (length: Duration.Input) =>
-  <A, E, R>(use: Effect.Effect<A, E, R>) =>
-    Effect.suspend(() => {
-      const skipped = Duration.toMillis(length)
-      let ahead = 0
-      return Effect.flatMap(
-        clockBy(() => Date.now() + ahead),
-        (clock) => {
-          const sleep = (pause: Duration.Duration) =>
-            Duration.toMillis(pause) === skipped ? Effect.sync(() => void (ahead += skipped)) : clock.sleep(pause)
-          return Effect.provideService(use, Clock.Clock, { ...clock, sleep })
-        },
-      )
-    })
 
 const dayMillis = 86_400_000
 

@@ -13,9 +13,7 @@ export interface Schema {
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
-  readonly maxLength?: number
   readonly anyOf?: ReadonlyArray<Schema>
-  readonly oneOf?: ReadonlyArray<Schema>
 }
 
 export interface Parameter {

@@ -66,7 +66,6 @@ export interface Entry {
   readonly version?: string
   readonly resolved?: string
   readonly integrity?: string
-  readonly license?: string
   readonly optional?: boolean
   readonly hasInstallScript?: boolean
   readonly os?: ReadonlyArray<string>

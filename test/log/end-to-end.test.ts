@@ -13,7 +13,6 @@ import { golden } from "../lab/log/Vectors.ts"
 import { ownWitness } from "../lab/log/Witness.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { withoutPausesOf } from "../lab/Clock.ts"
 import { direct } from "../lab/server/ServerProcess.ts"
 
 const { vkey } = signer
@@ -55,9 +54,7 @@ const started = Effect.gen(function* () {
   })
   /** Runs a command, which has to end with this code, and answers its output. */
   const command = Effect.fnUntraced(function* (code: number, line: string) {
-    const ended = yield* commandRun(line.split(" "), { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url }).pipe(
-      withoutPausesOf("250 millis"),
-    )
+    const ended = yield* commandRun(line.split(" "), { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url })
     assert.strictEqual(ended.code, code, `${line}: ${ended.stdout}${ended.stderr}`)
     return ended.stdout + ended.stderr
   })
