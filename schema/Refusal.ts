@@ -39,11 +39,12 @@ export const envelope = <const Code extends string>(
   charge: string = nothingNow,
 ) => {
   const { message, schema } = messageOf(fault, remedy, charge)
+  const docs = `${errorsPath}#${code}`
   return {
     ok: Schema.tag(false),
     code: Schema.tag(code),
     message: schema.pipe(Schema.withConstructorDefault(Effect.succeed(message))),
-    docs: Docs.pipe(Schema.withConstructorDefault(Effect.succeed(`${errorsPath}#${code}`))),
+    docs: Docs.annotateKey({ examples: [docs] }).pipe(Schema.withConstructorDefault(Effect.succeed(docs))),
   }
 }
 

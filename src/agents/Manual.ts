@@ -141,7 +141,7 @@ export const manual = (
         [ascii(salt), ascii(words), commitment].map((cell) => `\`${cell}\``),
       ),
     ),
-    "## What a witness stone proves, and what not",
+    "## What a witness stone proves, and what it does not",
     "It proves:",
     list(Words.proves),
     "It does not prove:",

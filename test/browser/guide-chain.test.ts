@@ -111,7 +111,7 @@ guide(
       for (const line of [
         "Links: holds. 3 links.",
         "Log: holds. It signed a checkpoint over 3 stones, whose root is that of these links.",
-        "Words: holds. 1 revealed text of this page.",
+        "Words: holds. 1 revealed text on this page.",
         "Payments: not checked.",
       ])
         await lines(page).getByText(line).waitFor()

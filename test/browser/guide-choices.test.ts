@@ -90,7 +90,7 @@ guide("a stone's page", (it) => {
     await page.getByText("Check these words, or reveal them to everyone").click()
     await page.locator("#check-salt").fill(salt)
     await page.locator("#check-words").fill(words)
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByRole("button", { name: "Check and reveal" }).click()
     await page.locator("blockquote.words", { hasText: words }).waitFor()
     assert.isTrue(await isFocused(page, "blockquote.words"))
     assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
@@ -121,7 +121,7 @@ guide("a phone", (it) => {
     }
     const body = await page.locator("body").innerText()
     assert.strictEqual(body.match(/play money/giu)?.length, 1)
-    for (const use of ["Call an election.", "Date an idea.", "Bind an agent."]) assert.include(body, use)
+    for (const use of ["Predict an election.", "Date an idea.", "Bind an agent."]) assert.include(body, use)
     await page.goto(`${url}/v2/catalog`)
     assert.isTrue(await page.locator("#river-clay").getByText("A fistful of clay").isVisible())
     const summary = page.locator("#river-clay .fold > summary")

@@ -43,7 +43,7 @@ guide("the page of my acts", (it) => {
     await setTwo(page, url)
     await page.goto(`${url}/v2/acts?q=1`)
     await page.getByRole("link", { name: "Next: stone 2" }).waitFor()
-    await page.getByRole("link", { name: "My acts" }).first().click()
+    await page.getByRole("link", { name: "My words" }).first().click()
     await page.locator(".box > li").nth(1).waitFor()
     const box = await page.locator(".box").innerText()
     assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)

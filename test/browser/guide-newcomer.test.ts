@@ -26,7 +26,7 @@ guide("a newcomer", (it) => {
     await page.getByText("reveal them to everyone").click()
     await page.locator("#check-salt").fill(salt)
     await page.locator("#check-words").fill(words)
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByRole("button", { name: "Check and reveal" }).click()
     await page.getByText("Not done. You are offline.").waitFor()
     await isOurs(page, "reveal")
     await offline(false)

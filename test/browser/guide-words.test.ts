@@ -73,11 +73,11 @@ guide("sealed words", (it) => {
     assert.notInclude(sentBy(requests), kept.salt)
     assert.notInclude(sentBy(requests), "heron")
     await page.locator("#check-words").fill("Another text")
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByRole("button", { name: "Check and reveal" }).click()
     await page.getByText("They do not match. Nothing was sent.").waitFor()
     assert.notInclude(sentBy(requests), "Another")
     await page.locator("#check-words").fill(words)
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByRole("button", { name: "Check and reveal" }).click()
     // The words take the place of the form, have the focus, and are no longer called sealed.
     const revealed = page.locator("#check blockquote", { hasText: words })
     await revealed.waitFor()

@@ -101,7 +101,7 @@ browser("the signal room", (it) => {
     assert.strictEqual(await page.locator("#text").inputValue(), "Only once.")
     const again = page.waitForResponse("**/messages")
     await page.getByRole("button", { name: "Send" }).click()
-    await page.getByText("The room has it.").waitFor()
+    await page.getByText("Sent.").waitFor()
     assert.strictEqual((await again).status(), 200)
     await page.getByRole("log").getByText("Only once.").waitFor()
     assert.strictEqual(await page.getByRole("listitem").count(), 1)

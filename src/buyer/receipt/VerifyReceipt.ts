@@ -196,7 +196,10 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     await bindingCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log)),
     await wordsCheck(file),
-    open("key", "Nothing here says why this key may sign: compare it with a copy from elsewhere."),
+    open(
+      "key",
+      "Nothing here shows that this key belongs to the altar: compare it with a copy from an independent source.",
+    ),
     open(
       "payment",
       `The transfer was not looked up on ${networkName(claims.network)}; ask a node for transaction ${claims.transaction}.`,

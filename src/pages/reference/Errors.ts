@@ -1,5 +1,5 @@
-/** `/docs/errors`: every error code with its status, meaning, remedy and body. */
-import { MethodNotAllowed } from "../../../schema/Errors.ts"
+/** `/docs/errors`: every error code with its status, meaning and remedy. */
+import { MethodNotAllowed, NotFound } from "../../../schema/Errors.ts"
 import { errorsPath } from "../../../schema/Refusal.ts"
 import { RoomMethodNotAllowed } from "../../../schema/room/Errors.ts"
 import { refusalOf } from "../../http/Responses.ts"
@@ -41,17 +41,28 @@ const messageOf = ({ example }: ErrorCode): string => {
 }
 
 const entry = (error: ErrorCode): Html => {
-  const { code, example, meaning, status } = error
+  const { code, meaning, status } = error
   const message = messageOf(error)
   return html`<article class="error" id="${code}">
     <h3>
       <a href="#${code}"><code>${code}</code></a> <span class="quiet">${status}</span>
     </h3>
-    ${meaning === message ? "" : html`<p>${inline(meaning)}</p>`}
+    ${message.startsWith(meaning) ? "" : html`<p>${inline(meaning)}</p>`}
     <p>${message}</p>
-    ${sample(`${code}-body`, `The answer ${code}`, JSON.stringify(example, null, 2))}
   </article>`
 }
+
+const chapter = (title: string, errors: ReadonlyArray<ErrorCode>): Html =>
+  html`<h2>${title}</h2>
+    <ul class="codes">
+      ${errors.map(
+        ({ code }) =>
+          html`<li>
+            <a href="#${code}"><code>${code}</code></a>
+          </li>`,
+      )}
+    </ul>
+    ${errors.map(entry)}`
 
 /** The room writes its codes in capitals. */
 const isOfRoom = ({ code }: ErrorCode) => code === code.toUpperCase()
@@ -72,10 +83,12 @@ export const errorsPage = (reference: Reference): Page => {
         charged. The altar's body links its code here as <code>docs</code>; a room's answer links this page in its
         <code>Link</code> header.
       </p>
-      <h2>Codes of the altar</h2>
-      ${errors.filter((one) => !isOfRoom(one)).map(entry)}
-      <h2>Codes of signal rooms</h2>
-      ${errors.filter(isOfRoom).map(entry)}
+      ${sample("refusal", "A refusal", JSON.stringify(refusalOf(new NotFound({})), null, 2))}
+      ${chapter(
+        "Codes of the altar",
+        errors.filter((one) => !isOfRoom(one)),
+      )}
+      ${chapter("Codes of signal rooms", errors.filter(isOfRoom))}
     </div>`,
   }
 }

@@ -136,7 +136,7 @@ export const referencePage = (publicUrl: string, reference: Reference): Page => 
       <p>${inline(reference.description)}</p>
       <p>
         New here? <a href="/for-agents">For agents</a> shows a whole purchase in plain words. Every refusal has a code
-        and <a href="${errorsPath}">a remedy</a>. The same as <a href="/openapi.json">OpenAPI</a>, version
+        and <a href="${errorsPath}">a remedy</a>. Also available as <a href="/openapi.json">OpenAPI</a>, version
         ${reference.version}.
       </p>
     </header>

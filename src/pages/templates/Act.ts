@@ -119,7 +119,7 @@ const placeOf = (act: SettledAct, now: number): Html => {
   if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
   if (candle !== "") return door(`/acts/${candle}`, "See the candle of this light")
   return Date.parse(recordText(act, "litUntil")) > now
-    ? door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it among its lights")
+    ? door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it on the candle wall")
     : html``
 }
 

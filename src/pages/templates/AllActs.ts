@@ -110,7 +110,7 @@ export const allActs = (view: AllActsView): Page => {
     body: html`${opening(wallet === undefined ? "Acts" : html`Wallet ${short(wallet)}`, lead(view), filters(view))}
     ${section(
       "acts",
-      asked === "" ? order : "Found",
+      asked === "" ? order : acts.length === 0 ? "How to search" : "Found",
       "",
       acts.length > 0 ? journal(acts, now) : blank(asked === "" ? "No acts here yet." : hint),
       pager("acts", { ...placeOf(view), before, next }),

@@ -97,7 +97,7 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
     <div class="votive__words">
       <p class="dedication" dir="auto">${candle.dedication ?? ""}</p>
       <p class="small quiet">
-        ${spirit && html`${spirit}. `}
+        ${spirit && html`For ${spirit}. `}
         ${candle.agentName === null ? "" : html`Lit by ${who(candle.agentName, candle.payer)}.`}
         <a class="votive__left" href="/acts/${candle.id}"
           >${leftWords(Date.parse(candle.litUntil) - now)}<span class="unseen"

@@ -74,7 +74,7 @@ export const checkPage = (view: CheckView): Page => ({
   preview: "stones",
   body: html`${opening(
       "Check",
-      "Drop a receipt file, a log proof, or the file that a stone was set of. Your browser checks it; the file is not sent.",
+      "Drop a receipt file, a log proof, your saved words, or a file that you sealed in a stone. Your browser reads it. Of a file that it does not know, it looks up the fingerprint.",
     )}
     <section
       id="checker"

@@ -48,7 +48,7 @@ const chapters = [
   ["catalog", "/v2/catalog", "Catalog"],
   ["witness", "/v2/witness", "Chain"],
   ["acts", "/v2/acts", "Acts"],
-  ["mine", "/v2/mine", "My acts"],
+  ["mine", "/v2/mine", "My words"],
   ["agents", "/for-agents", "For agents"],
 ] as const
 

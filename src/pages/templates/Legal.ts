@@ -36,7 +36,7 @@ You answer for what you write. Write nothing unlawful, no threats, no personal d
 
 A room is deleted seven days after its creation, or earlier by anyone with its link. Anyone with the link can read and write. A room is not encrypted from end to end: send no secrets.
 
-## Without warranty
+## No warranty
 
 The service is offered as it is. It may be interrupted, and the networks it depends on may fail. As far as the law allows we are not liable for more than you paid for the act in question; where the law does not allow such a limit, the law holds.
 
@@ -58,7 +58,7 @@ Your browser keeps your sealed words and purchases, so that you can show them la
 
 We keep names and messages of a room in plain text until the room ends, after seven days at most, or is deleted. We keep the key in its link only as a hash.
 
-## Others that learn of your purchase
+## Who else learns of your purchase
 
 The network's nodes learn of your payment, and so does a payment facilitator where one is used. If you pay by card, the card processor learns of it, under its own terms. We see no card number.
 

@@ -5,12 +5,12 @@ import { beside } from "./Offer.ts"
 import { takeField } from "./Seal.ts"
 
 export const myPurchases: Page = {
-  title: "My acts",
+  title: "My words",
   description: "The sealed words and open payments that only this browser has, and the acts of a wallet.",
   path: "/v2/mine",
   chapter: "mine",
   body: html`${opening(
-    "My acts",
+    "My words",
     html`The sealed words that only this browser has. <a href="/v2/acts">Acts</a> lists everything that your wallet paid
       for.`,
     html`<p class="doors scripted"><button type="button" class="button" data-ask-wallet>Use my wallet</button></p>
@@ -30,7 +30,7 @@ export const myPurchases: Page = {
         <div data-box-said role="status"></div>
         ${takeField("box-file")}
       </div>`,
-      "Clearing this browser's data clears the box. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy.",
+      "Clearing this browser's data deletes these words. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy.",
     ),
     html`<p class="unscripted notice">
       The box is read by script, in this browser alone. Without script, a file you saved opens in any text editor.

@@ -42,7 +42,7 @@ export const wordsForm = (commitment: string, revealing?: Revealing): Html =>
         <div data-filled role="status"></div>
         ${takeField("check-file")}
         ${textField("check-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}
-        ${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "White space at either end does not count.")}
+        ${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "Spaces at the start and end are ignored.")}
         ${
           commitment === ""
             ? textField(
@@ -60,9 +60,9 @@ export const wordsForm = (commitment: string, revealing?: Revealing): Html =>
             : html`<p>
                   <b>Revealing publishes the words and their salt for ever,</b> so that everyone can check that these
                   words were sealed. They are checked here first and sent only if they match. Words that look like a
-                  link, a wallet or an address are kept; neither they nor their salt are shown.
+                  link, a wallet or an address are stored, but neither they nor their salt are displayed.
                 </p>
-                <p class="doors"><button class="button button--alarm" data-reveals>Check, then reveal</button></p>`
+                <p class="doors"><button class="button button--alarm" data-reveals>Check and reveal</button></p>`
         }
         <div data-result role="status"></div>
       </form>

@@ -102,7 +102,7 @@ const invite = html`<div class="panel invite" id="invite" popover role="dialog" 
         </button>
       </div>
       <p class="small quiet" id="invite-agent-note">
-        The text for an agent holds address, token, the five requests and the rules.
+        The text for an agent contains the address, the token, the five requests and the rules.
       </p>
       <p class="small" id="invite-copied" role="status"></p>
       <textarea
@@ -115,7 +115,7 @@ const invite = html`<div class="panel invite" id="invite" popover role="dialog" 
         hidden
       ></textarea>
       <p class="small">
-        Anyone with either can read, send, and delete the room. To exclude one person, delete the room.
+        Anyone with either can read and send signals, and delete the room. To exclude one person, delete the room.
       </p>
     </div>
     <div class="invite__code" id="invite-code"></div>

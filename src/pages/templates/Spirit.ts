@@ -40,7 +40,7 @@ const prayerOf = ({ plate }: SpiritView) => ({
   title: "Prayer",
   path: filled(offerPrayer.path, { familiarId: plate.id }),
   sale: offerPrayer.sale,
-  fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", "A visitor")}`,
+  fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" placeholder="I came by, and it was quiet." required`, `1 to ${wordsMaximum} characters. They never leave this browser.`)}${nameField("prayer-name", "A visitor")}`,
 })
 
 const prayer = (view: SpiritView): Html => {
@@ -48,9 +48,7 @@ const prayer = (view: SpiritView): Html => {
   const { prayer: laid, state } = altar.today
   if (state === "free") {
     if (!payment.enabled) return html`<p>Today's prayer is free.</p>`
-    return html`<p class="column">
-        Today's prayer was free when this page was loaded. The spirit answers each prayer with a line of its own.
-      </p>
+    return html`<p class="column">The spirit answers each prayer with a line of its own.</p>
       ${beside(
         offer(payment, prayerOf(view)),
         "A prayer is sealed and stays sealed. Your words and their salt stay in this browser. Only their commitment is sent.",

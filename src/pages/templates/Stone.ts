@@ -54,7 +54,7 @@ const reveal = (one: Stone): Html => {
   const { commitment, reveal: revealed } = one
   if (revealed === null)
     return html`<p class="words quiet" data-while-sealed>
-      The words are sealed. Only their fingerprint is public, the commitment. Their owner may reveal them, free and
+      The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and
       once.
     </p>`
   const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
@@ -72,7 +72,7 @@ const summary = ({ reveal: revealed }: Stone): string => {
 const textOf = (one: Stone, publicUrl: string): Html => {
   const title = titleWords(one)
   return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
-    <p class="text__over">Witness stone ${one.sequence}, ${one.kind}</p>
+    <p class="text__over">${title === undefined ? "" : html`Witness stone ${one.sequence}, `}${one.kind}</p>
     ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span data-words-shown>${title}</span>”</h1>`}
     <p class="text__epithet">
       Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}
@@ -106,8 +106,8 @@ const proof = (one: Stone, log: LogIdentity): Html =>
         <ol class="checks" role="list"></ol>
       </div>
       <p class="small quiet">
-        Checked with the verifier key of <a href="/v2/witness#log">the log</a>, which you should know from somewhere
-        else, too: ${code(log.vkey)}
+        Checked with the verifier key of <a href="/v2/witness#log">the log</a>, . Compare it with a copy from an
+        independent source: ${code(log.vkey)}
       </p>`,
   )
 
@@ -154,7 +154,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       html`<figure class="plate plate--stone" data-link="${sequence}" data-chain-hash="${one.chainHash}">
         ${pebble(commitment)}
         <figcaption>
-          <span class="quiet">Stone ${sequence}.</span> <span class="mark">${pebbleWords(commitment)}</span>
+          <span class="mark">${pebbleWords(commitment)}</span>
           <span class="link__verdict" data-verdict></span>
         </figcaption>
       </figure>`,

@@ -9,9 +9,9 @@ import { price } from "./Words.ts"
 
 /** Why anyone seals words. */
 export const uses: Html = html`<ul class="thirds" role="list" aria-label="What for">
-  <li><b>Call an election.</b> Seal your prediction today, and show after the count that you made it before.</li>
+  <li><b>Predict an election.</b> Seal your prediction today, and show after the count that you made it before.</li>
   <li><b>Date an idea.</b> Seal it before you tell anyone. The payment is its public timestamp.</li>
-  <li><b>Bind an agent.</b> Make it commit to its plan before it acts, and compare both afterwards.</li>
+  <li><b>Bind an agent.</b> Make it commit to its plan before it acts, and compare the two afterwards.</li>
 </ul>`
 
 const step = (picture: string, name: string, words: Html | string): Html =>

@@ -121,7 +121,7 @@ const theLog = ({ log: { origin, vkey }, published, stopped, witnesses }: LogVie
           ["Name of the log", code(origin)],
           ["Its key", code(vkey)],
         ])}
-        ${witnesses === 0 ? html`<p>This log has no witnesses.</p>` : cosignaturesOf(published, witnesses)}
+        ${witnesses === 0 ? html`<p>No independent witness cosigns this log yet.</p>` : cosignaturesOf(published, witnesses)}
         ${fold("The signed text, for programs", html`<pre class="long">${published.note}</pre>`)}`,
     html`<p class="small quiet">
       The log uses a public format (C2SP tlog-tiles), which other tools read from

@@ -93,7 +93,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
     attempt = { content: "", clientId: "" }
     counted()
     tell("")
-    say("sent", "The room has it.")
+    say("sent", "Sent.")
     text.focus()
     accepted()
   }

@@ -225,6 +225,6 @@ export const resume = async (purchase: Purchase, progress: Progress): Promise<Re
   leave(purchase)
   return {
     tag: "refused",
-    message: "This tab was left before it held a signature, so it hands nothing in. Sealed words stay under My acts.",
+    message: "This tab was left before it held a signature, so it sends nothing. Sealed words stay under My words.",
   }
 }

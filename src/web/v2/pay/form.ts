@@ -1,4 +1,5 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
+import { normalizedLength, wordsMaximum } from "../../../../schema/altar/Recipe.ts"
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
@@ -22,6 +23,8 @@ const filled = (form: HTMLFormElement, mark: string) =>
 const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked", HTMLInputElement, form)[0]
 
 const orderOf = async (form: HTMLFormElement) => {
+  const blank = [...form.querySelectorAll<Field>(":required")].find(({ value }) => value.trim() === "")
+  if (blank !== undefined) throw new AnswerError("Write something first.")
   const { amount = "", network = "", path = "", title = "" } = { ...form.dataset, ...rungOf(form)?.dataset }
   // An altar that is chosen in the form completes the path.
   const place = filled(form, "place").reduce((whole, [name, spirit]) => whole.replace(name, spirit), path)
@@ -37,6 +40,12 @@ const orderOf = async (form: HTMLFormElement) => {
     body[name] = keepsake.commitment
   }
   return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
+}
+
+/** How many characters may still be sealed, when few are left. */
+const leftOf = (words: string): string => {
+  const left = wordsMaximum - normalizedLength(words)
+  return left > 40 ? "" : left < 0 ? ` ${-left} too many.` : ` ${left} left.`
 }
 
 let wallet: Wallets.Wallet | undefined
@@ -64,6 +73,8 @@ const attach = (form: HTMLFormElement) => {
   const submit = one("[data-submit]", HTMLButtonElement, form)
   const connector = one("[data-connect]", HTMLButtonElement, row)
   let busy = false
+  /** The pay button was pressed before a way to pay was chosen. */
+  let isAwaited = false
 
   /** Updates the other forms of the page after a settled purchase. */
   const finish = (result: Result) => {
@@ -124,7 +135,11 @@ const attach = (form: HTMLFormElement) => {
       )
     }
     if (ways.length === 1) return open(first)
-    const choices = ways.map((way) => button(way.name, () => void connectTo(() => open(way))))
+    const choice = async (way: (typeof ways)[number]) => {
+      await connectTo(() => open(way))
+      if (isAwaited && wallet !== undefined) form.requestSubmit()
+    }
+    const choices = ways.map((way) => button(way.name, () => void choice(way)))
     row.replaceChildren(make("p", {}, "Pay with "), ...choices)
     choices[0]?.focus()
   }
@@ -150,7 +165,8 @@ const attach = (form: HTMLFormElement) => {
   const payerOf = async (): Promise<Wallets.Wallet | undefined> => {
     await opening
     if (wallet === undefined) await connectTo(choose)
-    if (wallet === undefined && !row.contains(connector)) {
+    isAwaited = wallet === undefined && !row.contains(connector)
+    if (isAwaited) {
       said.replaceChildren(verdict("waits", "Choose how to pay."))
       row.scrollIntoView({ block: "center" })
       row.querySelector("button")?.focus()
@@ -168,6 +184,11 @@ const attach = (form: HTMLFormElement) => {
     const amount = rungOf(form)?.dataset["amount"]
     if (amount !== undefined) one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(amount))
   }
+  for (const words of all("[data-seal]", HTMLTextAreaElement, form)) {
+    const left = make("small", {})
+    words.parentElement?.append(left)
+    words.addEventListener("input", () => (left.textContent = leftOf(words.value)))
+  }
   form.addEventListener("change", showPrice)
   showPrice()
   connector.addEventListener("click", () => void connectTo(choose))
@@ -182,9 +203,9 @@ const attach = (form: HTMLFormElement) => {
     const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
+        const { body, keepsake, listed } = await orderOf(form)
         const payer = await payerOf()
         if (payer === undefined) return undefined
-        const { body, keepsake, listed } = await orderOf(form)
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",

@@ -38,12 +38,14 @@ const clear = (place: Element, kept: Element) => {
 const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
   const permalink = URL.parse(text(body["permalink"]))
+  const [edition, size] = [part(body["record"], "edition"), part(body["record"], "editionSize")]
   return [
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
     // Before any link, because leaving may lose words that exist nowhere else.
     ...(purchase.keepsake === null
       ? []
       : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
+    ...(typeof edition === "number" ? [make("p", {}, make("b", {}, `You have number ${edition} of ${size}.`))] : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make(
       "p",
@@ -123,10 +125,8 @@ export const follow = (purchase: Purchase) => {
     make(
       "p",
       {},
-      make("b", {}, "You signed a payment that is not over: "),
-      `${priceUsd(BigInt(purchase.amount))} for `,
-      longCode(purchase.path),
-      ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
+      make("b", {}, "A payment you signed has not settled yet: "),
+      `${purchase.title}, ${priceUsd(BigInt(purchase.amount))}. It is kept in this browser until it settles. This page asks how it ended, and never pays again.`,
     ),
     outcome,
   )
@@ -137,7 +137,10 @@ export const follow = (purchase: Purchase) => {
       (progress) => resume(purchase, progress),
       () => void askAgain(),
     )
-    if (tag === "settled") box.setAttribute("aria-label", "Your purchase")
+    if (tag !== "settled") return
+    box.setAttribute("aria-label", "Your purchase")
+    // The list of this page shows the act now.
+    dispatchEvent(new StorageEvent("storage"))
   }
   void askAgain()
 }

@@ -159,7 +159,7 @@ const ofLog = (
 const ofWords = async (): Promise<ReadonlyArray<ReceiptCheck>> => {
   const words = await checkReveals()
   if (words.broken > 0) return [broken("words", "Revealed words here do not hash to their commitment.")]
-  return words.shown === 0 ? [] : [holds("words", `${count(words.shown, "revealed text")} of this page.`)]
+  return words.shown === 0 ? [] : [holds("words", `${count(words.shown, "revealed text")} on this page.`)]
 }
 
 /** Checks one stone, or all from `from` to `to` with the log over them, and the page's revealed words. */

@@ -38,6 +38,7 @@ export const start = () => {
   const check = async (file: File) => {
     const text = file.size > largest ? "" : await file.text()
     const what = recognise(text)
+    if (what.kind === "words") return () => fillIn(file)
     if (what.kind === "unknown" && what.isOurs)
       return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") {
@@ -46,6 +47,19 @@ export const start = () => {
     }
     const { checks } = await checksOf(text, what, own)
     return () => tell(status, list, `This ${what.kind}`, checks)
+  }
+
+  /** The form of the page checks saved words. */
+  const fillIn = (file: File) => {
+    const input = one("[data-check] [data-take]", HTMLInputElement)
+    const files = new DataTransfer()
+    files.items.add(file)
+    input.files = files.files
+    input.dispatchEvent(new Event("change"))
+    input.closest("details")?.setAttribute("open", "")
+    status.replaceChildren(
+      verdict("holds", "Your sealed words.", "They are filled in below, where you can check them."),
+    )
   }
 
   const take = async (file: File) => {

@@ -15,9 +15,10 @@ export type Known =
   | { readonly kind: "receipt"; readonly act: string; readonly kid: string }
   | { readonly kind: "proof"; readonly origin: string; readonly index: number; readonly size: number }
 
-/** `isOurs` is false for a file that is neither a receipt nor a proof, and may be the file of a stone. */
+/** `words` is the saved file of sealed words. `isOurs` is false for a file that is neither a receipt nor a proof, and may be the file of a stone. */
 export type Recognised =
   | Known
+  | { readonly kind: "words" }
   | { readonly kind: "unknown"; readonly isOurs: boolean; readonly word: string; readonly says: string }
 
 const damaged = (word: string, says: string): Recognised => ({ kind: "unknown", isOurs: true, word, says })
@@ -38,8 +39,7 @@ export const recognise = (text: string): Recognised => {
   if (begin.startsWith("c2sp.org/tlog-proof@")) return proofIn(text)
   if (!begin.startsWith("{")) return other
   const json = parsed(text)
-  if (part(json, "kind") === "spirit-altar-sealed-words")
-    return damaged("Your sealed words.", "This file is secret and proves nothing. Restore it under My acts.")
+  if (part(json, "kind") === "spirit-altar-sealed-words" || part(json, "salt") !== undefined) return { kind: "words" }
   if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return other
   try {
     return { kind: "receipt", ...namedIn(text) }

@@ -9,9 +9,9 @@ const unsaved = new Set<string>()
 addEventListener("beforeunload", (event) => unsaved.size > 0 && event.preventDefault())
 
 const notes = (saved: boolean): ReadonlyArray<Node | string> => {
-  const mine = make("a", { href: "/v2/mine#box" }, "My acts")
+  const mine = make("a", { href: "/v2/mine#box" }, "My words")
   return saved
-    ? [make("b", {}, "Saved."), " Keep the file where you will find it. ", mine, " restores it."]
+    ? [make("b", {}, "Saved."), " Keep the file where you will find it. Drop it on ", mine, " to restore your words."]
     : [make("b", {}, "Not saved yet."), " Only this browser has them, under ", mine, ", until its data is cleared."]
 }
 
