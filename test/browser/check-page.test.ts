@@ -50,7 +50,7 @@ guide(
         route.request().resourceType() === "script" ? route.continue() : route.abort(),
       )
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "Nothing is broken, and 3 of 9 parts were not checked.")
+      await outcome(page, "unchecked", "6 of 9 parts hold, and 3 were not checked.")
       assert.strictEqual(await page.locator("[data-checker] [role=status] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
         Signature: "holds",
@@ -67,6 +67,15 @@ guide(
       await drop(page, "forged.receipt.json", receipt.replace("heron", "raven"))
       await outcome(page, "broken", "This receipt does not hold.")
       assert.deepInclude(await linesOf(page), { Record: "holds", Words: "broken" })
+    })
+
+    it("fills in the file of saved words, and sends none of them", async ({ visit }) => {
+      const { page } = await visit("/verify")
+      const saved = { salt: words.salt, words: words.text, commitment: seal(words.salt, words.text) }
+      await drop(page, "words.json", JSON.stringify(saved))
+      await outcome(page, "holds", "Your sealed words.")
+      await page.getByRole("button", { name: "Check without sending" }).click()
+      await page.locator("[data-result]", { hasText: "They match." }).waitFor()
     })
 
     it("leaves the receipt of another shop to the command", async ({ run, visit }) => {

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { guide, createAct, settled } from "../lab/browser/Guide.ts"
+import { write } from "../lab/browser/PrayerPage.ts"
 
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
 
@@ -42,6 +43,7 @@ guide("a newcomer", (it) => {
     const form = page.getByRole("form", { name: "Leave the prayer" })
     const wallet = form.getByRole("button", { name: "Make a play wallet" })
     await wallet.waitFor()
+    await write(page)
     await offline(true)
     await wallet.click()
     await form.getByText("You are offline.", { exact: true }).waitFor()
@@ -74,6 +76,7 @@ guide("a newcomer", (it) => {
   it("with an outdated page is told to reload it, and that nothing was signed", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/midnight-otter")
     const form = page.getByRole("form", { name: "Leave the prayer" })
+    await write(page)
     await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
     await form.getByRole("button", { name: "Leave the prayer for" }).click()
     await form.getByText("The site was updated. Load the page again.").first().waitFor()

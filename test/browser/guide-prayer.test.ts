@@ -4,17 +4,28 @@ import { ends, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
-import { attemptsAt, fundAndLay, kept, lay, refusePaid, statesAt, wallet, watch } from "../lab/browser/PrayerPage.ts"
+import {
+  attemptsAt,
+  fund,
+  fundAndLay,
+  kept,
+  lay,
+  refusePaid,
+  statesAt,
+  wallet,
+  watch,
+  write,
+} from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
-  it("takes three clicks from the first page to its receipt", async ({ visit, run }) => {
+  it("takes a sentence and three clicks from the first page to its receipt", async ({ visit, run }) => {
     const { page } = await visit("/v2/")
     const requests = watch(page)
     // Home shows another spirit each day.
     const door = page.getByRole("link", { name: /^Leave a prayer for / })
     const name = (await door.innerText()).slice("Leave a prayer for ".length)
     await door.click()
-    await wallet(page).click()
+    await fund(page)
     await page.getByText("Play wallet with $10.00").first().waitFor()
     await lay(page).click()
     await settled(page).waitFor()
@@ -44,6 +55,7 @@ guide("a prayer", (it) => {
       await lay(page).dblclick()
       await route.continue()
     })
+    await write(page)
     await wallet(page).click()
     await settled(page).waitFor()
     assert.strictEqual(signed(requests).length, 1)

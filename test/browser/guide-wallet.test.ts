@@ -6,7 +6,7 @@ import type { Locator } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { kept, stepsOf, watch } from "../lab/browser/PrayerPage.ts"
+import { kept, stepsOf, watch, write } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
@@ -149,6 +149,7 @@ guide("a browser wallet", (it) => {
     )
     const requests = watch(page)
     const form = page.getByRole("form", { name: "Leave the prayer" })
+    await write(page)
     await take(form)
     for (const [index, [words, answers]] of unwilling.entries()) {
       refusals = answers
@@ -165,7 +166,9 @@ guide("a browser wallet", (it) => {
     }
   })
 
-  it("without enough money is refused by the altar, and nothing is charged", async ({ visit }) => {
+  it("is chosen after the words, and without enough money is refused by the altar, and nothing is charged", async ({
+    visit,
+  }) => {
     const account = privateKeyToAccount(generatePrivateKey())
     const visitor = await visit("/v2/spirits/dune-pangolin")
     const { page } = visitor
@@ -174,9 +177,17 @@ guide("a browser wallet", (it) => {
       return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
     })
     const form = page.getByRole("form", { name: "Leave the prayer" })
-    await take(form)
-    await form.getByRole("button", { name: "Leave the prayer for" }).click()
-    await form.getByText("Not done.").waitFor()
+    const lay = form.getByRole("button", { name: "Leave the prayer for" })
+    await form.getByLabel("Your words").fill("  ")
+    await lay.click()
+    await form.getByText("Write something first. Nothing was signed.").waitFor()
+    await form.getByLabel("Your words").fill("a".repeat(290))
+    await form.getByText("10 too many.").waitFor()
+    await write(page)
+    await lay.click()
+    // The choice of a wallet goes on to the payment that was asked for.
+    await form.getByRole("button", { name: "Test wallet" }).click()
+    await form.getByText("holds less USDC").waitFor()
     const said = await form.locator("[data-progress]").innerText()
     assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)
     assert.notInclude(said, "Nothing was charged.")

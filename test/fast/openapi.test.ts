@@ -146,6 +146,12 @@ describe("every example of the document", () => {
     }
   })
 
+  it("of a refusal links the description of its own code", () => {
+    const refusals = allOf(Schema.Struct({ ok: Schema.Literal(false), code: Schema.String, docs: Schema.String }))
+    assert.isAbove(refusals.length, 30)
+    for (const { value, where } of refusals) assert.strictEqual(value.docs, `/docs/errors#${value.code}`, where)
+  })
+
   it("of a stone or a link hashes to its chainHash, and of a segment to its head", async () => {
     const links = allOf(Schema.Union([WitnessStone, ChainEntry]))
     assert.isAbove(links.length, 10)

@@ -29,7 +29,11 @@ export const stepsOf = async (within: Page | Locator) =>
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
 export const lay = (page: Page) => page.getByRole("button", { name: "Leave the prayer for $0.01" })
 
+/** Writes the words of the prayer. */
+export const write = (page: Page) => page.locator("#prayer-words").fill("I came by, and it was quiet.")
+
 export const fund = async (page: Page) => {
+  await write(page)
   await wallet(page).click()
   await page.getByText("Play wallet with").first().waitFor()
 }

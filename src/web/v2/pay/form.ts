@@ -23,7 +23,7 @@ const filled = (form: HTMLFormElement, mark: string) =>
 const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked", HTMLInputElement, form)[0]
 
 const orderOf = async (form: HTMLFormElement) => {
-  const blank = [...form.querySelectorAll<Field>(":required")].find(({ value }) => value.trim() === "")
+  const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
   if (blank !== undefined) throw new AnswerError("Write something first.")
   const { amount = "", network = "", path = "", title = "" } = { ...form.dataset, ...rungOf(form)?.dataset }
   // An altar that is chosen in the form completes the path.
@@ -186,8 +186,11 @@ const attach = (form: HTMLFormElement) => {
   }
   for (const words of all("[data-seal]", HTMLTextAreaElement, form)) {
     const left = make("small", {})
-    words.parentElement?.append(left)
-    words.addEventListener("input", () => (left.textContent = leftOf(words.value)))
+    words.addEventListener("input", () => {
+      left.textContent = leftOf(words.value)
+      if (left.textContent === "") left.remove()
+      else words.parentElement?.append(left)
+    })
   }
   form.addEventListener("change", showPrice)
   showPrice()

@@ -16,12 +16,12 @@ const most = 20
 export const tell = (status: HTMLElement, list: HTMLElement, what: string, checks: ReadonlyArray<ReceiptCheck>) => {
   const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
   const [bad, open] = [count("broken"), count("open")]
-  const missed = `${open} of ${checks.length} parts ${open === 1 ? "was" : "were"} not checked.`
+  const held = `${checks.length - open} of ${checks.length} parts hold, and ${open} ${open === 1 ? "was" : "were"} not checked.`
   status.replaceChildren(
     bad > 0
       ? verdict("broken", `${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
       : open > 0
-        ? verdict("unchecked", `Nothing is broken, and ${missed}`)
+        ? verdict("unchecked", held)
         : verdict("holds", `${what} holds.`),
   )
   list.replaceChildren(
