@@ -43,37 +43,22 @@ export interface Asked {
   readonly spentToday: bigint
 }
 
-const explain = (
-  { asked, kind }: Mismatch,
-  { price: { name, priceAtomic }, terms, url }: Asked,
-): readonly [code: string, why: string] => {
-  switch (kind) {
-    case "resource":
-      return ["foreign_resource", `The altar asks for a payment for ${asked}, not for ${url}.`]
-    case "more":
-      return ["too_dear", `The altar asks for ${money(BigInt(asked))}, but ${name} is listed at ${money(priceAtomic)}.`]
-    case "less":
-      return [
-        "too_cheap",
-        `The altar asks for ${money(BigInt(asked))} only, but ${name} is listed at ${money(priceAtomic)}: no other amount buys it.`,
-      ]
-    case "scheme":
-      return ["other_scheme", `The altar asks for the payment scheme ${asked}; expected is exact.`]
-    case "network":
-      return ["other_network", `The altar asks for a payment on ${asked}; expected is ${terms.network}.`]
-    case "asset":
-      return ["other_asset", `The altar asks for the asset ${asked}; expected is ${terms.asset}.`]
-    case "payee":
-      return [
-        "other_payee",
-        `The altar asks for a payment to ${asked}; expected is ${terms.payTo}. Name the payee yourself if the new one is right.`,
-      ]
-    case "lifetime":
-      return [
-        "other_lifetime",
-        `The altar asks for an authorization that lives ${asked} seconds; one of 1 to ${secondsMaximum} is signed.`,
-      ]
-  }
+const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, terms, url }: Asked) => {
+  const listed = `${money(priceAtomic)}, at which ${name} is listed`
+  const [code, what, expected] = (
+    {
+      resource: ["foreign_resource", "resource", url],
+      more: ["too_dear", "price", listed],
+      less: ["too_cheap", "price", listed],
+      scheme: ["other_scheme", "payment scheme", "exact"],
+      network: ["other_network", "network", terms.network],
+      asset: ["other_asset", "asset", terms.asset],
+      payee: ["other_payee", "payee", `${terms.payTo}. Name the payee yourself if the new one is right`],
+      lifetime: ["other_lifetime", "lifetime in seconds", `1 to ${secondsMaximum}`],
+    } as const
+  )[kind]
+  const named = what === "price" ? money(BigInt(asked)) : asked
+  return [code, `The altar names the ${what} ${named}; expected is ${expected}.`] as const
 }
 
 /** The reason not to sign; undefined when the challenge is as expected. */
