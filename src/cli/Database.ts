@@ -1,6 +1,6 @@
 /** The environment's database for `admin` and `log`, with their services; failures are one sentence. */
-import { type Cause, Effect, Layer, Redacted } from "effect"
-import { Flag } from "effect/cli"
+import { type Cause, Effect, Layer, Predicate, Redacted } from "effect"
+import { type Command, Flag } from "effect/cli"
 import type { SqlClient } from "effect/sql"
 import { Administration } from "../admin/Administration.ts"
 import { LogStore } from "../log/LogStore.ts"
@@ -13,13 +13,12 @@ import * as Sql from "../platform/Sql.ts"
 import { databaseUrl } from "../server/config/Config.ts"
 import { helpOf, sufficient } from "../server/config/Table.ts"
 import { codeOf, CommandFailure } from "./CommandFailure.ts"
+import { command, type CommandText, type Config } from "./Define.ts"
 import { explained } from "./Output.ts"
 
 export interface DatabaseFlags {
   readonly json: boolean
 }
-
-export const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
 export const limit = Flag.Int("limit").pipe(
   Flag.filter(
@@ -34,6 +33,8 @@ const services = Layer.provideMerge(
   Administration.layer,
   Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer, Refunds.layer, LogStore.layer),
 )
+
+type Services = Layer.Success<typeof services> | SqlClient.SqlClient
 
 /** PostgreSQL's code for an undefined table. */
 const noTable = "42P01"
@@ -54,10 +55,7 @@ const usable = Effect.flatMap(DatabaseSettings.unusable, (message) =>
 )
 
 /** Runs on the database, as far as this version migrated it and its role may use it. */
-export const run = <A, E>(
-  asked: DatabaseFlags,
-  use: Effect.Effect<A, E, Layer.Success<typeof services> | SqlClient.SqlClient>,
-) =>
+const run = <A, E>(asked: DatabaseFlags, use: Effect.Effect<A, E, Services>) =>
   explained(
     asked,
     Effect.flatMap(databaseUrl, (url) =>
@@ -69,3 +67,17 @@ export const run = <A, E>(
       Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
     ),
   )
+
+/** A command on the database, which its help names. */
+export const onDatabase = <const Name extends string, const Flags extends Config, E>(
+  name: Name,
+  told: CommandText & {
+    readonly flags: Flags
+    readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, Services>
+  },
+) =>
+  command(name, {
+    ...told,
+    description: `${told.description} The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`,
+    run: (given) => run({ json: Predicate.hasProperty(given, "json") && given.json === true }, told.run(given)),
+  })

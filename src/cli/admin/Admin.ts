@@ -6,7 +6,7 @@ import { command, optionalText, text, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { messages as known } from "../../platform/LogMessages.ts"
 import { compact, isolated, plain } from "../Output.ts"
-import { database, limit, run } from "../Database.ts"
+import { limit, onDatabase } from "../Database.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { byOf, changes, isId } from "./Changes.ts"
 import { printKey } from "../log/Log.ts"
@@ -32,8 +32,8 @@ const paymentOf = Effect.fnUntraced(function* (what: string) {
   return payment
 })
 
-export const refunded = command("refunded", {
-  description: `Record that you paid a payment back, from any wallet. The chain of RPC_URL must show that the transaction moved at least its amount to the payer, in a final block. Each payment and each transaction counts once. The refund is shown on the act, its receipt file and its reconcile answer. spirit-altar admin attempts lists payments that bought nothing. ${database}`,
+export const refunded = onDatabase("refunded", {
+  description: `Record that you paid a payment back, from any wallet. The chain of RPC_URL must show that the transaction moved at least its amount to the payer, in a final block. Each payment and each transaction counts once. The refund is shown on the act, its receipt file and its reconcile answer. spirit-altar admin attempts lists payments that bought nothing.`,
   summary: "Record a refund that you sent",
   examples: [["spirit-altar admin refunded ID 0x… --reason 'bought nothing'", "Record a refund"]],
   flags: {
@@ -43,30 +43,26 @@ export const refunded = command("refunded", {
     by: optionalText("by", "Operator, for the audit, beside this machine's account"),
     json: common.json,
   },
-  run: (flags) =>
-    run(
-      flags,
-      Effect.gen(function* () {
-        const by = yield* byOf({ by: flags.by, why: Option.getOrElse(flags.reason, () => "refunded") })
-        if (!isHash(flags.transaction)) return yield* trouble(`${plain(flags.transaction)} is no transaction.`)
-        const settings = yield* configuredPayments
-        if ("length" in settings)
-          return yield* trouble(`A refund needs the server's settings of payments: set ${settings.join(", ")}.`)
-        const { finalTag, rpcUrl } = settings
-        const payment = yield* paymentOf(flags.attempt)
-        const refund = yield* Effect.provide(
-          checked(payment, inLowerCase(flags.transaction)),
-          Layer.merge(Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) }), DatabaseClock.layer),
-        )
-        yield* (yield* Administration).refunded(payment.payment, refund, by)
-        const { amountAtomic, payer, transaction } = refund
-        yield* Console.log(
-          flags.json
-            ? JSON.stringify({ ok: true, refund })
-            : `Recorded: ${transaction} returned ${amountAtomic} atomic USDC to ${payer}.`,
-        )
-      }),
-    ),
+  run: Effect.fnUntraced(function* (flags) {
+    const by = yield* byOf({ by: flags.by, why: Option.getOrElse(flags.reason, () => "refunded") })
+    if (!isHash(flags.transaction)) return yield* trouble(`${plain(flags.transaction)} is no transaction.`)
+    const settings = yield* configuredPayments
+    if ("length" in settings)
+      return yield* trouble(`A refund needs the server's settings of payments: set ${settings.join(", ")}.`)
+    const { finalTag, rpcUrl } = settings
+    const payment = yield* paymentOf(flags.attempt)
+    const refund = yield* Effect.provide(
+      checked(payment, inLowerCase(flags.transaction)),
+      Layer.merge(Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) }), DatabaseClock.layer),
+    )
+    yield* (yield* Administration).refunded(payment.payment, refund, by)
+    const { amountAtomic, payer, transaction } = refund
+    yield* Console.log(
+      flags.json
+        ? JSON.stringify({ ok: true, refund })
+        : `Recorded: ${transaction} returned ${amountAtomic} atomic USDC to ${payer}.`,
+    )
+  }),
 })
 
 export const receiptKey = command("receipt-key", {
@@ -83,22 +79,18 @@ export const receiptKey = command("receipt-key", {
       : new CommandFailure({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` }),
 })
 
-const audit = command("audit", {
-  description: `Manual changes with operator, time and reason, newest first. ${database}`,
+const audit = onDatabase("audit", {
+  description: `Manual changes with operator, time and reason, newest first.`,
   summary: "Manual changes",
   examples: [["spirit-altar admin audit --json", "As one document"]],
   flags: { json: common.json, limit },
-  run: (flags) =>
-    run(
-      flags,
-      Effect.gen(function* () {
-        const { list } = yield* Audit.make
-        const deeds = yield* list(flags.limit)
-        if (flags.json) return yield* Console.log(compact({ ok: true, deeds }))
-        for (const { at, subject, what, who, why } of deeds)
-          yield* Console.log([at, who, what, subject, why].map(isolated).join("  "))
-      }),
-    ),
+  run: Effect.fnUntraced(function* (flags) {
+    const { list } = yield* Audit.make
+    const deeds = yield* list(flags.limit)
+    if (flags.json) return yield* Console.log(compact({ ok: true, deeds }))
+    for (const { at, subject, what, who, why } of deeds)
+      yield* Console.log([at, who, what, subject, why].map(isolated).join("  "))
+  }),
 })
 
 const messages = command("messages", {

@@ -3,11 +3,11 @@ import { Console, Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { Refunds, type Returnable } from "../../payments/store/Refunds.ts"
 import { inspect, type InspectedAttempt, unresolved } from "../../payments/store/Lookup.ts"
-import { command, word } from "../Define.ts"
+import { word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { type DatabaseFlags, database, limit, run } from "../Database.ts"
+import { type DatabaseFlags, limit, onDatabase } from "../Database.ts"
 
 const { json } = common
 
@@ -91,37 +91,29 @@ const unmatchedJson = ({ amountAtomic, refund: _, ...one }: Returnable) => ({
   toDo: refundAdvice({ ...one, amountAtomic, refund: null }),
 })
 
-export const attempts = command("attempts", {
-  description: `List purchases with an unknown outcome and payments that bought nothing, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does. ${database}`,
+export const attempts = onDatabase("attempts", {
+  description: `List purchases with an unknown outcome and payments that bought nothing, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does.`,
   summary: "Purchases with an unknown outcome, and unmatched payments",
   examples: [["spirit-altar admin attempts", "What is open"]],
   flags: { json, limit },
-  run: (flags) =>
-    run(
-      flags,
-      Effect.gen(function* () {
-        const unmatched = yield* (yield* Refunds).due(flags.limit)
-        const open = yield* unresolved(flags.limit)
-        yield* tell(flags, open, "Every attempt has ended.", { unmatched: unmatched.map(unmatchedJson) })
-        if (!flags.json && unmatched.length > 0) yield* Console.log(`\n${unmatched.map(toldUnmatched).join("\n\n")}`)
-      }),
-    ),
+  run: Effect.fnUntraced(function* (flags) {
+    const unmatched = yield* (yield* Refunds).due(flags.limit)
+    const open = yield* unresolved(flags.limit)
+    yield* tell(flags, open, "Every attempt has ended.", { unmatched: unmatched.map(unmatchedJson) })
+    if (!flags.json && unmatched.length > 0) yield* Console.log(`\n${unmatched.map(toldUnmatched).join("\n\n")}`)
+  }),
 })
 
-export const attempt = command("attempt", {
-  description: `Show the state of a purchase. ${database}`,
+export const attempt = onDatabase("attempt", {
+  description: `Show the state of a purchase.`,
   summary: "State of a purchase",
   examples: [["spirit-altar admin attempt 0x…", "By wallet or transaction"]],
   flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet"), json, limit },
-  run: (flags) =>
-    run(
-      flags,
-      Effect.gen(function* () {
-        const found = yield* inspect(flags.what, flags.limit)
-        if (found.length > 0) return yield* tell(flags, found, "")
-        return yield* new CommandFailure({
-          message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,
-        })
-      }),
-    ),
+  run: Effect.fnUntraced(function* (flags) {
+    const found = yield* inspect(flags.what, flags.limit)
+    if (found.length > 0) return yield* tell(flags, found, "")
+    return yield* new CommandFailure({
+      message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,
+    })
+  }),
 })

@@ -3,11 +3,11 @@ import { userInfo } from "node:os"
 import { Console, Effect, Option } from "effect"
 import type { Command } from "effect/cli"
 import { Administration, type Actor } from "../../admin/Administration.ts"
-import { command, type Config, type FlagValues, optionalText, text, type CommandText, word } from "../Define.ts"
+import { type Config, type FlagValues, optionalText, text, type CommandText, word } from "../Define.ts"
 import { common } from "../Flags.ts"
-import { explained, plain } from "../Output.ts"
+import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { database, run } from "../Database.ts"
+import { onDatabase } from "../Database.ts"
 
 export const doing = {
   json: common.json,
@@ -47,25 +47,19 @@ const change = <const Name extends string, const Flags extends Config, E>(
     readonly done: (given: FlagValues<Flags>) => string
   },
 ) =>
-  command(name, {
+  onDatabase(name, {
     ...told,
-    description: `${told.description} ${database}`,
     flags: { own: told.flags, ...doing },
-    run: ({ own, ...flags }) => {
+    run: Effect.fnUntraced(function* ({ own, ...flags }) {
       const [what = "", id = ""] = told.subject?.(own) ?? []
-      if (told.subject !== undefined && !isId(id)) {
-        const message = `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`
-        return explained(flags, Effect.fail(new CommandFailure({ message })))
-      }
-      return run(
-        flags,
-        Effect.gen(function* () {
-          yield* told.change(yield* Administration, yield* byOf(flags), own)
-          const message = told.done(own)
-          yield* Console.log(flags.json ? JSON.stringify({ ok: true, message }) : message)
-        }),
-      )
-    },
+      if (told.subject !== undefined && !isId(id))
+        return yield* new CommandFailure({
+          message: `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`,
+        })
+      yield* told.change(yield* Administration, yield* byOf(flags), own)
+      const message = told.done(own)
+      yield* Console.log(flags.json ? JSON.stringify({ ok: true, message }) : message)
+    }),
   })
 
 const shown = {

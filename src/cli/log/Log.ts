@@ -11,7 +11,7 @@ import { LastSigned } from "../../log/LastSigned.ts"
 import { LogStore, type StopCode } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { database, run } from "../Database.ts"
+import { onDatabase } from "../Database.ts"
 
 const ageOf = (at: Date, now: number) => {
   const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
@@ -112,30 +112,30 @@ const key = command("key", {
   },
 })
 
-const status = command("status", {
-  description: `Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped. ${database}`,
+const status = onDatabase("status", {
+  description: `Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped.`,
   summary: "The log's size and state",
   examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
   flags: {},
-  run: () => run({ json: false }, showStatus),
+  run: () => showStatus,
 })
 
-const resume = command("resume", {
-  description: `Resume a stopped log after the cause is fixed. Remaining faults stop it again. ${database}`,
+const resume = onDatabase("resume", {
+  description: `Resume a stopped log after the cause is fixed. Remaining faults stop it again.`,
   summary: "Resume a stopped log",
   examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
   flags: {},
-  run: () => run({ json: false }, goOn),
+  run: () => goOn,
 })
 
-const confirm = command("confirm", {
-  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start continues. Without --root it changes nothing and lists the values to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
+const confirm = onDatabase("confirm", {
+  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start continues. Without --root it changes nothing and lists the values to compare.\n${helpOf([variables.checkpointFile])}`,
   summary: "Confirm the newest checkpoint by hand, for a log that waits",
   examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "Show the values to compare"]],
   flags: {
     root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
   },
-  run: ({ root }) => run({ json: false }, keep(Option.getOrElse(root, () => ""))),
+  run: ({ root }) => keep(Option.getOrElse(root, () => "")),
 })
 
 export const log = Command.make("log").pipe(
