@@ -222,7 +222,7 @@ it.effect("an altar that never finishes its start is polled once a second and ab
       asked += 1
       return Response.json({ ok: false, code: "unavailable" }, { status: 503 })
     }
-    const asking = yield* Effect.forkChild(Effect.flip(sandboxOf("http://127.0.0.1:9", yield* altarFetch())))
+    const asking = yield* Effect.forkChild(Effect.flip(sandboxOf("http://127.0.0.1:9", yield* altarFetch)))
     for (let second = 0; second < 60; second += 1) {
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("1 second")

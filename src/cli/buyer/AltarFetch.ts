@@ -33,15 +33,13 @@ const isOwn = (origin: string) =>
     Option.exists(({ url }) => new URL(url).origin === origin),
   )
 
-/** Names and waits for the given `altar` only, or for any where none is given. */
-export const altarFetch = Effect.fn("altarFetch")(function* (altar?: string) {
+/** Each use names an altar once. */
+export const altarFetch = Effect.gen(function* () {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  const only = altar === undefined || !URL.canParse(altar) ? undefined : new URL(altar).origin
   const named = new Set<string>()
 
   const attempt = Effect.fnUntraced(function* (input: RequestInfo | URL, init: RequestInit | undefined) {
     const { origin, pathname } = new URL(input instanceof Request ? input.url : input)
-    if (only !== undefined && origin !== only) return yield* send(input, init)
     if (!named.has(origin)) yield* Console.error(`altar       ${origin}`)
     named.add(origin)
     const began = yield* Clock.currentTimeMillis

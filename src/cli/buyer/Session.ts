@@ -75,7 +75,7 @@ export const runFree = <A>(
     Effect.gen(function* () {
       const { insecure, url } = flags
       const journal = yield* journalOf(flags.data)
-      const buyer = yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch() })
+      const buyer = yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch })
       return yield* use(Orders.make(buyer))
     }),
     render,
@@ -85,7 +85,7 @@ export const runFree = <A>(
 const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
   const altar = baseOf(flags.url)
   yield* guarded(altar, flags.insecure)
-  const fetch = yield* altarFetch()
+  const fetch = yield* altarFetch
   const sandbox = yield* sandboxOf(altar, fetch)
   const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
   return { account, altar, fetch, sandbox }

@@ -6,12 +6,10 @@ import { altarFetch } from "../buyer/AltarFetch.ts"
 import { plain } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
-/** A client for a check of this altar. */
-export const client = (altar: string) =>
-  FetchHttpClient.layer.pipe(
-    Layer.provide(Layer.effect(FetchHttpClient.Fetch, altarFetch(altar))),
-    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
-  )
+export const client = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.effect(FetchHttpClient.Fetch, altarFetch)),
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
+)
 
 /** One failed request must not end a check of a million stones: three retries, half a second to two seconds apart. */
 export const again = Schedule.exponential("500 millis").pipe(Schedule.upTo({ times: 3 }))

@@ -128,21 +128,18 @@ const inWords = Effect.fnUntraced(function* ({
 })
 
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
-export const verifying = Effect.fn("verifying")(
-  function* (flags: Flags) {
-    if (Option.isSome(flags.receipt)) {
-      const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
-      return yield* verifyReceiptFile(flags.receipt.value, flags)
-    }
-    const found = yield* explained(flags, check(flags))
-    const isPaid = found.lost.length === 0
-    const unpaid = lostOf(found.lost)
-    const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
-    yield* flags.json ? inJson({ ...verdict, ...found }) : inWords(found)
-    if (!isPaid) return yield* unpaid
-  },
-  (checked, { url }) => Effect.provide(checked, Download.client(url)),
-)
+export const verifying = Effect.fn("verifying")(function* (flags: Flags) {
+  if (Option.isSome(flags.receipt)) {
+    const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
+    return yield* verifyReceiptFile(flags.receipt.value, flags)
+  }
+  const found = yield* explained(flags, check(flags))
+  const isPaid = found.lost.length === 0
+  const unpaid = lostOf(found.lost)
+  const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
+  yield* flags.json ? inJson({ ...verdict, ...found }) : inWords(found)
+  if (!isPaid) return yield* unpaid
+}, Effect.provide(Download.client))
 
 export const verify = command("verify", {
   description:
