@@ -25,7 +25,7 @@ export const candleForm = (payment: Payment, spirit: string | undefined, onWall:
   return offer(payment, {
     id: "candle",
     verb: "Light the candle",
-    title: "Candle",
+    title: spirit === undefined || onWall ? "Candle" : `Candle with ${nameOf(spirit)}`,
     path: filled(candleActs.day.path, { familiarId: altar }),
     sale: candleActs.day.sale,
     fields: html`${onWall ? selectField("candle-spirit", "With which spirit", place, spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,

@@ -36,20 +36,7 @@ const start = html`<section id="start" class="start" hidden>
       <p class="problem" id="create-problem" role="alert"></p>
       <button class="button button--main" id="create-button">Make the room</button>
     </form>
-    <form id="join" class="panel" novalidate>
-      <h2>Join with an invite</h2>
-      <label for="join-link">Invite link</label>
-      <input
-        class="field"
-        id="join-link"
-        autocomplete="off"
-        spellcheck="false"
-        inputmode="url"
-        aria-describedby="join-problem"
-      />
-      <p class="problem" id="join-problem" role="alert"></p>
-      <button class="button">Join the room</button>
-    </form>
+    <p class="small quiet">Invited? Open your whole invite link: it leads into its room.</p>
   </div>
   <ul class="four" role="list" aria-label="The four patterns">
     ${modes.map(

@@ -37,7 +37,7 @@ const prayerPrice = priceWords(offerPrayer.sale)
 const prayerOf = ({ plate }: SpiritView) => ({
   id: "prayer",
   verb: "Leave the prayer",
-  title: "Prayer",
+  title: `Prayer with ${plate.name}`,
   path: filled(offerPrayer.path, { familiarId: plate.id }),
   sale: offerPrayer.sale,
   fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" placeholder="I came by, and it was quiet." required`, `1 to ${wordsMaximum} characters. They never leave this browser.`)}${nameField("prayer-name", "A visitor")}`,

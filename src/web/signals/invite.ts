@@ -17,9 +17,3 @@ export const readInvite = (fragment: string): Invite | "none" | "broken" => {
 }
 
 export const fragmentOf = ({ room, token }: Invite) => `#room=${room}&token=${token}`
-
-/** The fragment of a pasted link, or of a bare fragment. */
-export const fragmentIn = (text: string) => {
-  const start = text.indexOf("#")
-  return start === -1 ? "" : text.slice(start).trim()
-}

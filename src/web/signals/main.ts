@@ -7,7 +7,7 @@ import * as Share from "./share.ts"
 import * as View from "./view.ts"
 import { nameMaximum, pace } from "../../../schema/room/Limits.ts"
 import { find, inTime, lengthOf, say } from "./dom.ts"
-import { fragmentIn, fragmentOf, type Invite, readInvite } from "./invite.ts"
+import { fragmentOf, type Invite, readInvite } from "./invite.ts"
 import { follow } from "./poll.ts"
 
 const composer = find("composer", HTMLFormElement)
@@ -126,20 +126,6 @@ const create = async () => {
 find("create", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault()
   if (createButton.ariaDisabled !== "true") void create()
-})
-
-find("join", HTMLFormElement).addEventListener("submit", (event) => {
-  event.preventDefault()
-  const link = find("join-link", HTMLInputElement)
-  const fragment = fragmentIn(link.value)
-  if (typeof readInvite(fragment) === "string") {
-    say("join-problem", "This is not a whole invite. It ends with #room=… and &token=…")
-    link.focus()
-    return
-  }
-  say("join-problem", "")
-  link.value = ""
-  location.hash = fragment
 })
 
 const deleter = find("delete", HTMLButtonElement)

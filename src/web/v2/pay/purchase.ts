@@ -111,25 +111,15 @@ export const abandon = (purchase: Purchase) => {
   if (purchase.keepsake !== null) drop(purchase.keepsake.commitment)
 }
 
-const named = (spirit: string) =>
-  spirit.replace(/(?:^|-)([a-z])/gu, (_, letter: string) => ` ${letter.toUpperCase()}`).trim()
-
-/** The purchase in a few words, by its number or spirit. */
-const titleOf = (title: string, record: unknown): string => {
-  const [sequence, spirit] = [part(record, "sequence"), part(record, "spirit")]
-  if (typeof sequence === "number") return `${title} ${sequence}`
-  return typeof spirit === "string" ? `${title} with ${named(spirit)}` : title
-}
-
 /** Final and paid: records the act with its sealed words. */
 export const settle = (purchase: Purchase, { permalink, receipt, record }: Body) => {
   forget(purchase)
   if (purchase.keepsake === null) return
-  const payer = part(receipt, "payer")
+  const [payer, sequence] = [part(receipt, "payer"), part(record, "sequence")]
   hold(purchase.keepsake)
   change(purchase.keepsake.commitment, {
     deed: {
-      title: titleOf(purchase.title, record),
+      title: typeof sequence === "number" ? `${purchase.title} ${sequence}` : purchase.title,
       path: URL.parse(String(permalink))?.pathname ?? "",
       payer: typeof payer === "string" ? payer : null,
     },

@@ -41,10 +41,9 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
   const [edition, size] = [part(body["record"], "edition"), part(body["record"], "editionSize")]
   return [
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
-    // Before any link, because leaving may lose words that exist nowhere else.
     ...(purchase.keepsake === null
       ? []
-      : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
+      : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words")]),
     ...(typeof edition === "number" ? [make("p", {}, make("b", {}, `You have number ${edition} of ${size}.`))] : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make(

@@ -3,18 +3,6 @@ import { copyFrom } from "../page/copy.ts"
 import { button, make } from "../page/dom.ts"
 import { change, held, type Keepsake } from "./box.ts"
 
-/** New ones on this page that their owner has neither saved nor copied. */
-const unsaved = new Set<string>()
-
-addEventListener("beforeunload", (event) => unsaved.size > 0 && event.preventDefault())
-
-const notes = (saved: boolean): ReadonlyArray<Node | string> => {
-  const mine = make("a", { href: "/v2/mine#box" }, "My words")
-  return saved
-    ? [make("b", {}, "Saved."), " Keep the file where you will find it. Drop it on ", mine, " to restore your words."]
-    : [make("b", {}, "Not saved yet."), " Only this browser has them, under ", mine, ", until its data is cleared."]
-}
-
 /** A link that saves a text as a file. */
 export const saving = (text: string, name: string, label: string, done: () => void) => {
   const href = URL.createObjectURL(new Blob([text], { type: "application/json" }))
@@ -23,16 +11,24 @@ export const saving = (text: string, name: string, label: string, done: () => vo
   return link
 }
 
-/** A `fresh` keepsake asks for confirmation when its owner leaves before saving or copying it. */
-export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done = () => {}): HTMLElement => {
+export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLElement => {
   const { commitment, salt, words } = kept
   const text = JSON.stringify({ salt, words, commitment }, null, 2)
   const code = make("code", {}, text)
   const note = make("p", { class: "keepsake__note", role: "status" })
   const show = (saved: boolean) => {
-    if (saved) unsaved.delete(commitment)
     note.classList.toggle("verdict--holds", saved)
-    note.replaceChildren(...notes(saved))
+    const mine = make("a", { href: "/v2/mine#box" }, "My words")
+    note.replaceChildren(
+      ...(saved
+        ? [make("b", {}, "Saved."), " Keep the file where you will find it. Drop it on ", mine, " to restore your words."]
+        : [
+            make("b", {}, "Not saved yet."),
+            " Only this browser has them, under ",
+            mine,
+            ", until its data is cleared.",
+          ]),
+    )
   }
   const save = () => {
     change(commitment, { saved: true })
@@ -40,9 +36,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done = ()
     done()
   }
   const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
-  const isSaved = held(commitment)?.saved === true
-  if (fresh && !isSaved) unsaved.add(commitment)
-  show(isSaved)
+  show(held(commitment)?.saved === true)
   return make(
     "div",
     { class: "keepsake" },

@@ -27,9 +27,7 @@ const entry = (one: Held, changed: () => void) => {
   folded.addEventListener(
     "toggle",
     () => {
-      const kept = keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, false, () =>
-        state.replaceWith("You saved a copy."),
-      )
+      const kept = keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, () => state.replaceWith("You saved a copy."))
       folded.append(kept, remover(one, changed))
     },
     { once: true },
