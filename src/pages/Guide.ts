@@ -1,5 +1,5 @@
 /** The field guide's pages: each reads its services once and is rendered as a whole document. */
-import { Clock, DateTime, Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { HttpRouter } from "effect/http"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
@@ -9,7 +9,6 @@ import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { isWitnessed } from "../log/Witnesses.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -92,23 +91,11 @@ export const layer = HttpRouter.use((router) =>
     ).pipe(Effect.map((shelves) => CatalogPage.catalog({ shelves, ...shop })))
 
     const log = Effect.gen(function* () {
-      if (Option.isNone(published.identity)) return undefined
-      const checkpoint = yield* Effect.option(published.checkpoint)
-      const { cosigned, policy } = published.witnesses
-      return {
-        log: published.identity.value,
-        published: Option.getOrUndefined(
-          Option.map(checkpoint, ({ at, note, size }) => ({
-            size,
-            note,
-            at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-            cosigned: Option.getOrElse(cosigned(note), () => []),
-            isWitnessed: isWitnessed(published.witnesses, note),
-          })),
-        ),
-        witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
-        stopped: (yield* published.state).state === "stopped",
-      }
+      const log = Option.getOrUndefined(published.identity)
+      if (log === undefined) return undefined
+      const checkpoint = Option.getOrUndefined(yield* Effect.option(published.checkpoint))
+      const { state } = yield* published.state
+      return WitnessPage.logView(log, checkpoint, published.witnesses, state === "stopped")
     })
 
     const witness = Effect.fnUntraced(function* ({ query }: Pages.Asked) {

@@ -1,7 +1,9 @@
 /** The witness chain: its newest stones on their thread, one check of everything, and the log over them. */
+import { Option } from "effect"
 import { type ChainHead, type ListedStone, readWitnessChain } from "../../../schema/altar/Witness.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
-import type { Cosigned } from "../../log/Witnesses.ts"
+import type { Published } from "../../log/LogStore.ts"
+import { isWitnessed, type Witnesses } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { blank, fold, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { pebble } from "./Pebble.ts"
@@ -12,24 +14,22 @@ import { count, moment, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
-export interface LogView {
-  readonly log: LogIdentity
-  /** The newest checkpoint; absent before the first one and while the log is broken. */
-  readonly published:
-    | {
-        readonly size: number
-        readonly note: string
-        /** RFC 3339. */
-        readonly at: string
-        readonly cosigned: ReadonlyArray<Cosigned>
-        /** Whether there are as many as this server requires. */
-        readonly isWitnessed: boolean
-      }
-    | undefined
-  readonly witnesses: number
-  /** Whether the log is stopped and covers nothing new. */
-  readonly stopped: boolean
-}
+/** The log over the stones; without a checkpoint before the first one and while the log is broken. */
+export const logView = (
+  log: LogIdentity,
+  checkpoint: Published | undefined,
+  witnesses: Witnesses["Service"],
+  isStopped: boolean,
+) => ({
+  log,
+  checkpoint,
+  isStopped,
+  cosigned: checkpoint === undefined ? [] : Option.getOrElse(witnesses.cosigned(checkpoint.note), () => []),
+  isWitnessed: checkpoint !== undefined && isWitnessed(witnesses, checkpoint.note),
+  asked: Option.match(witnesses.policy, { onNone: () => 0, onSome: (policy) => policy.witnesses.length }),
+})
+
+type LogView = ReturnType<typeof logView>
 
 export interface WitnessView {
   readonly stones: ReadonlyArray<Stone>
@@ -75,8 +75,9 @@ export const verification = (label: string, data: Html, door: Html = html``): Ht
     </p>`
 
 const everything = ({ head, log }: WitnessView): Html => {
-  const vkeys = log?.published?.cosigned.map(({ vkey }) => vkey)
-  const keys = vkeys === undefined ? "" : html`data-log-vkey="${log?.log.vkey}" data-witnesses="${vkeys.join(" ")}"`
+  const keys =
+    log?.checkpoint &&
+    html`data-log-vkey="${log.log.vkey}" data-witnesses="${log.cosigned.map(({ vkey }) => vkey).join(" ")}"`
   return verification(
     "Check everything",
     html`data-from="1" data-to="${head.sequence}" ${keys}`,
@@ -85,9 +86,9 @@ const everything = ({ head, log }: WitnessView): Html => {
 }
 
 /** Log witnesses are other parties that sign what they saw; each is listed with its key. */
-const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
+const cosignaturesOf = ({ asked, cosigned, isWitnessed }: LogView): Html =>
   html`<p>
-      ${cosigned.length} of ${count(witnesses, "log witness", "log witnesses")} signed this checkpoint,
+      ${cosigned.length} of ${count(asked, "log witness", "log witnesses")} signed this checkpoint,
       ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
     </p>
     <ul>
@@ -97,12 +98,13 @@ const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["publishe
       )}
     </ul>`
 
-const theLog = ({ log: { origin, vkey }, published, stopped, witnesses }: LogView): Html =>
-  section(
+const theLog = (view: LogView): Html => {
+  const { asked, checkpoint, isStopped, log } = view
+  return section(
     "log",
     "The transparency log",
     "A list that can only grow, which others can watch.",
-    stopped
+    isStopped
       ? html`<p class="notice">
           The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it.
           Published files stay.
@@ -113,21 +115,22 @@ const theLog = ({ log: { origin, vkey }, published, stopped, witnesses }: LogVie
       with the links that it hashes. A stone that was changed, removed or inserted will show. A stone's page has its
       <b>proof</b>: a small file that shows offline that the log has this stone.
     </p>`,
-    published === undefined
+    checkpoint === undefined
       ? blank("No checkpoint can be shown now.")
       : html`${facts([
-          ["Stones", published.size],
-          ["Signed", moment(published.at)],
-          ["Name of the log", code(origin)],
-          ["Its key", code(vkey)],
+          ["Stones", checkpoint.size],
+          ["Signed", moment(checkpoint.at.toISOString())],
+          ["Name of the log", code(log.origin)],
+          ["Its key", code(log.vkey)],
         ])}
-        ${witnesses === 0 ? html`<p>No independent witness cosigns this log yet.</p>` : cosignaturesOf(published, witnesses)}
-        ${fold("The signed text, for programs", html`<pre class="long">${published.note}</pre>`)}`,
+        ${asked === 0 ? html`<p>No independent witness cosigns this log yet.</p>` : cosignaturesOf(view)}
+        ${fold("The signed text, for programs", html`<pre class="long">${checkpoint.note}</pre>`)}`,
     html`<p class="small quiet">
       The log uses a public format (C2SP tlog-tiles), which other tools read from
       <a href="/log/checkpoint">/log/checkpoint</a>. Compare its key with a copy from elsewhere.
     </p>`,
   )
+}
 
 export const witness = (view: WitnessView): Page => {
   const { before, head, log, next, stones } = view
