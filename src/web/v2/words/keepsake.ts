@@ -21,7 +21,12 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
     const mine = make("a", { href: "/v2/mine#box" }, "My words")
     note.replaceChildren(
       ...(saved
-        ? [make("b", {}, "Saved."), " Keep the file where you will find it. Drop it on ", mine, " to restore your words."]
+        ? [
+            make("b", {}, "Saved."),
+            " Keep the file where you will find it. Drop it on ",
+            mine,
+            " to restore your words.",
+          ]
         : [
             make("b", {}, "Not saved yet."),
             " Only this browser has them, under ",
