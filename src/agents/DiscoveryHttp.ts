@@ -79,7 +79,6 @@ export const paths = {
   robots: "/robots.txt",
   llms: "/llms.txt",
   manual: "/for-agents",
-  markdown: "/for-agents.md",
 } as const
 
 const plain = { contentType: "text/plain; charset=utf-8" }
@@ -151,7 +150,6 @@ export const layer = Layer.unwrap(
       json(paths.x402, x402(publicUrl, offers)),
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
-      Routes.get(paths.markdown, asMarkdown.respond),
       Routes.get(paths.robots, cachedResponse(robots, plain).respond),
       Routes.get(paths.security, security),
     )

@@ -9,7 +9,6 @@ const files = new Set([
   "/openapi.json",
   "/llms.txt",
   "/for-agents",
-  "/for-agents.md",
   "/robots.txt",
   "/terms",
   "/verify",

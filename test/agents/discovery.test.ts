@@ -95,9 +95,6 @@ layer(world(), realClock)("the documents for agents", (it) => {
       const llms = yield* ask(`${url}/llms.txt`)
       assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.strictEqual(llms.text, plain.text)
-      const file = yield* ask(`${url}/for-agents.md`)
-      assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
-      assert.strictEqual(file.text, llms.text)
       assert.match(llms.text, /^# Spirit Altar\n\n> /u)
       // A test vector of the commitment recipe, whose words normalize: printf 'sixteen-chars-ok\0…' | sha256sum
       assert.include(llms.text, String.raw`" cafe\u0301\r\nat dawn\n"`)

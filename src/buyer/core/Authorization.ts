@@ -1,4 +1,5 @@
 /** The EIP-3009 authorization of an offer as typed data, and the header that carries it once signed. */
+import { base64, utf8 } from "../../../schema/log/Bytes.ts"
 import {
   bindingExtension,
   bindingSaltMinimum,
@@ -13,12 +14,10 @@ import { sha256, sha256Bytes } from "./Digest.ts"
 
 const hex = (text: string): `0x${string}` => `0x${text.replace(/^0x/u, "").toLowerCase()}`
 
-const base64Of = (bytes: Uint8Array): string => btoa([...bytes].map((byte) => String.fromCharCode(byte)).join(""))
-
-export const toBase64 = (text: string): string => base64Of(new TextEncoder().encode(text))
+export const toBase64 = (text: string): string => base64(utf8(text))
 
 const toBase64Url = (bytes: Uint8Array): string =>
-  base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+  base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 
 /** A nonce that names one request, and the salt that proves it. */
 export interface Bound {

@@ -28,7 +28,7 @@ export const readHeader = (header: string | null): unknown => {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 const areTexts = <Name extends string>(members: Readonly<Record<string, unknown>>): members is Record<Name, string> =>

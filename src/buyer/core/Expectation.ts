@@ -21,8 +21,9 @@ export interface Mismatch {
   readonly asked: string
 }
 
-/** Addresses are equal by value, not by spelling. */
-const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+/** Addresses and hashes are equal by value, not by spelling. */
+export const same = (one: unknown, other: string) =>
+  typeof one === "string" && one.toLowerCase() === other.toLowerCase()
 
 /** The first mismatch; undefined when the challenge is as expected. */
 export const mismatchOf = (

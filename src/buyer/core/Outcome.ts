@@ -1,5 +1,5 @@
 /** The meaning of an answer to a paid request. Only the altar's own answer says anything about a payment. */
-import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
+import { type Challenge, challengeOf, isObject, readChallenge, readHeader } from "./Challenge.ts"
 
 /** A JSON object; empty when the answer held none. */
 export type Body = Readonly<Record<string, unknown>>
@@ -43,13 +43,11 @@ export type Outcome =
 /** The reason for an answer that claims to be settled without the contract's form. */
 export const unknownAnswer = "its answer is none that the contract knows"
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null
-
 /** An answer's text as a JSON object. */
 export const bodyOf = (text: string): Body => {
   try {
     const body: unknown = JSON.parse(text)
-    return typeof body === "object" && body !== null ? { ...body } : {}
+    return isObject(body) ? { ...body } : {}
   } catch {
     return {}
   }

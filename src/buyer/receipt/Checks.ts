@@ -14,10 +14,6 @@ export interface ReceiptCheck {
 export const holds = (name: string, says: string): ReceiptCheck => ({ name, state: "holds", says })
 export const open = (name: string, says: string): ReceiptCheck => ({ name, state: "open", says })
 
-/** Addresses and hashes are equal by value, not by spelling. */
-export const same = (one: unknown, other: string) =>
-  typeof one === "string" && one.toLowerCase() === other.toLowerCase()
-
 export const unless = (isFine: boolean, says: string) => {
   if (!isFine) throw new Unproven("malformed", says)
 }

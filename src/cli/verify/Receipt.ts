@@ -1,7 +1,8 @@
 /** `verify --receipt`: checks the receipt file of one act, offline except for `--rpc`. */
 import { Effect, Option } from "effect"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
-import { holds, open, type ReceiptCheck, same } from "../../buyer/receipt/Checks.ts"
+import { same } from "../../buyer/core/Expectation.ts"
+import { holds, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
 import { type ReceiptVerdict, sumOf, verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
