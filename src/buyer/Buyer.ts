@@ -2,10 +2,10 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded } from "./Client.ts"
-import { type Account, signedBy } from "./core/Authorization.ts"
+import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { memoryJournal } from "./core/Journal.ts"
-import { type End, pursue as pursueByLoop } from "./core/Loop.ts"
+import { type End, pursue } from "./core/Loop.ts"
 import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Options, Progress } from "./Options.ts"
@@ -17,18 +17,6 @@ export type { Options, Progress } from "./Options.ts"
 
 /** The parts of an order that `follow` needs; an old purchase may have no price. */
 type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
-
-const sign = Effect.fn("Buyer.sign")(function* (
-  account: Account,
-  challenge: Challenge,
-  { key, request }: Purchases.Purchase,
-) {
-  const now = yield* Clock.currentTimeMillis
-  return yield* Effect.tryPromise({
-    try: () => signedBy(account, challenge, bodyOf(request), now),
-    catch: () => refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key),
-  })
-})
 
 type Refusing = Extract<End<never, never>, { end: "refused" }>
 type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
@@ -77,11 +65,15 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       amountAtomic: amount,
       payer: account.address,
       terms,
-      sign: (spentToday) =>
-        Effect.suspend(() => {
-          const no = objection({ challenge, key, url, price, terms, policy, spentToday })
-          return no ?? sign(account, challenge, purchase)
-        }),
+      sign: Effect.fnUntraced(function* (spentToday) {
+        const no = objection({ challenge, key, url, price, terms, policy, spentToday })
+        if (no !== undefined) return yield* no
+        const now = yield* Clock.currentTimeMillis
+        return yield* Effect.tryPromise({
+          try: () => signedBy(account, challenge, bodyOf(purchase.request), now),
+          catch: () => refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key),
+        })
+      }),
     })
     yield* report({ step: "signed", key, amountAtomic: amount, payTo })
     return header
@@ -136,6 +128,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     purchase: Purchases.Purchase,
   ): Effect.fn.Return<A, Unsettled> {
     const { altar: shop, key, payment, url } = purchase
+    if (payment !== undefined) yield* report({ step: "repeated", key })
     const context = yield* Effect.context<never>()
     const run = Effect.runPromiseWith(context)
     const asked = {
@@ -147,7 +140,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       amountAtomic: price?.priceAtomic.toString(),
     }
     const end = yield* Effect.promise((interrupted) =>
-      pursueByLoop<A, Unsettled>(asked, program, {
+      pursue<A, Unsettled>(asked, program, {
         exchange: (to, init) =>
           request(to, { ...init, signal: AbortSignal.any([interrupted, ...(init.signal ? [init.signal] : [])]) }),
         reasonOf,
@@ -189,11 +182,6 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     }
   })
 
-  const pursue = <A extends Settled>(followed: Followed<A>, purchase: Purchases.Purchase) =>
-    purchase.payment === undefined
-      ? follow(followed, purchase)
-      : Effect.andThen(report({ step: "repeated", key: purchase.key }), follow(followed, purchase))
-
   return {
     altar,
     catalog,
@@ -211,7 +199,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
           request: order.request,
           ...(sealed === undefined ? {} : { sealed }),
         })
-        .pipe(Effect.flatMap((purchase) => pursue(order, purchase))),
+        .pipe(Effect.flatMap((purchase) => follow(order, purchase))),
 
     /** Follows a purchase of this journal to its end. An unsigned one is not paid for. */
     resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Unsettled> {
@@ -222,7 +210,7 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       if (purchase.payment === undefined)
         return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
       yield* at(purchase.altar)
-      return yield* pursue({ answer: catalog.get(purchase.act)?.answer ?? anyAnswer }, purchase)
+      return yield* follow({ answer: catalog.get(purchase.act)?.answer ?? anyAnswer }, purchase)
     }),
   }
 })
