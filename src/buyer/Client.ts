@@ -37,7 +37,7 @@ type Body<Answer> = Answer extends { readonly body: infer Own } ? Own : Answer
 /** The body of a successful answer. */
 export type BodyOf<E extends HttpApiEndpoint.ConstraintRequest> = Body<HttpApiClient.SuccessType<E["~Success"]>>
 
-type Free = HttpApiEndpoint.ConstraintRequest & Pick<HttpApiEndpoint.Top, "method" | "path" | "success">
+type Free = HttpApiEndpoint.ConstraintRequest & Pick<HttpApiEndpoint.Top, "method" | "params" | "path" | "success">
 
 const unreadable = (why: string) => refuse("unreachable", `The altar gave no answer that can be read: ${why}.`)
 
@@ -51,6 +51,9 @@ export const ask = Effect.fn("Client.ask")(function* <E extends Free>(
   id = "",
   body?: object,
 ) {
+  const [, name = ""] = /:([A-Za-z]+)/u.exec(endpoint.path) ?? []
+  if (endpoint.params !== undefined && !Schema.is(typed(endpoint.params))({ [name]: id }))
+    return yield* refuse("bad_request", `This is no ${name}: ${id}. Nothing was sent.`)
   const url = altar + endpoint.path.replace(/:[A-Za-z]+/u, encodeURIComponent(id))
   const content =
     body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }

@@ -13,7 +13,7 @@ import { randomHex } from "./core/Digest.ts"
 import type { Call, Options } from "./Options.ts"
 import type * as Order from "./OrderTypes.ts"
 import { refuse } from "./PurchaseError.ts"
-import { seal } from "./core/Commitment.ts"
+import { seal, unsealable } from "./core/Commitment.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
 
 const keyed = (key: string | undefined) => (key === undefined ? {} : { key })
@@ -101,7 +101,11 @@ export const make = (buyer: Buyer) => {
   })
 
   const opening = Effect.fnUntraced(function* (id: string, { salt, words }: Order.Opening) {
-    if (salt !== undefined && words !== undefined) return { shop: yield* at(altar), sealed: { salt, words } }
+    if (salt !== undefined && words !== undefined) {
+      const problem = unsealable(salt, words)
+      if (problem !== undefined) return yield* refuse("bad_request", `${problem} Nothing was sent.`)
+      return { shop: yield* at(altar), sealed: { salt, words } }
+    }
     const found = new Map<string, { readonly altar: string; readonly sealed: Order.Secret }>()
     // Ids come from the altars, so several altars may use the same one.
     for (const { altar, sealed, settled } of yield* purchases.all)
@@ -135,8 +139,10 @@ export const make = (buyer: Buyer) => {
     /** Buys any act of the contract by its name, also one without a method here. */
     act: (name: string, { key, sealing, ...parts }: Order.ActOrder) => {
       const act = buyer.catalog.get(name)
-      return act === undefined
-        ? refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
+      if (act === undefined)
+        return refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
+      return sealing !== undefined && sealing.words === undefined
+        ? refuse("not_sealed", "There are no words to seal. This request charged nothing.", key)
         : buy(act, parts, { ...keyed(key), ...sealing })
     },
 

@@ -1,6 +1,6 @@
 /** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
 import { Clock, type Context, DateTime, Effect, Option, Schema } from "effect"
-import { Difference, refuse, Refused } from "./PurchaseError.ts"
+import { Difference, refuse, type Refused } from "./PurchaseError.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { secondsMaximum } from "../../schema/payments/Usdc.ts"
 import type { Terms } from "./Policy.ts"
@@ -43,12 +43,15 @@ const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
 export const exclusively =
   (journal: Journal) =>
   <A>(turn: (pages: Pages) => Effect.Effect<A, Refused>, chargeNote = ""): Effect.Effect<A, Refused> =>
-    Effect.contextWith((context: Context.Context<never>) =>
-      Effect.tryPromise({
-        try: () => journal.alone((pages) => Effect.runPromiseWith(context)(turn(pages))),
-        catch: (error) => (error instanceof Refused ? error : unavailable(error)),
-      }),
-    ).pipe(
+    Effect.contextWith((context: Context.Context<never>) => {
+      // A journal may wrap what its turn rejects with.
+      let failed: Refused | undefined
+      const noted = (pages: Pages) => Effect.tapError(turn(pages), (error) => Effect.sync(() => (failed = error)))
+      return Effect.tryPromise({
+        try: () => journal.alone((pages) => Effect.runPromiseWith(context)(noted(pages))),
+        catch: (error) => failed ?? unavailable(error),
+      })
+    }).pipe(
       Effect.mapError((error) =>
         chargeNote !== "" && error.code === "journal_unavailable"
           ? refuse(error.code, `${error.message} ${chargeNote}`)

@@ -133,4 +133,5 @@ const shortcuts = [
   ["/v2/log", "/v2/witness#log"],
   ["/v2/verify", "/verify"],
   ["/docs.md", "/docs"],
+  ["/for-agents.md", "/for-agents"],
 ] as const

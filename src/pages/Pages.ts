@@ -17,7 +17,7 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 export const isUuid = Schema.is(Uuid)
-export const isSpirit = Schema.is(SpiritId)
+const isSpirit = Schema.is(SpiritId)
 
 export const contentType = "text/html; charset=utf-8"
 

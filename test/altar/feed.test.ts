@@ -1,4 +1,4 @@
-/** The feed of acts and the manifest: well-formed, and everything they name is there. */
+/** The feed of acts: well-formed, and everything they name is there. */
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
 import { ask, bought, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"

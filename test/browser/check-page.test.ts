@@ -73,7 +73,7 @@ guide(
       const { page } = await visit("/verify")
       const saved = { salt: words.salt, words: words.text, commitment: seal(words.salt, words.text) }
       await drop(page, "words.json", JSON.stringify(saved))
-      await outcome(page, "holds", "Your sealed words.")
+      await page.getByText("The form below takes them.").waitFor()
       await page.getByRole("button", { name: "Check without sending" }).click()
       await page.locator("[data-result]", { hasText: "They match." }).waitFor()
     })

@@ -16,6 +16,7 @@ const asking = (page: Page) => page.getByText("not paying again").waitFor()
 
 interface Loss {
   readonly spirit: string
+  readonly before?: (page: Page) => Promise<unknown>
   /** The failures of an interrupted page; the page that finishes the purchase. */
   readonly after: (page: Page) => Promise<Page>
 }
@@ -40,6 +41,20 @@ const losses: Readonly<Record<string, Loss>> = {
       return next
     },
   },
+  "another page leaves no room for is still kept, in the room that was reserved": {
+    spirit: "lichen-yak",
+    before: (page) =>
+      page.route("**/api/prayers/lichen-yak", async (route) => {
+        await fill(page, 0)
+        await route.fallback()
+      }),
+    after: async (page) => {
+      await asking(page)
+      await reconnect(page)
+      await page.reload()
+      return page
+    },
+  },
   "was signed after its restored tab is finished by that tab": {
     spirit: "atlas-sandpiper",
     after: async (page) => {
@@ -54,12 +69,13 @@ const losses: Readonly<Record<string, Loss>> = {
 }
 
 guide("a prayer that", (it) => {
-  for (const [what, { after, spirit }] of Object.entries(losses))
+  for (const [what, { after, before, spirit }] of Object.entries(losses))
     it(`${what}, with one signature and the same words`, async ({ run, visit }) => {
       const { page } = await visit(`/v2/spirits/${spirit}`)
       const requests = watch(page)
       page.context().on("page", (next) => next.on("request", (request) => requests.push(request)))
       await cutOff(page)
+      await before?.(page)
       await fund(page)
       await page.getByLabel("Your words").first().fill(`Words for ${spirit}.`)
       await lay(page).click()

@@ -131,6 +131,10 @@ layer(world(), realClock)("the buyer library", (it) => {
         [() => altar.witness({ words: " \n" }), "not_sealed"],
         [() => altar.witness({ words, salt: "short" }), "not_sealed"],
         [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
+        [
+          () => altar.act("lightMonth", { params: { familiarId: "moss-hare" }, sealing: JSON.parse("{}") }),
+          "not_sealed",
+        ],
         [() => altar.collect({ element: "nobody" }), "element_not_found"],
       ] as const
       for (const [order, code] of refused) {

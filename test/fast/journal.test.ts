@@ -88,25 +88,39 @@ const bought = (journal: Journal, altar: string, key: string, words: string) => 
   )
 }
 
-const revealed = async (journal: Journal, url: string) => {
+const revealed = async (journal: Journal, url: string, ...of: Parameters<ReturnType<typeof buyer>["reveal"]>) => {
   const told: Array<string> = []
   const send: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     told.push(`${new URL(request.url).origin} ${JSON.parse(await request.text()).text}`)
     return Response.json({ ok: false, code: "stone_not_found", message: "There is no such stone." }, { status: 404 })
   }
-  const error = await rejected(buyer({ url, journal, fetch: send }).reveal(id))
+  const error = await rejected(buyer({ url, journal, fetch: send }).reveal(...of))
   return { ...error, message: error.message, told }
 }
 
 describe("the words of an id", () => {
+  it("go nowhere under what is no id, and with a salt or words that no commitment has", async () => {
+    const salt = "5c1fd1e6a0bb4e7f9c2d"
+    for (const [of, given] of [
+      ["..", { salt, words: "Mine." }],
+      [`${mine}/acts/${id}`, { salt, words: "Mine." }],
+      [id, { salt: "short", words: "Mine." }],
+      [id, { salt, words: "x".repeat(281) }],
+    ] as const) {
+      const { code, message, told } = await revealed(memoryJournal(), mine, of, given)
+      assert.deepStrictEqual([code, told], ["bad_request", []], message)
+      assert.match(message, /Nothing was sent\.$/u)
+    }
+  })
+
   it("go to the altar that they were sealed for, even when another altar answers the same id later", async () => {
     const journal = memoryJournal()
     await bought(journal, mine, "key-of-my-altar", "Mine.")
-    assert.deepStrictEqual((await revealed(journal, "https://third.example")).told, [`${mine} Mine.`])
+    assert.deepStrictEqual((await revealed(journal, "https://third.example", id)).told, [`${mine} Mine.`])
     await bought(journal, hostile, "key-of-hostile", "Of another candle.")
-    assert.deepStrictEqual((await revealed(journal, mine)).told, [`${mine} Mine.`])
-    const asked = await revealed(journal, "https://third.example")
+    assert.deepStrictEqual((await revealed(journal, mine, id)).told, [`${mine} Mine.`])
+    const asked = await revealed(journal, "https://third.example", id)
     assert.deepStrictEqual([asked.code, asked.told], ["words_ambiguous", []])
     assert.include(asked.message, `for ${mine} and for ${hostile}: name the altar you mean with --url`)
   })
@@ -115,7 +129,7 @@ describe("the words of an id", () => {
     const journal = memoryJournal()
     await bought(journal, hostile, "first-key-there", "One.")
     await bought(journal, hostile, "second-key-there", "Other.")
-    const { code, message, told } = await revealed(journal, hostile)
+    const { code, message, told } = await revealed(journal, hostile, id)
     assert.deepStrictEqual([code, told], ["words_ambiguous", []])
     assert.match(message, /more than one purchase with the id .*: give salt and words\. Nothing was sent\.$/u)
   })
@@ -128,7 +142,7 @@ describe("the words of an id", () => {
       await pages.set(`purchase/${page.key}`, JSON.stringify(page))
       await pages.set(`id/${id}`, JSON.stringify(page.key))
     })
-    assert.deepStrictEqual((await revealed(journal, mine)).told, [`${mine} Mine.`])
+    assert.deepStrictEqual((await revealed(journal, mine, id)).told, [`${mine} Mine.`])
   })
 })
 

@@ -31,6 +31,12 @@ const unfit = (message: string) => new Unfit({ message })
 
 const timeout = Duration.seconds(10)
 
+/** The node's own words about a refusal. */
+const detailOf = (error: unknown) =>
+  typeof error === "object" && error !== null && "detail" in error && typeof error.detail === "string"
+    ? error.detail
+    : ""
+
 /** The line of a check. A failure may quote the environment's secrets, which are left out. */
 const line = <E>(check: string, secrets: ReadonlyArray<string>, run: Effect.Effect<string, E>): Effect.Effect<Line> =>
   run.pipe(
@@ -39,7 +45,10 @@ const line = <E>(check: string, secrets: ReadonlyArray<string>, run: Effect.Effe
     Effect.catchCause((cause) => {
       const error = Cause.squash(cause)
       const code = codeOf(error)
-      const reason = `${messageOf(error).split("\n")[0] ?? ""}${code === undefined ? "" : ` (${code})`}`
+      const said = [messageOf(error).replace("PgConnection: ", ""), detailOf(error)]
+        .filter((part) => part !== "")
+        .join(": ")
+      const reason = `${said.split("\n")[0] ?? ""}${code === undefined ? "" : ` (${code})`}`
       const message = plain(secrets.reduce((text, secret) => text.replaceAll(secret, "…"), reason)).slice(0, 300)
       return Effect.succeed({ check, state: "failed", message } as const)
     }),

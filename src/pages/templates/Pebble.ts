@@ -13,6 +13,8 @@ const rocks: readonly [Rock, ...ReadonlyArray<Rock>] = [
   { name: "jasper", body: "#b85d42", dark: "#7f3925", light: "#e2a084" },
   { name: "lapis", body: "#5a70ad", dark: "#384d82", light: "#9fb2dd" },
   { name: "granite", body: "#b3aaa6", dark: "#5f5653", light: "#efe9e4" },
+  { name: "malachite", body: "#3f9275", dark: "#1d5a47", light: "#8fd0b0" },
+  { name: "agate", body: "#dd8f4a", dark: "#9c5420", light: "#fbdcae" },
   { name: "amethyst", body: "#8d76b4", dark: "#5c4785", light: "#c9b8e2" },
 ]
 
@@ -27,8 +29,9 @@ const pick = <A>(list: readonly [A, ...ReadonlyArray<A>], digit: number): A =>
 const rockOf = (digit: Digits): Rock => pick(rocks, digit(11))
 const markOf = (digit: Digits) => pick(marks, digit(12))
 
-/** Granite has no bands. */
-const bandsOf = (digit: Digits) => (rockOf(digit).name === "granite" ? 0 : Math.floor(digit(13) * 4))
+/** Rocks with bands of their own get no others. */
+const bandsOf = (digit: Digits) =>
+  ["malachite", "agate", "granite"].includes(rockOf(digit).name) ? 0 : Math.floor(digit(13) * 4)
 
 const round = (value: number) => Math.round(value * 10) / 10
 
@@ -115,7 +118,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
   const { foot, high, wide } = figureOf(digit)
   const middle = round(bottom - high)
   const id = `${place}-${commitment.slice(0, 16)}`
-  const ground: Ground = { rock, digit, middle }
+  const ground: Ground = { rock, digit, middle, outline: `#${id}` }
   const bands = strata(digit, digit(31) < 0.5 ? rock.dark : rock.light, middle)
   const mark = markOf(digit).draw(ground)
   const shade = `<use href="#${id}" stroke="${rock.dark}" stroke-width="12" opacity=".5" transform="translate(-3-5)"/>`

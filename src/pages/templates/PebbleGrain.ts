@@ -10,11 +10,12 @@ export interface Rock {
 /** A number from 0 to 1 for each byte of a commitment. */
 export type Digits = (index: number) => number
 
-/** The stone under the pen; `middle` is its height at the middle. */
+/** The stone under the pen; `outline` is the id of its edge, and `middle` its height at the middle. */
 export interface Ground {
   readonly rock: Rock
   readonly digit: Digits
   readonly middle: number
+  readonly outline: string
 }
 
 /** Whole numbers are precise enough for a grain, and half as long. */
@@ -61,6 +62,16 @@ const shapes = (ground: Ground, number: number, most: number, shape: (digit: num
 const turned = ({ digit, middle }: Ground, most: number, drawn: string) =>
   `<g transform="rotate(${whole((digit(10) - 0.5) * most)} 50 ${middle})">${drawn}</g>`
 
+/** Sizes, shades and widths of the bands of an agate, which are ever smaller copies of its outline. */
+const bands = [
+  [0.86, "light", 3],
+  [0.74, "dark", 2.4],
+  [0.62, "body", 4],
+  [0.48, "dark", 2.4],
+  [0.36, "light", 4],
+  [0.2, "dark", 5],
+] as const
+
 export const grains: Readonly<Record<string, (ground: Ground) => string>> = {
   slate: (on) =>
     turned(on, 90, path(lines(on, 9, 4), on.rock.dark, 1, 0.55) + path(lines(on, 4, 4, 9), on.rock.light, 1.2, 0.7)),
@@ -89,6 +100,25 @@ export const grains: Readonly<Record<string, (ground: Ground) => string>> = {
     path(dots(on, 24), on.rock.dark, 2.8, 0.85) +
     path(dots(on, 19, 3), on.rock.light, 3.6) +
     path(dots(on, 11, 8), "#c98f83", 3.2),
+  malachite: ({ digit, middle, rock }) => {
+    const centre = `cx="${whole(20 + 60 * digit(5))}" cy="${whole(middle + (digit(6) < 0.5 ? 34 : -34))}"`
+    return [12, 23, 34, 45, 56, 67, 78]
+      .map(
+        (radius, index) =>
+          `<circle ${centre} r="${radius}" stroke="${index % 2 === 0 ? rock.dark : rock.light}" stroke-width="${whole(3 + 3 * digit(index + 2))}" opacity=".8"/>`,
+      )
+      .join("")
+  },
+  agate: ({ digit, middle, outline, rock }) => {
+    const [x, y] = [42 + 16 * digit(5), middle - 6 + 12 * digit(6)]
+    return bands
+      .map(([size, shade, width]) => {
+        const move = `translate(${whole(x * (1 - size))} ${whole(y * (1 - size))}) scale(${size})`
+        const colour = shade === "body" ? "#fff4de" : rock[shade]
+        return `<use href="${outline}" stroke="${colour}" stroke-width="${round(width / size)}" transform="${move}"/>`
+      })
+      .join("")
+  },
   amethyst: (on) =>
     shapes(on, 8, 60, (digit) => {
       const fill = digit < 0.5 ? on.rock.light : on.rock.dark
@@ -123,11 +153,25 @@ const fern = `M0 17V-18${[0, 1, 2, 3, 4].map(frond).join("")}`
 
 const cross = ["M-70 3L-8-1L70 4", "M4-70L-1 2L5 70"].join("")
 
-/** Around 0, 0, about 20 wide, and turned in its place. */
-const placed = (name: string, drawn: (rock: Rock, digit: Digits) => string) => ({
+const barnacle = `<path d="M-9 5.500C-7-2-4.500-5-3.500-5h7C4.500-5 7-2 9 5.500C4 7.500-4 7.500-9 5.500z" fill="#efe8da" stroke="${ink}" stroke-width="1.6"/>${path("M-5 5Q-3.500-1-2.200-3M0 5.500V-2.500M5 5Q3.500-1 2.200-3", "#b3a78f", 1.2)}${disc(0, -4.6, 3.5, 1.9, "#4b3d33", "none")}`
+
+/** Seen from above: cushions with the stalks that mosses lift in spring. */
+const moss = ({ digit, middle }: Ground) => {
+  const top = round(middle - 34 + 10 * digit(27))
+  const cushions = [-38, -26, -13, 0, 13, 26, 38]
+    .map(
+      (x, index) =>
+        `<circle cx="${50 + x}" cy="${round(top + 6 * digit(20 + index))}" r="${round(11 + 5 * digit(index + 2))}"/>`,
+    )
+    .join("")
+  return `<g fill="#5e8a34">${cushions}</g><g fill="#8db94a" transform="translate(-1-5)">${cushions}</g>${path(`M30 ${top}q2 6 5 7M46 ${top + 6}q4 2 7 0M66 ${top + 1}q4 2 7-1`, "#4c7227", 1.4)}`
+}
+
+/** Around 0, 0, about 20 wide; turned in its place by at most so many degrees. */
+const placed = (name: string, drawn: (rock: Rock, digit: Digits) => string, most = 720) => ({
   name,
   draw: ({ digit, middle, rock }: Ground) =>
-    `<g transform="translate(${round(44 + 12 * digit(26))} ${round(middle - 4 + 8 * digit(27))}) rotate(${whole((digit(29) - 0.5) * 720)}) scale(${round(0.95 + 0.25 * digit(28))})">${drawn(rock, digit)}</g>`,
+    `<g transform="translate(${round(44 + 12 * digit(26))} ${round(middle - 4 + 8 * digit(27))}) rotate(${whole((digit(29) - 0.5) * most)}) scale(${round(0.95 + 0.25 * digit(28))})">${drawn(rock, digit)}</g>`,
 })
 
 type Mark = ReturnType<typeof placed>
@@ -142,6 +186,20 @@ export const marks: readonly [Mark, ...ReadonlyArray<Mark>] = [
   placed("a vein of quartz", ({ dark }, digit) =>
     inlaid("M-70 2L-34-2L-14 5L4-4L22 3L70-3", dark, round(3 + 2 * digit(30))),
   ),
+  placed("lichen", () =>
+    [
+      [0, 0, 7],
+      [11, 4, 4.5],
+      [3, 11, 5],
+      [-9, 6, 4],
+      [7, -8, 3.5],
+    ]
+      .map(
+        ([x = 0, y = 0, r = 0]) =>
+          disc(x, y, r, r, "#d9b648", "#8f7420", 1.2) + disc(x, y, r * 0.45, r * 0.45, "#b98a2c", "none"),
+      )
+      .join(""),
+  ),
   placed(
     "a hole",
     ({ dark, light }) =>
@@ -149,9 +207,28 @@ export const marks: readonly [Mark, ...ReadonlyArray<Mark>] = [
   ),
   placed("a cross of quartz", ({ dark }) => inlaid(cross, dark, 2.9)),
   placed("a fern", ({ dark, light }) => path(fern, light, 4) + path(fern, dark, 2.2)),
+  { name: "a cap of moss", draw: moss },
+  placed(
+    "barnacles",
+    () =>
+      [
+        [-9, 3, 1],
+        [3, -6, 0.8],
+        [8, 7, 1.15],
+      ]
+        .map(([x, y, size]) => `<g transform="translate(${x} ${y}) scale(${size})">${barnacle}</g>`)
+        .join(""),
+    30,
+  ),
   placed(
     "a star",
     ({ dark }) =>
       `<path d="M0-17L3.500-4.500L16-6L6 2L11 14L0 7L-11 14L-6 2L-16-6L-3.500-4.500z" fill="${quartz}" stroke="${dark}" stroke-width="1.8"/>`,
+  ),
+  placed(
+    "a snail",
+    () =>
+      `<path d="M-17 9c2-5 6-4 9-4h16c6 0 7 4 6 6z" fill="#c9a06a" stroke="${ink}" stroke-width="1.6"/>${disc(2, 0, 9.5, 9.5, "#e3bd7b")}${path("M2 0m-5 1.500a5.500 5.500 0 1 1 9 2.500a4 4 0 0 1-6-4a2.500 2.500 0 0 1 4 .5", "#8a5a2b", 1.5)}${path("M-14 6l-3-6M-12 5.500l-1-6", ink, 1.3)}`,
+    30,
   ),
 ]

@@ -10,8 +10,8 @@ export type Row = readonly [label: string, value: Html | string | number]
 
 export const code = (text: string): Html => html`<code class="long">${text}</code>`
 
-export const facts = (list: ReadonlyArray<Row>, kind = "facts"): Html =>
-  html`<dl class="${kind}">
+export const facts = (list: ReadonlyArray<Row>): Html =>
+  html`<dl class="facts">
     ${list.map(
       ([label, value]) =>
         html`<div>

@@ -106,7 +106,7 @@ const proof = (one: Stone, log: LogIdentity): Html =>
         <ol class="checks" role="list"></ol>
       </div>
       <p class="small quiet">
-        Checked with the verifier key of <a href="/v2/witness#log">the log</a>, . Compare it with a copy from an
+        Checked with the verifier key of <a href="/v2/witness#log">the log</a>. Compare it with a copy from an
         independent source: ${code(log.vkey)}
       </p>`,
   )

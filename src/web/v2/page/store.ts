@@ -4,7 +4,8 @@ export interface Store {
   readonly get: (slot: string) => string | null
   /** The content as JSON; undefined when it is none. */
   readonly json: (slot: string) => unknown
-  readonly set: (slot: string, text: string) => void
+  /** Whether it is kept; a store without room keeps what was there. */
+  readonly set: (slot: string, text: string) => boolean
   readonly remove: (slot: string) => void
   readonly slots: () => ReadonlyArray<string>
   /** Whether there is room for as many more characters. */
@@ -30,18 +31,22 @@ const store = (open: () => Storage): Store => {
     }
   }
   const get = (slot: string) => attempt((storage) => storage.getItem(slot), null)
+  const set = (slot: string, text: string) =>
+    attempt((storage) => {
+      storage.setItem(slot, text)
+      return true
+    }, false)
   return {
     get,
     json: (slot) => parsed(get(slot)),
-    set: (slot, text) => attempt((storage) => storage.setItem(slot, text), undefined),
+    set,
     remove: (slot) => attempt((storage) => storage.removeItem(slot), undefined),
     slots: () => attempt(Object.keys, []),
-    keeps: (room) =>
-      attempt((storage) => {
-        storage.setItem("altar:probe", " ".repeat(room))
-        storage.removeItem("altar:probe")
-        return true
-      }, false),
+    keeps: (room) => {
+      const isKept = set("altar:probe", " ".repeat(room))
+      attempt((storage) => storage.removeItem("altar:probe"), undefined)
+      return isKept
+    },
   }
 }
 

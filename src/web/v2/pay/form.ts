@@ -194,7 +194,10 @@ const attach = (form: HTMLFormElement) => {
   }
   form.addEventListener("change", showPrice)
   showPrice()
-  connector.addEventListener("click", () => void connectTo(choose))
+  connector.addEventListener("click", () => {
+    isAwaited = false
+    void connectTo(choose)
+  })
   watchers.add(show)
   show()
   form.addEventListener("submit", (event) => {

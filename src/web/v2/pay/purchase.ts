@@ -49,6 +49,8 @@ const read = (store: Store, slot: string): Purchase | undefined => {
 }
 
 const prefix = "altar:purchase:"
+/** Room for a payment that is being signed. */
+const reserved = "altar:reserved"
 /** A tab has one purchase for each form. */
 const slotOf = (form: string) => `${prefix}${form}`
 /** Several tabs may each have signed one for the same form. */
@@ -78,19 +80,24 @@ export const remember = (purchase: Purchase): Purchase => {
   if (purchase.keepsake !== null) hold(purchase.keepsake)
   const text = JSON.stringify(purchase)
   tab.set(slotOf(purchase.form), text)
-  if (purchase.payment !== null) browser.set(signedSlotOf(purchase.key), text)
+  if (purchase.payment !== null) {
+    browser.remove(reserved)
+    browser.set(signedSlotOf(purchase.key), text)
+  }
   return purchase
 }
 
 export const forget = ({ form, key }: Purchase) => {
   if (remembered(form)?.key === key) tab.remove(slotOf(form))
   browser.remove(signedSlotOf(key))
+  browser.remove(reserved)
 }
 
 /** Failed while its payment could still be used: the form may begin another purchase, and this one is kept. */
 export const failEarly = (purchase: Purchase, openUntil: string) => {
-  tab.remove(slotOf(purchase.form))
-  browser.set(signedSlotOf(purchase.key), JSON.stringify({ ...purchase, openUntil }))
+  // Without room for the time, the form goes on asking about this purchase.
+  if (browser.set(signedSlotOf(purchase.key), JSON.stringify({ ...purchase, openUntil })))
+    tab.remove(slotOf(purchase.form))
 }
 
 /** Seconds until no failed payment for this path can be used; an altar cannot name more than a signature lives. */
@@ -126,8 +133,8 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
   })
 }
 
-/** Whether this browser keeps a signed purchase, its salt and its words until it is settled. */
-export const mayBegin = () => tab.keeps(10_000) && browser.keeps(20_000)
+/** Reserves room in this browser for a signed purchase, its salt and its words; false without room. */
+export const mayBegin = () => tab.keeps(10_000) && browser.set(reserved, " ".repeat(20_000))
 
 /** All unfinished purchases: those of this tab, and signed ones of any tab. */
 export const pending = (): ReadonlyArray<Purchase> => {

@@ -57,9 +57,7 @@ export const start = () => {
     input.files = files.files
     input.dispatchEvent(new Event("change"))
     input.closest("details")?.setAttribute("open", "")
-    status.replaceChildren(
-      verdict("holds", "Your sealed words.", "They are filled in below, where you can check them."),
-    )
+    status.replaceChildren(verdict("waits", "Your sealed words.", "The form below takes them."))
   }
 
   const take = async (file: File) => {

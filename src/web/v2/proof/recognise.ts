@@ -4,6 +4,7 @@ import { parseSigned } from "../../../../schema/log/Checkpoint.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
 import { Unproven } from "../../../buyer/log/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
+import { readHeld } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
 
@@ -15,7 +16,7 @@ export type Known =
   | { readonly kind: "receipt"; readonly act: string; readonly kid: string }
   | { readonly kind: "proof"; readonly origin: string; readonly index: number; readonly size: number }
 
-/** `words` is the saved file of sealed words. `isOurs` is false for a file that is neither a receipt nor a proof, and may be the file of a stone. */
+/** `words` is the file of one purchase's sealed words. `isOurs` is false for a file that is neither a receipt nor a proof, and may be the file of a stone. */
 export type Recognised =
   | Known
   | { readonly kind: "words" }
@@ -39,7 +40,9 @@ export const recognise = (text: string): Recognised => {
   if (begin.startsWith("c2sp.org/tlog-proof@")) return proofIn(text)
   if (!begin.startsWith("{")) return other
   const json = parsed(text)
-  if (part(json, "kind") === "spirit-altar-sealed-words" || part(json, "salt") !== undefined) return { kind: "words" }
+  if (part(json, "kind") === "spirit-altar-sealed-words")
+    return damaged("Your sealed words.", "This file is secret and proves nothing. Restore it under My words.")
+  if (readHeld(json) !== undefined) return { kind: "words" }
   if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return other
   try {
     return { kind: "receipt", ...namedIn(text) }

@@ -102,16 +102,16 @@ const wallets = (place: HTMLElement) => {
   const payers = [...new Set(everything().flatMap(({ deed }) => deed?.payer ?? []))]
   const paid = payers.flatMap((payer, index) => [index === 0 ? "" : ", ", linkTo(payer)])
   if (payers.length > 0) place.append(make("p", { class: "small" }, "Paid from this browser: ", ...paid))
-  const fail = (message: string) => place.replaceChildren(verdict("broken", "No wallet.", message))
+  const fail = (word: string, message: string) => place.replaceChildren(verdict("broken", word, message))
   const ask = async () => {
     const ways = await Wallets.ways(Wallets.hasPlayWallet())
     const open = (way: (typeof ways)[number]) =>
       way.open().then(
         ({ address }) => location.assign(`/v2/wallets/${address}`),
-        (error: unknown) => fail(sentenceOf(error, "The wallet named no account.")),
+        (error: unknown) => fail("Not connected.", sentenceOf(error, "The wallet named no account.")),
       )
     const [first] = ways
-    if (first === undefined) return fail("No wallet was found in this browser.")
+    if (first === undefined) return fail("No wallet.", "None was found in this browser.")
     if (ways.length === 1) return open(first)
     place.replaceChildren(make("p", { class: "doors" }, ...ways.map((way) => button(way.name, () => void open(way)))))
   }
