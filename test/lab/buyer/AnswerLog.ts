@@ -25,7 +25,9 @@ export const answers = (file: string, server: string) => {
     const type = body === undefined ? undefined : { "content-type": "application/json" }
     const signal = AbortSignal.timeout(patienceMs)
     const init = { method, headers: { ...type, ...headers }, body: body ?? null, redirect: "manual", signal } as const
-    const heard = await fetch(url, init).then(read, () => undefined)
+    const heard = await fetch(url, init)
+      .then(read)
+      .catch(() => undefined)
     // A proxy answers where no server does. Every answer of ours has this header.
     if (heard?.headers.has("x-content-type-options") !== true) return undefined
     const line = {
