@@ -58,7 +58,7 @@ Your browser keeps your sealed words and purchases, so that you can show them la
 
 We keep names and messages of a room in plain text until the room ends, after seven days at most, or is deleted. We keep the key in its link only as a hash.
 
-## Who else learns of your purchase
+## Other parties that learn of your purchase
 
 The network's nodes learn of your payment, and so does a payment facilitator where one is used. If you pay by card, the card processor learns of it, under its own terms. We see no card number.
 
