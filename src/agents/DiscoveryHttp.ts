@@ -119,7 +119,7 @@ export const layer = Layer.unwrap(
     const keys = yield* ReceiptKeys
     const card = serverCard(publicUrl, log)
 
-    const content = manual(publicUrl, offers, frame.money, log, yield* LimitFactor)
+    const content = manual(publicUrl, offers, log, yield* LimitFactor)
     const text = `# ${Words.name}\n\n> ${Words.description}\n\n${content}\n`
     const headers = { vary: "accept", "content-security-policy": ours }
     const llms = cachedResponse(text, plain)

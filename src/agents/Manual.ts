@@ -7,7 +7,6 @@ import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
-import type { Surroundings } from "../pages/templates/Layout.ts"
 import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
@@ -28,15 +27,9 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 
 const list = (items: ReadonlyArray<string>) => items.map((item) => `- ${item}`).join("\n")
 
-const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]) =>
+const costs = (offers: ReadonlyArray<Offer>) =>
   table(
-    [
-      "Action",
-      money === "real" ? "Price" : `Price (${money} money)`,
-      "Route",
-      "Body (? may be left out)",
-      "Atomic USDC",
-    ],
+    ["Action", "Price", "Route", "Body (? may be left out)", "Atomic USDC"],
     offers.map(({ act, amountAtomic, body, priceUsd }) => [
       `\`${act.name}\``,
       priceUsd,
@@ -96,13 +89,7 @@ const conflicts = [
 ].join(" ")
 
 /** The whole manual: an agent that reads nothing else can do everything. */
-export const manual = (
-  publicUrl: string,
-  offers: ReadonlyArray<Offer>,
-  money: Surroundings["money"],
-  log?: LogIdentity,
-  loose = 1,
-): string =>
+export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity, loose = 1): string =>
   [
     "## Where to start",
     Words.about,
@@ -112,7 +99,7 @@ export const manual = (
       `[Agent manifest](${publicUrl}/.well-known/agent.json): prices and routes as JSON`,
     ]),
     "## What each act costs",
-    costs(offers, money),
+    costs(offers),
     'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
     paidTo(offers),
     ...byCard(offers),

@@ -1,4 +1,5 @@
 /** The check page: receipts and proofs of this altar, part by part, green only where every part holds. */
+import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import type { Page } from "playwright-core"
@@ -76,6 +77,17 @@ guide(
       await page.getByText("The form below takes them.").waitFor()
       await page.getByRole("button", { name: "Check without sending" }).click()
       await page.locator("[data-result]", { hasText: "They match." }).waitFor()
+    })
+
+    it("opens the stone of a file, and names the fingerprint of one that no stone has", async ({ run, visit, url }) => {
+      const text = "The plan of the bridge."
+      const commitment = createHash("sha256").update(text).digest("hex")
+      const { page } = await visit("/verify")
+      await drop(page, "plan.txt", text)
+      await outcome(page, "unchecked", commitment)
+      const { id } = await run(createAct("/api/witness", { commitment, kind: "hash" }))
+      await drop(page, "plan.txt", text)
+      await page.waitForURL(`${url}/witness/${id}`)
     })
 
     it("leaves the receipt of another shop to the command", async ({ run, visit }) => {

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { createAct, createActs, guide } from "../lab/browser/Guide.ts"
+import { createAct, createActs, guide, settled } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
 import { ask, newCommitment } from "../lab/Fixture.ts"
 
@@ -129,6 +129,13 @@ guide("a phone", (it) => {
     const place = await summary.boundingBox()
     await summary.click()
     assert.deepStrictEqual(await summary.boundingBox(), place)
+    const item = page.locator("#river-clay")
+    const left = item.locator("[data-left]")
+    const before = Number(await left.innerText())
+    await item.getByRole("button", { name: "Make a play wallet" }).click()
+    await item.getByRole("button", { name: "Collect River Clay" }).click()
+    await settled(page).waitFor()
+    assert.strictEqual(Number(await left.innerText()), before - 1)
   })
 })
 

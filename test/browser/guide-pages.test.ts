@@ -43,4 +43,16 @@ guide("the field guide", (it) => {
     await page.getByRole("button", { name: "Show" }).click()
     await page.getByText("No candles yet.").waitFor()
   })
+
+  it("marks the operation that is read, and finds one by words of its title and path", async ({ visit }) => {
+    const { page } = await visit("/docs#revealWitnessStone")
+    const contents = page.getByRole("navigation", { name: "Operations" })
+    assert.include(await contents.locator("[aria-current]").innerText(), "Reveal the words of a stone")
+    const filter = contents.getByRole("searchbox")
+    await filter.fill("post candles month")
+    assert.strictEqual(await contents.getByRole("link").count(), 1)
+    await filter.fill("nowhere")
+    await contents.getByText("No operation has these words.").waitFor()
+    assert.strictEqual(await contents.getByRole("link").count(), 0)
+  })
 })

@@ -115,6 +115,24 @@ guide("a browser that", (it) => {
     })
 })
 
+guide("a signed payment", (it) => {
+  it("that finds no room in the browser is not sent", async ({ run, visit }) => {
+    const { page } = await visit("/v2/spirits/cloud-tapir")
+    const requests = watch(page)
+    await page.route("**/api/prayers/cloud-tapir", async (route) => {
+      await page.evaluate(() => localStorage.removeItem("altar:reserved"))
+      await fill(page, 0)
+      await route.fallback()
+    })
+    await fund(page)
+    await page.getByLabel("Your words").first().fill("Nothing is sent.")
+    await lay(page).click()
+    await page.getByText("has no room for the signed payment, so it was not sent. Nothing was charged.").waitFor()
+    assert.deepStrictEqual(signed(requests), [])
+    assert.deepStrictEqual(await run(attemptsAt("cloud-tapir")), [])
+  })
+})
+
 guide(
   "a payment that the chain settles late",
   (it) => {

@@ -197,6 +197,9 @@ guide("a browser wallet", (it) => {
     )
     // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
+    await form.getByRole("button", { name: "Change" }).click()
+    await form.getByRole("button", { name: "a play wallet" }).click()
+    await form.getByText("Play wallet with").waitFor()
     assertEach(slots, (key) => key.replace(/:[^:]*$/u, ""), ["altar:words"])
   })
 })

@@ -105,6 +105,7 @@ browser("the signal room", (it) => {
     assert.strictEqual((await again).status(), 200)
     await page.getByRole("log").getByText("Only once.").waitFor()
     assert.strictEqual(await page.getByRole("listitem").count(), 1)
+    assert.include(await page.getByRole("listitem").innerText(), "person, you")
     await write(page, "Wren", "Only once.")
     await page.getByRole("listitem").nth(1).waitFor()
   })

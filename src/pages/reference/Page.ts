@@ -53,17 +53,23 @@ const answer = (forms: Forms, operation: Operation) => {
   </details>`
 }
 
-const answers = (forms: Forms, operation: Operation) =>
-  fields(
-    "Answers",
-    statusesOf(forms, operation).map(
-      ({ code, meaning, status }) =>
-        html`<dt>
-            <b>${status}</b> ${code === "" ? "" : html`<a href="${errorsPath}#${code}"><code>${code}</code></a>`}
-          </dt>
-          <dd>${inline(meaning)}</dd>`,
-    ),
-  )
+const status = ({ code, meaning, status: number }: ReturnType<typeof statusesOf>[number]) =>
+  html`<dt><b>${number}</b> ${code === "" ? "" : html`<a href="${errorsPath}#${code}"><code>${code}</code></a>`}</dt>
+    <dd>${inline(meaning)}</dd>`
+
+/** The refusals are folded: most are the same for every operation. */
+const answers = (forms: Forms, operation: Operation) => {
+  const all = statusesOf(forms, operation)
+  const refusals = all.filter(({ code }) => code !== "")
+  return html`${fields("Answers", all.filter(({ code }) => code === "").map(status))}${
+    refusals.length === 0
+      ? ""
+      : html`<details>
+          <summary>Refusals, ${refusals.length}</summary>
+          <dl class="fields">${refusals.map(status)}</dl>
+        </details>`
+  }`
+}
 
 /** An example of each success and of the offer; the list of errors shows the other refusals. */
 const exampleAnswers = (forms: Forms, operation: Operation) =>
@@ -95,7 +101,7 @@ const operationOf = (publicUrl: string, forms: Forms, operation: Operation) => {
     <p class="route"><span class="method">${method}</span> <code>${path}</code></p>
     ${description === undefined ? "" : html`<p class="about">${inline(description)}</p>`}
     ${samples(operationId, [...examplesOf(publicUrl, forms, operation), ...exampleAnswers(forms, operation)])}
-    <div class="text">${request(forms, operation)} ${answer(forms, operation)} ${answers(forms, operation)}</div>
+    <div class="text">${request(forms, operation)} ${answers(forms, operation)} ${answer(forms, operation)}</div>
   </article>`
 }
 
@@ -108,6 +114,8 @@ const chapterOf = (publicUrl: string, forms: Forms, { description, operations, t
 
 const contents = (chapters: ReadonlyArray<Chapter>) =>
   html`<nav class="contents" aria-label="Operations">
+    <input class="field scripted" type="search" placeholder="Filter operations" aria-label="Filter operations" />
+    <p class="quiet" role="status" hidden>No operation has these words.</p>
     ${chapters.map(
       ({ operations, title }) =>
         html`<details>

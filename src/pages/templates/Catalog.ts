@@ -53,7 +53,7 @@ const item =
       <div class="specimen__head">
         <h3>${name}</h3>
         <p class="small quiet">
-          ${remaining === 0 ? `All ${editionSize} are sold or reserved` : html`<b>${remaining}</b> of ${editionSize} left`}
+          ${remaining === 0 ? `All ${editionSize} are sold or reserved` : html`<b data-left>${remaining}</b> of ${editionSize} left`}
         </p>
       </div>
       <p>${description}</p>

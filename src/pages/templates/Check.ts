@@ -32,7 +32,7 @@ while start:
     start = segment["next"]
 print(f"{number} stones hold. The last hash is {before}.")`
 
-const byHand = (publicUrl: string) => `## The chain
+const byHand = (publicUrl: string) => `### The chain
 
 A stone's \`chainHash\` is the SHA-256 of \`previousHash\`, \`sequence\`, \`commitment\`, \`witnessedAt\` and \`transaction\`, with one NUL byte between them. The first stone follows 64 zeros. This program downloads the chain and recomputes it. It needs only Python. Save it as \`check.py\`, and run \`python3 check.py ${publicUrl}\`.
 
@@ -42,7 +42,7 @@ ${program}
 
 Keep the last hash. If a later check no longer finds it, the past was rewritten.
 
-## The words of a stone
+### The words of a stone
 
 \`${recipe}\`
 
@@ -52,11 +52,11 @@ With the salt and the words, compare this with the stone's commitment:
 printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum
 \`\`\`
 
-## The payments
+### The payments
 
 Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
 
-## With the command
+### With the command
 
 The command \`spirit-altar verify\` does all of this. It comes with this server's software. Ask its operator for it.
 

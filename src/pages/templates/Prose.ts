@@ -21,7 +21,7 @@ const isHeading = (text: string) => text.startsWith("## ")
 /** The words of a heading, for a link to it. */
 export const anchorOf = (heading: string) =>
   heading
-    .replace(/^## /u, "")
+    .replace(/^#+ /u, "")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
 
@@ -56,6 +56,7 @@ const table = ([head = "", , ...rows]: ReadonlyArray<string>): Html =>
 const block = (text: string): Html => {
   const lines = text.split("\n")
   if (isHeading(text)) return html`<h2 id="${anchorOf(text)}">${text.slice(3)}</h2> `
+  if (text.startsWith("### ")) return html`<h3 id="${anchorOf(text)}">${text.slice(4)}</h3> `
   if (lines.every((line) => line.startsWith("|"))) return table(lines)
   return lines.every((line) => line.startsWith("- "))
     ? html`<ul>

@@ -64,7 +64,7 @@ const counted = () => {
 
 export interface Sending {
   readonly invite: () => Invite | undefined
-  readonly accepted: () => void
+  readonly accepted: (message: Api.Message) => void
   readonly over: (problem: Api.Problem) => void
 }
 
@@ -95,7 +95,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
     tell("")
     say("sent", "Sent.")
     text.focus()
-    accepted()
+    accepted(answer.value.message)
   }
 
   form.addEventListener("submit", (event) => {

@@ -29,7 +29,10 @@ export const toEnd = () => {
   count(0)
 }
 
-const entry = ({ createdAt, mode, sender, senderKind, text }: Message) =>
+/** The ids of the signals that this page sent. */
+export const own = new Set<string>()
+
+const entry = ({ createdAt, id, mode, sender, senderKind, text }: Message) =>
   make(
     "li",
     { class: `signal ${mode}` },
@@ -42,7 +45,7 @@ const entry = ({ createdAt, mode, sender, senderKind, text }: Message) =>
         { class: "signal__meta small" },
         make("bdi", { class: "signal__from" }, sender),
         " ",
-        make("span", { class: "tag" }, senderKind),
+        make("span", { class: "tag" }, own.has(id) ? `${senderKind}, you` : senderKind),
         " ",
         make("span", { class: "signal__mode" }, patterns[mode].word),
         " ",

@@ -163,7 +163,8 @@ find("ended-again", HTMLAnchorElement).addEventListener("click", (event) => {
 
 Composer.connect({
   invite: () => invite,
-  accepted: () => {
+  accepted: ({ id }) => {
+    Log.own.add(id)
     // The sender wants to see the signal arrive.
     Log.toEnd()
     loop?.wanted()

@@ -149,7 +149,11 @@ const signed = async (
     progress.step("sign", "failed", "Not signed.")
     return refuse(purchase, `${payment.message} Nothing was charged.`)
   }
-  const paid = remember({ ...purchase, payment })
+  const paid = { ...purchase, payment }
+  if (!remember(paid)) {
+    progress.step("sign", "failed", "Signed, but not sent.")
+    return refuse(paid, "This browser has no room for the signed payment, so it was not sent. Nothing was charged.")
+  }
   progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}, and kept in this browser until it is settled.`)
   return paid
 }
@@ -213,8 +217,10 @@ const follow = async (
   }
 }
 
-export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> =>
-  follow(remember(purchase), wallet, progress, false)
+export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Promise<Result> => {
+  remember(purchase)
+  return follow(purchase, wallet, progress, false)
+}
 
 /** Resumes an interrupted purchase: a signed one is resubmitted, an unsigned one is dropped. */
 export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {

@@ -49,6 +49,7 @@ const leftOf = (words: string): string => {
 }
 
 let wallet: Wallets.Wallet | undefined
+let isOneOfMany = false
 const watchers = new Set<() => void>()
 
 /** Resolves when the wallet that is being opened is ready or failed. */
@@ -80,6 +81,8 @@ const attach = (form: HTMLFormElement) => {
   const finish = (result: Result) => {
     if (result.tag !== "settled") return
     wallet?.paid(BigInt(result.purchase.amount))
+    for (const left of all("[data-left]", HTMLElement, form.closest("li") ?? form))
+      left.textContent = String(Number(left.textContent) - 1)
     watchers.delete(show)
     for (const watch of watchers) watch()
   }
@@ -127,6 +130,7 @@ const attach = (form: HTMLFormElement) => {
       use(await way.open())
     }
     const [first] = ways
+    isOneOfMany = ways.length > 1
     if (first === undefined) {
       for (const fold of all("details.call", HTMLDetailsElement)) fold.open = true
       throw new AnswerError(
@@ -176,7 +180,13 @@ const attach = (form: HTMLFormElement) => {
 
   const show = () => {
     if (wallet === undefined) return
-    row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address)))
+    const another = () => {
+      isAwaited = false
+      wallet = undefined
+      void connectTo(choose)
+    }
+    const change = isOneOfMany ? [" ", button("Change", another)] : []
+    row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address), ...change))
   }
 
   /** The button names the price of the selected rung. */

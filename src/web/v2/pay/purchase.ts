@@ -75,16 +75,14 @@ export const takeOver = (purchase: Purchase) => {
   if (read(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
 }
 
-/** Stores a signed purchase beyond the tab, and sealed words from before anything is sent. */
-export const remember = (purchase: Purchase): Purchase => {
+/** Stores a signed purchase beyond the tab, and sealed words from before anything is sent; false without room. */
+export const remember = (purchase: Purchase): boolean => {
   if (purchase.keepsake !== null) hold(purchase.keepsake)
   const text = JSON.stringify(purchase)
-  tab.set(slotOf(purchase.form), text)
-  if (purchase.payment !== null) {
-    browser.remove(reserved)
-    browser.set(signedSlotOf(purchase.key), text)
-  }
-  return purchase
+  const isInTab = tab.set(slotOf(purchase.form), text)
+  if (purchase.payment === null) return isInTab
+  browser.remove(reserved)
+  return browser.set(signedSlotOf(purchase.key), text)
 }
 
 export const forget = ({ form, key }: Purchase) => {

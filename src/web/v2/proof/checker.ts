@@ -2,8 +2,8 @@
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { hearFiles, one, verdict } from "../page/dom.ts"
-import { AnswerError, cannotHash, pageFailed, sentenceOf } from "../page/http.ts"
+import { hearFiles, longCode, one, verdict } from "../page/dom.ts"
+import { AnswerError, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
 import { readSegment } from "./chain.ts"
 import { tell } from "./checks.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
@@ -43,7 +43,12 @@ export const start = () => {
       return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") {
       const hash = await sha256(await file.arrayBuffer())
-      return () => location.assign(`/v2/acts?q=${hash}`)
+      const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
+      if (answer?.ok !== true) throw unreached()
+      if (answer.redirected || (await answer.text()).includes('href="/witness/'))
+        return () => location.assign(answer.url)
+      const says = "It is no receipt, no proof and no saved words, and no stone has its fingerprint: "
+      return () => status.replaceChildren(verdict("unchecked", "Nothing to check.", says, longCode(hash)))
     }
     const { checks } = await checksOf(text, what, own)
     return () => tell(status, list, `This ${what.kind}`, checks)
