@@ -1,61 +1,86 @@
-/** Pages over all acts: the list with its filters and its search, and a wallet's page. */
+/** The page of acts: all of them, those of a wallet, or those found by exactly what a reader has. */
 import { Clock, Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Acts } from "../altar/Acts.ts"
-import { Frame } from "./Frame.ts"
-import * as Pages from "./Pages.ts"
-import { searching } from "./Search.ts"
-import { actReader } from "./templates/ActList.ts"
-import { addressOf, allActs, fits, isKind, kinds } from "./templates/AllActs.ts"
+import { WitnessStones } from "../altar/witness/WitnessStones.ts"
+import type { Asked } from "./Pages.ts"
+import { isUuid } from "./Pages.ts"
+import { actReader, pathOf } from "./templates/ActList.ts"
+import { allActs, fits, isKind, kinds } from "./templates/AllActs.ts"
+import { plates, spiritPath } from "./templates/Plates.ts"
 
 /** Acts on a page. */
 const most = 50
 
-const noWalletHere = "A wallet is written as 0x and 40 hexadecimal digits; this address has something else."
+export const actsPage = Effect.gen(function* () {
+  const acts = yield* Acts
+  const { actOf, actsOf } = yield* actReader
+  const stones = yield* WitnessStones
 
-const choiceOf = ({ query, spirit }: Pages.Asked, wallet?: string) => {
-  const kind = query.get("kind") ?? ""
-  return { kind: isKind(kind) ? kind : undefined, spirit, wallet }
-}
+  const byId = (id: string) =>
+    acts.get(id).pipe(
+      Effect.flatMap(actOf),
+      Effect.map(pathOf),
+      Effect.catchIf(
+        (error) => error instanceof ActNotFound,
+        () => Effect.succeed([]),
+      ),
+    )
 
-export const layer = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const acts = yield* Acts
-    const { actsOf } = yield* actReader
-    const frame = yield* Frame
-    const find = yield* searching
-    const page = Pages.pagesOn(router, frame)
+  const bySequence = (number: number) =>
+    Effect.map(stones.list(1, number + 1), ({ stones: [stone] }) =>
+      stone?.sequence === number ? `/witness/${stone.id}` : undefined,
+    )
 
-    const list = Effect.fnUntraced(function* (asked: Pages.Asked, wallet?: string) {
-      const choice = choiceOf(asked, wallet)
-      const { before } = asked
-      const { kind, spirit } = choice
-      const filter = { acts: kind === undefined ? undefined : kinds[kind][1], spirit, wallet }
-      const listed = yield* acts.list(most, before, filter)
-      const shown = { ...choice, asked: "", before, next: listed.next, now: yield* Clock.currentTimeMillis }
-      return allActs({ ...shown, acts: yield* actsOf(listed.acts) })
+  /** A commitment may have several stones. */
+  const byHash = Effect.fnUntraced(function* (hash: string) {
+    const found = yield* stones.find({ hash }, most)
+    const [only] = found
+    if (only !== undefined && found.length === 1) return `/witness/${only.id}`
+    return yield* actsOf(yield* Effect.forEach(found, ({ id }) => Effect.orDie(acts.get(id))))
+  })
+
+  /** Acts with this public name, above acts with these words in a shown text. */
+  const byWords = Effect.fnUntraced(function* (words: string) {
+    const texts = yield* Effect.all([acts.leftBy({ name: words }, most), acts.saying(words, most)], {
+      concurrency: "unbounded",
     })
+    return yield* actsOf([...new Set(texts.flat())].slice(0, most))
+  })
 
-    yield* page(
-      "/v2/acts",
-      Effect.fnUntraced(function* (asked) {
-        const words = asked.query.get("q")?.slice(0, 300).trim() ?? ""
-        if (words === "") return yield* list(asked)
-        const choice = choiceOf(asked)
-        const answer = yield* find(words)
-        if (typeof answer === "string") {
-          const wallet = /^\/v2\/wallets\/(.*)$/u.exec(answer)?.[1]
-          const path = wallet === undefined ? answer : addressOf({ ...choice, wallet })
-          return HttpServerResponse.redirect(path, { status: 303 })
-        }
-        const shown = { ...choice, asked: words, before: undefined, next: null, now: yield* Clock.currentTimeMillis }
-        return allActs({ ...shown, acts: answer.filter(fits(choice)) })
-      }),
-    )
-    yield* page("/v2/wallets/:name", (asked) =>
-      /^0x[0-9a-fA-F]{40}$/u.test(asked.name)
-        ? list(asked, asked.name.toLowerCase())
-        : Effect.succeed(Pages.notFound(frame, asked.request, noWalletHere)),
-    )
-  }),
-)
+  /** The path of the only page that fits, or the acts that do, newest first. */
+  const find = Effect.fn("ActPages.find")(function* (asked: string) {
+    const words = asked.toLowerCase()
+    const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(words))
+    if (plate !== undefined) return spiritPath(plate.id)
+    const id = /^(?:.*\/(?:witness|acts)\/)?([0-9a-f-]{36})(?:[/?#].*)?$/u.exec(words)?.[1] ?? ""
+    if (isUuid(id)) return yield* byId(id)
+    const number = /^(?:#|(?:witness )?stone ?#?)?([1-9][0-9]{0,14})$/u.exec(words)?.[1]
+    const stone = number === undefined ? undefined : yield* bySequence(Number(number))
+    if (stone !== undefined) return stone
+    if (/^0x[0-9a-f]{64}$/u.test(words)) return yield* Effect.flatMap(acts.leftBy({ transaction: words }, most), actsOf)
+    return yield* /^[0-9a-f]{64}$/u.test(words) ? byHash(words) : byWords(asked)
+  })
+
+  return Effect.fnUntraced(function* ({ before, query, spirit }: Asked) {
+    const name = query.get("kind") ?? ""
+    const kind = isKind(name) ? name : undefined
+    // No name, hash or link has control characters, and PostgreSQL rejects NUL in text.
+    const asked = (query.get("q") ?? "")
+      .slice(0, 300)
+      .replace(/\p{Cc}/gu, " ")
+      .trim()
+    const wallet = /^0x[0-9a-f]{40}$/iu.test(asked) ? asked.toLowerCase() : undefined
+    const choice = { kind, spirit, asked: wallet ?? asked, wallet, now: yield* Clock.currentTimeMillis }
+    if (asked === "" || wallet !== undefined) {
+      const filter = { acts: kind && kinds[kind][1], spirit, wallet }
+      const { acts: listed, next } = yield* acts.list(most, before, filter)
+      return allActs({ ...choice, acts: yield* actsOf(listed), before, next })
+    }
+    const found = yield* find(asked)
+    return typeof found === "string"
+      ? HttpServerResponse.redirect(found, { status: 303 })
+      : allActs({ ...choice, acts: found.filter(fits(choice)), before: undefined, next: null })
+  })
+})

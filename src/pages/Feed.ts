@@ -5,7 +5,6 @@ import { Acts } from "../altar/Acts.ts"
 import { type Html, html } from "../platform/Html.ts"
 import { fresh } from "../http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { moved } from "./Pages.ts"
 import { actReader, commitmentIn, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 
 const most = 50
@@ -65,7 +64,5 @@ export const layer = HttpRouter.use((router) =>
         ),
       ),
     )
-    // Browsers without support for drawn icons request this path unasked.
-    yield* router.add("GET", "/favicon.ico", moved("/art/icons/icon-192.png"))
   }),
 )

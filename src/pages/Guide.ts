@@ -9,16 +9,23 @@ import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { verifierKeyOf } from "../log/Signer.ts"
+import { keyId, ReceiptKeys } from "../payments/Receipt.ts"
+import { Operator } from "../platform/Operator.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
 import { hrefOf } from "./templates/Layout.ts"
+import { checkPage } from "./templates/Check.ts"
+import { privacyPage, termsPage } from "./templates/Legal.ts"
 import { myPurchases } from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SetStonePage from "./templates/SetStone.ts"
+import { signalRoom } from "./templates/SignalRoom.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
+import { actsPage } from "./ActPages.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 
@@ -42,6 +49,9 @@ export const layer = HttpRouter.use((router) =>
     const frame = yield* Frame
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
+    const operator = yield* Operator
+    const { current, retired = [] } = (yield* ReceiptKeys) ?? {}
+    const keys = [current, ...retired].filter((key) => key !== undefined)
     const shop = { payment: { ...catalogs.payment, ...frame } }
 
     const home = Effect.gen(function* () {
@@ -104,6 +114,12 @@ export const layer = HttpRouter.use((router) =>
       return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
     })
 
+    const check = checkPage({
+      publicUrl: frame.publicUrl,
+      keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
+      logs: Option.toArray(published.identity),
+    })
+
     const page = Pages.pagesOn(router, frame)
     yield* page("/v2/", () => home)
     yield* page("/v2/stone", ({ spirit }) => Effect.succeed(SetStonePage.setStone({ ...shop, spirit })))
@@ -111,12 +127,16 @@ export const layer = HttpRouter.use((router) =>
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/witness", witness)
+    yield* page("/v2/acts", yield* actsPage)
+    for (const shown of [check, signalRoom, termsPage(operator), privacyPage(operator)])
+      yield* page(`/${shown.path.slice(1)}`, () => Effect.succeed(shown))
     yield* page("/v2/mine", ({ query }) => {
-      const wallet = query.get("wallet")
-      return Effect.succeed(wallet === null ? myPurchases : Pages.moved(hrefOf("/v2/acts", { q: wallet })))
+      const q = query.get("wallet")
+      return Effect.succeed(q === null ? myPurchases : Pages.moved(hrefOf("/v2/acts", { q })))
     })
-    yield* router.add("GET", "/v2/search", ({ url }) =>
-      Effect.succeed(Pages.moved(url.replace("/v2/search", "/v2/acts"))),
+    yield* page("/v2/search", ({ query }) => Effect.succeed(Pages.moved(`/v2/acts?${query}`)))
+    yield* page("/v2/wallets/:name", ({ name: q, query }) =>
+      Effect.succeed(Pages.moved(hrefOf("/v2/acts", { q, ...Object.fromEntries(query) }))),
     )
     for (const [from, to] of shortcuts) yield* router.add("GET", from, Pages.moved(to))
   }),
@@ -134,4 +154,8 @@ const shortcuts = [
   ["/v2/verify", "/verify"],
   ["/docs.md", "/docs"],
   ["/for-agents.md", "/for-agents"],
+  // Browsers without support for drawn icons request this path unasked.
+  ["/favicon.ico", "/art/icons/icon-192.png"],
+  // Old invites name the file; the redirect keeps them working, because a browser carries the fragment along.
+  ["/signals/index.html", "/signals/"],
 ] as const

@@ -8,14 +8,12 @@ import { preferred } from "../http/Accept.ts"
 import * as Files from "../http/Files.ts"
 import { inert, ours } from "../http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
-import * as ActPages from "./ActPages.ts"
 import * as Feed from "./Feed.ts"
 import { Frame } from "./Frame.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
-import * as StaticPages from "./StaticPages.ts"
 import type { Surroundings } from "./templates/Layout.ts"
 
 /** The output of `src/web/build.ts`. */
@@ -91,9 +89,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are rendered on request, under the same rules. */
-const rendered = Layer.mergeAll(Guide.layer, ActPages.layer, Feed.layer, Permalinks.layer, StaticPages.layer).pipe(
-  Layer.provide([guarded, compressed]),
-)
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */
 const home = HttpRouter.add("GET", "/", ({ url }) => {

@@ -27,25 +27,26 @@ layer(world(), realClock)("the page of all acts", (it) => {
       const chosen = yield* page("?kind=candle&spirit=moss-hare")
       assert.match(chosen, /<option value="candle"\s+selected>/u)
       assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
-      const { text } = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer&spirit=moss-hare`)
+      const { text } = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer&spirit=moss-hare`)
       assert.deepStrictEqual([...new Set(idsIn(text))], [prayer.id])
     }),
   )
 
-  it.effect("shows the acts of a wallet at its own address, in any spelling", () =>
+  it.effect("shows the acts of a wallet in any spelling, and leads there from its old address", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
       for (const address of [payer.address, payer.address.toLowerCase()]) {
-        const { text } = yield* ask(`${url}/v2/wallets/${address}`)
+        const { text } = yield* ask(`${url}/v2/acts?q=${address}`)
         assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
-        assert.include(text, `rel="canonical" href="${url}/v2/wallets/${payer.address.toLowerCase()}"`)
+        assert.include(text, `rel="canonical" href="${url}/v2/acts?q=${payer.address.toLowerCase()}"`)
       }
-      const other = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
+      const other = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer`)
       assert.include(other.text, "No acts here yet.")
-      const lost = yield* ask(`${url}/v2/wallets/nobody`)
-      assert.deepStrictEqual([lost.status, /A wallet is written as 0x/u.test(lost.text)], [404, true])
+      const moved = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
+      const place = `/v2/acts?q=${payer.address}&kind=prayer`
+      assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, place])
     }),
   )
 
@@ -57,10 +58,10 @@ layer(world(), realClock)("the page of all acts", (it) => {
       const buy = Effect.suspend(() => bought("/api/witness", { commitment: newCommitment() }, payer))
       const { record: oldest } = yield* buy
       yield* Effect.forEach(Array.from({ length: 50 }), () => buy, { concurrency: 5 })
-      const { text } = yield* ask(`${url}/v2/wallets/${wallet}?kind=stone`)
+      const { text } = yield* ask(`${url}/v2/acts?q=${wallet}&kind=stone`)
       assert.strictEqual(new Set(idsIn(text)).size, 50)
       const [, next = ""] = /rel="next" href="([^"]+)"/u.exec(text) ?? []
-      assert.match(next, /^\/v2\/wallets\/0x[0-9a-f]{40}\?kind=stone&amp;before=/u)
+      assert.match(next, /^\/v2\/acts\?q=0x[0-9a-f]{40}&amp;kind=stone&amp;before=/u)
       const rest = yield* ask(`${url}${next.replaceAll("&amp;", "&")}`)
       assert.deepStrictEqual([...new Set(idsIn(rest.text))], [oldest.id])
       assert.notInclude(rest.text, 'rel="next"')

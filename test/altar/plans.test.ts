@@ -34,11 +34,9 @@ layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
         `/api/witness/${stone.id}`,
         "/api/witness/chain?from=1&limit=50",
         "/api/publish-chain?from=1&limit=50",
-        `/v2/wallets/${wallet}`,
-        `/v2/search?q=${wallet}`,
-        `/v2/search?q=0x${"b".repeat(64)}`,
-        "/v2/search?q=Wren",
-        "/v2/search?q=1",
+        `/v2/acts?q=${wallet}`,
+        `/v2/acts?q=0x${"b".repeat(64)}`,
+        "/v2/acts?q=1",
       ])
         yield* ask(`${url}${path}`)
       for (const table of ["acts", "candles", "payment_attempts", "publications", "witness_stones"])

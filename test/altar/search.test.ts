@@ -40,7 +40,7 @@ const findsNothing = Effect.fnUntraced(function* (words: string) {
 })
 
 layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) => {
-  it.effect("leads to the page of an id, a stone's number or hash, a spirit, a wallet and a pasted link", () =>
+  it.effect("leads to the page of an id, a stone's number or hash, a spirit and a pasted link", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const one = yield* newStone("Wren of the Mill")
@@ -54,11 +54,8 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
         [one.commitment, page],
         [one.chainHash, page],
         ["MOSS HARE", "/v2/spirits/moss-hare"],
-        [one.payer, `/v2/wallets/${one.payer.toLowerCase()}`],
       ] as const)
         assert.deepInclude(yield* search(words), { status: 303, to }, words)
-      const filtered = yield* search(one.payer, "&kind=candle")
-      assert.strictEqual(filtered.to, `/v2/wallets/${one.payer.toLowerCase()}?kind=candle`)
       const moved = yield* ask(`${url}/v2/search?q=%231`)
       assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, "/v2/acts?q=%231"])
     }),

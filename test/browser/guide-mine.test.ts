@@ -54,9 +54,9 @@ guide("the page of my acts", (it) => {
     // The wallet that paid is offered.
     await page.getByText("Paid from this browser:").getByRole("link").click()
     await page.locator(".journal li").nth(1).waitFor()
-    assert.match(page.url(), /\/v2\/wallets\/0x[0-9a-fA-F]{40}$/u)
-    await page.goto(`${url}/v2/mine?wallet=${new URL(page.url()).pathname.split("/").at(-1)}`)
-    assert.match(page.url(), /\/v2\/wallets\/0x[0-9a-f]{40}$/u)
+    assert.match(page.url(), /\/v2\/acts\?q=0x[0-9a-fA-F]{40}$/u)
+    await page.goto(`${url}/v2/mine?wallet=${new URL(page.url()).searchParams.get("q")}`)
+    assert.match(page.url(), /\/v2\/acts\?q=0x[0-9a-f]{40}$/u)
     await page.goto(`${url}/v2/mine`)
 
     const kept = await held(page)

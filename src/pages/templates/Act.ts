@@ -126,7 +126,7 @@ const placeOf = (act: SettledAct, now: number): Html => {
 const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
   html`<p class="small quiet">
     Paid ${money(priceUsd)} by
-    ${payer === null ? "card" : html`wallet <a href="/v2/wallets/${payer}">${short(payer)}</a>`}.
+    ${payer === null ? "card" : html`wallet <a href="/v2/acts?q=${payer}">${short(payer)}</a>`}.
   </p>`
 
 /** The address of a page to copy. */

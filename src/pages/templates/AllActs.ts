@@ -22,14 +22,14 @@ export const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name)
 interface Choice {
   readonly kind: Kind | undefined
   readonly spirit: string | undefined
-  /** The wallet of the page. */
-  readonly wallet: string | undefined
 }
 
 export interface AllActsView extends Choice {
   readonly acts: ReadonlyArray<SettledAct>
   /** The search as typed; empty without one. */
   readonly asked: string
+  /** The wallet that was asked for. */
+  readonly wallet: string | undefined
   readonly before: string | undefined
   readonly next: string | null
   readonly now: number
@@ -42,36 +42,21 @@ export const fits =
     (kind === undefined || kinds[kind][1].some((name) => name === act.act)) &&
     (spirit === undefined || recordText(act, "spirit") === spirit)
 
-/** The path of the list, and the choice in its query, which another reader can open. */
-const placeOf = ({ kind, spirit, wallet }: Choice) => ({
-  path: wallet === undefined ? "/v2/acts" : `/v2/wallets/${wallet}`,
-  query: { kind, spirit },
-})
-
-/** The address of a choice. */
-export const addressOf = (choice: Choice, before?: string): string => {
-  const { path, query } = placeOf(choice)
-  return hrefOf(path, { ...query, before })
-}
-
-const searchField = (asked: string): Html =>
-  html`<label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
-    ><input
-      class="field"
-      id="acts-search"
-      name="q"
-      type="search"
-      value="${asked}"
-      maxlength="300"
-      spellcheck="false"
-      autocomplete="off"
-      placeholder="Number, hash, name, wallet or words"
-    />`
-
-const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
+const filters = ({ asked, kind, spirit }: AllActsView): Html =>
   html`<search>
-    <form class="filter" action="${placeOf({ kind, spirit, wallet }).path}" method="get">
-      ${wallet === undefined ? searchField(asked) : ""}
+    <form class="filter" action="/v2/acts" method="get">
+      <label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
+      ><input
+        class="field"
+        id="acts-search"
+        name="q"
+        type="search"
+        value="${asked}"
+        maxlength="300"
+        spellcheck="false"
+        autocomplete="off"
+        placeholder="Number, hash, name, wallet or words"
+      />
       <select class="field" aria-label="Kind" name="kind">
         ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
       </select>
@@ -83,37 +68,37 @@ const filters = ({ asked, kind, spirit, wallet }: AllActsView): Html =>
   </search>`
 
 const lead = ({ acts, asked, wallet }: AllActsView): Html => {
-  if (asked !== "")
-    return html`<span role="status"
-      >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
-      <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
-    >`
-  return wallet === undefined
-    ? html`Everything that was paid for here. Each act has a public page and a receipt.`
-    : html`Everything that <code class="long">${wallet}</code> paid for here.`
+  if (wallet !== undefined) return html`Everything that <code class="long">${wallet}</code> paid for here.`
+  if (asked === "") return html`Everything that was paid for here. Each act has a public page and a receipt.`
+  return html`<span role="status"
+    >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
+    <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
+  >`
 }
 
 const hint = html`Search takes exactly what this site prints: a stone's number, an id, a hash, a spirit, a public name,
   a wallet, a transaction, or words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.`
 
 export const allActs = (view: AllActsView): Page => {
-  const { acts, asked, before, next, now, wallet } = view
+  const { acts, asked, before, kind, next, now, spirit, wallet } = view
+  const isSearch = asked !== "" && wallet === undefined
+  const place = { path: "/v2/acts", query: { q: wallet, kind, spirit }, before }
   const order = before === undefined ? "Newest first" : "Older acts"
   return {
-    title: wallet !== undefined ? `Wallet ${wallet}` : asked === "" ? "All acts" : `Search: ${asked}`,
+    title: wallet !== undefined ? `Wallet ${wallet}` : isSearch ? `Search: ${asked}` : "All acts",
     description:
       wallet === undefined
         ? "Every paid act of the altar, newest first, by kind, spirit, wallet and words."
         : `Everything that wallet ${wallet} paid for at the altar.`,
-    path: asked === "" ? addressOf(view, before) : "/v2/acts",
+    path: isSearch ? place.path : hrefOf(place.path, { ...place.query, before }),
     chapter: "acts",
     body: html`${opening(wallet === undefined ? "Acts" : html`Wallet ${short(wallet)}`, lead(view), filters(view))}
     ${section(
       "acts",
-      asked === "" ? order : acts.length === 0 ? "How to search" : "Found",
+      !isSearch ? order : acts.length === 0 ? "How to search" : "Found",
       "",
-      acts.length > 0 ? journal(acts, now) : blank(asked === "" ? "No acts here yet." : hint),
-      pager("acts", { ...placeOf(view), before, next }),
+      acts.length > 0 ? journal(acts, now) : blank(isSearch ? hint : "No acts here yet."),
+      pager("acts", { ...place, next }),
     )}`,
   }
 }

@@ -65,7 +65,7 @@ const rowsOf = (receipt: AnyReceipt): ReadonlyArray<Row> => {
     ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
     ["Settled", moment(receipt.settledAt)],
     ["Transaction", transactionOf(receipt.explorerUrl, receipt.transaction)],
-    ["From", html`<a href="/v2/wallets/${receipt.payer}">${code(receipt.payer)}</a>`],
+    ["From", html`<a href="/v2/acts?q=${receipt.payer}">${code(receipt.payer)}</a>`],
     ["To", code(receipt.payTo)],
     receipt.binding !== null && ["Bought", bought],
     currentTransaction !== undefined && ["Now in transaction", code(currentTransaction)],

@@ -96,7 +96,7 @@ const box = (place: HTMLElement) => {
   show()
 }
 
-const linkTo = (wallet: string) => make("a", { href: `/v2/wallets/${wallet}` }, shortOf(wallet))
+const linkTo = (wallet: string) => make("a", { href: `/v2/acts?q=${wallet}` }, shortOf(wallet))
 
 const wallets = (place: HTMLElement) => {
   const payers = [...new Set(everything().flatMap(({ deed }) => deed?.payer ?? []))]
@@ -107,7 +107,7 @@ const wallets = (place: HTMLElement) => {
     const ways = await Wallets.ways(Wallets.hasPlayWallet())
     const open = (way: (typeof ways)[number]) =>
       way.open().then(
-        ({ address }) => location.assign(`/v2/wallets/${address}`),
+        ({ address }) => location.assign(`/v2/acts?q=${address}`),
         (error: unknown) => fail("Not connected.", sentenceOf(error, "The wallet named no account.")),
       )
     const [first] = ways
