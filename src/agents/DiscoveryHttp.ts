@@ -28,7 +28,6 @@ export const page = (manual: string): Page => ({
   path: "/for-agents",
   chapter: "agents",
   assets: "docs",
-  markdown: "/llms.txt",
   note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
   body: html`<div class="reference">
     <header class="intro"><h1>For agents, and for the people they act for</h1></header>

@@ -3,7 +3,7 @@ import { readAct } from "../../../schema/altar/ActApi.ts"
 import { unsealCandle } from "../../../schema/altar/Candle.ts"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { filled } from "../../payments/Act.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 import {
   hasOwnPage,
   inWords,
@@ -14,6 +14,7 @@ import {
   sentence,
   sentenceHtml,
   type SettledAct,
+  textsOf,
 } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
@@ -23,7 +24,7 @@ import { revealedWords, wordsForm } from "./Seal.ts"
 import { moment, money, short, timeWords } from "./Words.ts"
 
 /** The picture of the bought item, or of the act's spirit. */
-const picture = (act: SettledAct, now: number): Html => {
+const picture = (act: SettledAct, now: number): Value => {
   const [spirit, name, image] = [recordText(act, "spirit"), recordText(act, "name"), itemImage(act)]
   const candle = Candle.burning(act.record)
   if (candle !== undefined) return Candle.portrait(candle, illustration(spirit, nameOf(spirit), "eager"), now)
@@ -35,9 +36,10 @@ const picture = (act: SettledAct, now: number): Html => {
         <b>${name}</b>
       </figcaption>
     </figure>`
-  return plateOf(spirit) === undefined
-    ? html``
-    : html`<a class="plate" href="${spiritPath(spirit)}">${illustration(spirit, nameOf(spirit), "eager")}</a>`
+  return (
+    plateOf(spirit) &&
+    html`<a class="plate" href="${spiritPath(spirit)}">${illustration(spirit, nameOf(spirit), "eager")}</a>`
+  )
 }
 
 /** A member of a record as a row; empty where the page shows it elsewhere. */
@@ -67,44 +69,36 @@ const rowsOf = (act: SettledAct): ReadonlyArray<Row> => {
 }
 
 /** The checks of sealed words; the owner of a prayer's words can check them, too, but a prayer stays sealed. */
-const sealedWords = (act: SettledAct): Html => {
+const sealedWords = (act: SettledAct): Value => {
   const commitment = recordText(act, "intentionCommitment")
-  if (commitment === "") return html``
   const isPrayer = recordText(act, "unsealUrl") === ""
   const revealing = { url: filled(unsealCandle.path, { candleId: act.id }), name: "words" } as const
-  const note =
-    act.reveal !== null
-      ? "Their owner unsealed them."
-      : isPrayer
-        ? "A prayer stays sealed."
-        : "The candle carries them until they are unsealed."
-  return section(
-    "check",
-    "Sealed words",
-    note,
-    wordsForm(commitment, isPrayer || act.reveal !== null ? undefined : revealing),
+  const note = isPrayer ? "A prayer stays sealed." : "The candle carries them until they are unsealed."
+  return (
+    commitment !== "" &&
+    section(
+      "check",
+      "Sealed words",
+      act.reveal === null ? note : "Their owner unsealed them.",
+      wordsForm(commitment, isPrayer || act.reveal !== null ? undefined : revealing),
+    )
   )
 }
 
 /** The words of a candle or light, once they are unsealed. */
-const unsealed = (act: SettledAct): Html =>
-  act.reveal === null
-    ? html``
-    : html`${revealedWords(recordText(act, "intentionCommitment"), act.reveal, "unsealed")}
-        <p class="small quiet">Unsealed ${moment(act.reveal.revealedAt)}</p>`
+const unsealed = (act: SettledAct): Value =>
+  act.reveal &&
+  html`${revealedWords(recordText(act, "intentionCommitment"), act.reveal, "unsealed")}
+    <p class="small quiet">Unsealed ${moment(act.reveal.revealedAt)}</p>`
 
-const quote = (words: string): Html =>
-  words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
+const quote = (words: string): Value =>
+  words !== "" && html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 
 /** The spirit's answer to the buyer, where its act has one. */
-const answered = (act: SettledAct): Html => {
-  const record = Object.fromEntries(Object.keys(act.record).map((name) => [name, recordText(act, name)]))
-  const line = act.actText.answer?.(record) ?? ""
-  return line === ""
-    ? html``
-    : html`${quote(line)}
-        <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
-}
+const answered = (act: SettledAct): Value =>
+  act.actText.answer &&
+  html`${quote(act.actText.answer(textsOf(act)))}
+    <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
 
 /** Whether this server serves its receipt file: the receipt hashes the texts that an operator may have hidden. */
 const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
@@ -114,13 +108,14 @@ const door = (path: string, words: string): Html =>
   html`<p class="doors"><a class="button" href="${path}">${words}</a></p>`
 
 /** A light links its candle, a burning candle its place among its lights, and a stone its own page. */
-const placeOf = (act: SettledAct, now: number): Html => {
+const placeOf = (act: SettledAct, now: number): Value => {
   const candle = recordText(act, "parentId")
   if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
   if (candle !== "") return door(`/acts/${candle}`, "See the candle of this light")
-  return Date.parse(recordText(act, "litUntil")) > now
-    ? door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it on the candle wall")
-    : html``
+  return (
+    Date.parse(recordText(act, "litUntil")) > now &&
+    door(`/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}`, "See it on the candle wall")
+  )
 }
 
 const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
@@ -174,7 +169,7 @@ export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
       "More",
       html`<a href="/v2/acts">All acts</a>`,
       html`<a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a>`,
-      isSigning && hasReceiptFile(one) ? receiptLinks(pathOf(one), `act-${one.id}`) : undefined,
+      isSigning && hasReceiptFile(one) && receiptLinks(pathOf(one), `act-${one.id}`),
     )}`,
   }
 }

@@ -34,7 +34,7 @@ export const recordText = (act: SettledAct, name: string): string => {
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
-const textsOf = (act: SettledAct): RecordTexts =>
+export const textsOf = (act: SettledAct): RecordTexts =>
   Object.fromEntries(Object.keys(act.actText.labels).map((name) => [name, recordText(act, name)]))
 
 /** A member in words, in the form that its label gives. */
@@ -94,10 +94,6 @@ export const pathOf = ({ permalink }: SettledAct) => `/${permalink.split("/").sl
 
 /** Whether the act has a page of its own kind, as stones have. */
 export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
-
-/** The commitment of an act; empty where it sealed nothing. */
-export const commitmentIn = (act: SettledAct): string =>
-  recordText(act, "commitment") || recordText(act, "intentionCommitment")
 
 /** Tells buyers without a name apart. */
 const wallet = ({ agentName, receipt: { payer } }: SettledAct): Html =>

@@ -1,6 +1,6 @@
 /** The frame of every page of the field guide: head, navigation and foot, readable without script. */
 import { assetPath, modulePreloads, preloads } from "../../platform/Assets.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 
 export interface Page {
   readonly title: string
@@ -12,8 +12,6 @@ export interface Page {
   readonly assets?: "docs" | "signals"
   /** The name of the picture that is shown where the page is shared; that of the guide, when absent. */
   readonly preview?: string
-  /** The path of the same text as Markdown. */
-  readonly markdown?: string
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
@@ -78,12 +76,6 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
         <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
-        ${
-          page.markdown === undefined
-            ? ""
-            : html`<link rel="alternate" type="text/markdown" href="${page.markdown}" />
-                <link rel="service-desc" type="application/json" href="/openapi.json" />`
-        }
         ${preloads()}
         <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
         ${modulePreloads(`/${page.assets ?? "v2"}/main.js`)}
@@ -116,9 +108,9 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
       </body>
     </html> `.text
 
-/** Links at the end of a page or list; empty without any. */
-export const more = (label: string, ...links: ReadonlyArray<Html | undefined>): Html =>
-  links.every((link) => link === undefined) ? html`` : html`<nav class="leaf" aria-label="${label}">${links}</nav>`
+/** Links at the end of a page or list; nothing without any. */
+export const more = (label: string, ...links: ReadonlyArray<Html | false | undefined>): Value =>
+  links.some(Boolean) && html`<nav class="leaf" aria-label="${label}">${links}</nav>`
 
 /** A path with the members of a query that are there. */
 export const hrefOf = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
@@ -135,17 +127,15 @@ interface Paged {
 }
 
 /** Links to the newest entries of a list, and to older ones. */
-export const pager = (what: string, { before, next, path, query = {} }: Paged): Html =>
+export const pager = (what: string, { before, next, path, query = {} }: Paged): Value =>
   more(
     `More ${what}`,
-    before === undefined ? undefined : html`<a href="${hrefOf(path, query)}">Newest ${what}</a>`,
-    next === null
-      ? undefined
-      : html`<a rel="next" href="${hrefOf(path, { ...query, before: next })}">Older ${what}</a>`,
+    before !== undefined && html`<a href="${hrefOf(path, query)}">Newest ${what}</a>`,
+    next !== null && html`<a rel="next" href="${hrefOf(path, { ...query, before: next })}">Older ${what}</a>`,
   )
 
 /** The head of a page, with what comes first on it. */
-export const opening = (title: Html | string, lead: Html | string, ...first: ReadonlyArray<Html>): Html =>
+export const opening = (title: Value, lead: Value, ...first: ReadonlyArray<Value>): Html =>
   html`<header class="opening">
     <h1>${title}</h1>
     <p class="lead">${lead}</p>
@@ -153,7 +143,7 @@ export const opening = (title: Html | string, lead: Html | string, ...first: Rea
   </header>`
 
 /** A section under a ruled head, its note in the margin. */
-export const section = (id: string, title: string, note: Html | string, ...body: ReadonlyArray<Html>): Html =>
+export const section = (id: string, title: string, note: Value, ...body: ReadonlyArray<Value>): Html =>
   html`<section id="${id}" aria-labelledby="${id}-title">
     <header class="head">
       <h2 id="${id}-title">${title}</h2>
@@ -163,17 +153,17 @@ export const section = (id: string, title: string, note: Html | string, ...body:
   </section>`
 
 /** One plate facing its text. */
-export const folio = (plate: Html, ...text: ReadonlyArray<Html>): Html =>
+export const folio = (plate: Value, ...text: ReadonlyArray<Value>): Html =>
   html`<article class="folio">
     <div class="folio__plate">${plate}</div>
     <div class="text">${text}</div>
   </article>`
 
-export const fold = (summary: Html | string, ...body: ReadonlyArray<Html>): Html =>
+export const fold = (summary: Value, ...body: ReadonlyArray<Value>): Html =>
   html`<details class="fold">
     <summary>${summary}</summary>
     ${body}
   </details>`
 
 /** A place where nothing is yet. */
-export const blank = (words: Html | string): Html => html`<p class="blank">${words}</p>`
+export const blank = (words: Value): Html => html`<p class="blank">${words}</p>`

@@ -66,17 +66,15 @@ The network's nodes learn of your payment, and so does a payment facilitator whe
 
 Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
-const by = ({ contact, name }: Answering): Html => {
-  const who = Option.match(name, {
-    onNone: () => html`The operator of this server has not said who they are. Ask before you pay with real money.`,
-    onSome: (known) => html`This server is run by ${known}.`,
-  })
-  const where = Option.match(contact, {
-    onNone: () => html``,
-    onSome: (uri) => html` Write to <a href="${uri}">${uri.replace(/^mailto:/u, "")}</a>.`,
-  })
-  return html`<p class="lead">${who}${where}</p> `
-}
+const by = ({ contact, name }: Answering): Html =>
+  html`<p class="lead">
+    ${
+      Option.isSome(name)
+        ? `This server is run by ${name.value}.`
+        : "The operator of this server has not said who they are. Ask before you pay with real money."
+    }
+    ${Option.isSome(contact) && html`Write to <a href="${contact.value}">${contact.value.replace(/^mailto:/u, "")}</a>.`}
+  </p>`
 
 const page = (title: string, path: string, description: string, operator: Answering, text: string): Page => ({
   title,

@@ -15,15 +15,6 @@ export const roman = (number: number): string => numerals[number - 1] ?? String(
 
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${timeWords(iso)}</time>`
 
-const smallNumbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const
-
-/** `one cent`; in figures above a few cents. */
-const inWords = (priceAtomic: bigint): string => {
-  const cents = Number(centsOf(priceAtomic))
-  const number = smallNumbers[cents]
-  return number === undefined ? priceUsd(priceAtomic) : `${number} ${cents === 1 ? "cent" : "cents"}`
-}
-
 /** A sum of money. Style adds that it is play or test money where it is. */
 export const money = (words: string): Html => html`<span class="price">${words}</span>`
 
@@ -31,7 +22,8 @@ export const money = (words: string): Html => html`<span class="price">${words}<
 export const price = (priceAtomic: bigint): Html => money(priceUsd(priceAtomic))
 
 /** The price of a sale in words. */
-export const priceWords = ({ priceAtomic }: Sale): Html => money(inWords(priceAtomic))
+export const priceWords = ({ priceAtomic }: Sale): Html =>
+  money(centsOf(priceAtomic) === 1n ? "one cent" : priceUsd(priceAtomic))
 
 const minute = 60_000
 const hour = 60 * minute
