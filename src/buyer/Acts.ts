@@ -1,5 +1,5 @@
 /** The acts on sale as the contract defines them: endpoint, price, request and answer of each. */
-import { Effect, Schema } from "effect"
+import { Option, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../schema/altar/Collectible.ts"
@@ -12,26 +12,18 @@ import { fieldsOf } from "../../schema/Form.ts"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import { bodiesOf, type BodyOf, typed } from "./Client.ts"
+import type { Draft, Request } from "./Purchases.ts"
 
-export interface Settled {
-  readonly record: { readonly id: string }
-  readonly receipt: { readonly priceUsd: string }
-  readonly permalink: string
+const Settled = Schema.Struct({
+  record: Schema.Struct({ id: Schema.String }),
+  receipt: Schema.Struct({ priceUsd: Schema.String }),
+  permalink: Schema.String,
   /** Answered before; nothing was charged again. */
-  readonly replayed: boolean
-}
+  replayed: Schema.Boolean,
+})
+export type Settled = typeof Settled.Type
 
-/** One purchase, ready to be sent any number of times under one key. */
-export interface Order<Answer> {
-  readonly price: Sale
-  /** The exact URL that a payment is bound to. */
-  readonly url: string
-  readonly request: Schema.Json
-  /** Fails for an answer outside the contract. */
-  readonly answer: (body: unknown) => Effect.Effect<Answer, Schema.SchemaError>
-}
-
-type Members = Readonly<Record<string, Schema.Json | undefined>>
+export type Members = Readonly<Record<string, Schema.Json | undefined>>
 
 /** A request in the texts of its contract. */
 export interface RequestParts {
@@ -44,9 +36,12 @@ export interface Act<Answer extends Settled = Settled> {
   readonly price: Sale
   /** The member of the body that takes the commitment of sealed words. */
   readonly sealing: () => string | undefined
-  readonly answer: Order<Answer>["answer"]
-  /** The purchase of a request at an altar; fails for a request outside the contract. */
-  readonly order: (altar: string, request: RequestParts) => Effect.Effect<Order<Answer>, Schema.SchemaError>
+  /** The parts of a request with these members, whose names differ in the contract. Others are dropped. */
+  readonly partsOf: (members: Members) => RequestParts
+  /** The request, and the exact URL that a payment is bound to; throws for a request outside the contract. */
+  readonly request: (altar: string, parts: RequestParts) => Pick<Draft, "url" | "request">
+  /** Undefined for an answer outside the contract. */
+  readonly answer: (body: unknown) => Answer | undefined
 }
 
 /** An endpoint that sells an act, with its answer. */
@@ -57,44 +52,42 @@ const schemasOf = ({ params, payload, query }: Endpoint) =>
     schema === undefined ? [] : [[name, schema] as const],
   )
 
-const isObject = Schema.is(Schema.Record(Schema.String, Schema.Json))
-
-const textsIn = (part: unknown): ReadonlyArray<readonly [string, string]> =>
-  isObject(part) ? Object.entries(part).map(([name, value]) => [name, String(value)]) : []
-
-const urlOf = (altar: string, path: string, request: Schema.Json): string => {
-  const [params, query] = isObject(request) ? [request["params"], request["query"]] : []
-  const values = new Map(textsIn(params))
-  const filled = path.replace(/:([A-Za-z]+)/gu, (_, name: string) => encodeURIComponent(values.get(name) ?? ""))
+const urlOf = (altar: string, path: string, { params = {}, query = {} }: Request): string => {
+  const filled = path.replace(/:([A-Za-z]+)/gu, (_, name: string) => encodeURIComponent(String(params[name] ?? "")))
   const url = new URL(altar + filled)
-  for (const [name, value] of textsIn(query)) url.searchParams.append(name, value)
+  for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
   return url.toString()
 }
 
-/** The JSON body of a stored request; empty when it has none. */
-export const bodyOf = (request: Schema.Json): string =>
-  isObject(request) && request["payload"] !== undefined ? JSON.stringify(request["payload"]) : ""
+/** The JSON body of a request; empty when it has none. */
+export const bodyOf = ({ payload }: Request): string => (payload === undefined ? "" : JSON.stringify(payload))
 
 /** The members that are given, as JSON keeps them. */
 const given = (members: Members = {}) =>
   Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
-  const { sale: price } = endpoint
   const parts = schemasOf(endpoint)
-  const request = typed<Schema.Json>(Schema.Struct(Object.fromEntries(parts)))
-  const answer = Schema.decodeUnknownEffect(typed<Answer>(bodiesOf(endpoint)[0] ?? Schema.Never))
+  const schema = typed<Request, Request>(Schema.Struct(Object.fromEntries(parts)))
+  const decode = Schema.decodeUnknownOption(typed<Answer>(bodiesOf(endpoint)[0] ?? Schema.Never))
   return {
-    price,
+    price: endpoint.sale,
     sealing: () => fieldsOf(parts.find(([name]) => name === "payload")?.[1]).find(({ name }) => isSealing(name))?.name,
-    answer,
-    order: Effect.fnUntraced(function* (altar, asked) {
+    partsOf: (members) =>
+      Object.fromEntries(
+        parts.map(([part, fields]) => [
+          part,
+          Object.fromEntries(fieldsOf(fields).map(({ name }) => [name, members[name]])),
+        ]),
+      ),
+    request: (altar, asked) => {
       const empty = Object.fromEntries(parts.map(([name]) => [name, {}]))
       const all = { ...empty, ...Object.fromEntries(Object.entries(asked).map(([name, part]) => [name, given(part)])) }
-      const decoded = yield* Schema.decodeUnknownEffect(request, { onExcessProperty: "error" })(all)
-      const kept = yield* Schema.encodeEffect(request)(decoded)
-      return { price, url: urlOf(altar, endpoint.path, kept), request: kept, answer }
-    }),
+      const decoded = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })(all)
+      const request = Schema.encodeSync(schema)(decoded)
+      return { url: urlOf(altar, endpoint.path, request), request }
+    },
+    answer: (body) => Option.getOrUndefined(decode(body)),
   }
 }
 
@@ -114,15 +107,7 @@ export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<strin
 
 export const catalog = catalogOf(sales)
 
-const isSettled = Schema.is(
-  Schema.Struct({
-    record: Schema.Struct({ id: Schema.String }),
-    receipt: Schema.Struct({ priceUsd: Schema.String }),
-    permalink: Schema.String,
-    replayed: Schema.Boolean,
-  }),
-)
+const isSettled = Schema.is(Settled)
 
-/** Decodes the answer of an act that this version does not know. */
-export const anyAnswer = (body: unknown): Effect.Effect<Settled, Schema.SchemaError> =>
-  isSettled(body) ? Effect.succeed(body) : Schema.decodeUnknownEffect(Schema.Never)(body)
+/** The answer of an act that this version does not know. */
+export const anyAnswer = (body: unknown): Settled | undefined => (isSettled(body) ? body : undefined)

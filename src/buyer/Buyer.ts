@@ -1,178 +1,159 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
-import { Clock, Effect, Option, Schema } from "effect"
-import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
-import { baseOf, guarded } from "./Client.ts"
+import type { Sale } from "../../schema/payments/Sale.ts"
+import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Settled } from "./Acts.ts"
+import { baseOf, faultOf, type Shop } from "./Client.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
-import { memoryJournal } from "./core/Journal.ts"
 import { type End, pursue } from "./core/Loop.ts"
 import { misrecorded } from "./core/Recorded.ts"
+import type { Exchange } from "./core/Request.ts"
 import { program } from "./core/States.ts"
-import type { Options, Progress } from "./Options.ts"
+import type { Kept } from "./Options.ts"
 import { expected, objection } from "./Policy.ts"
-import { Misrecorded, Open, reasonOf, refuse, type Unsettled } from "./PurchaseError.ts"
-import * as Purchases from "./Purchases.ts"
-
-export type { Options, Progress } from "./Options.ts"
-
-/** The parts of an order that `follow` needs; an old purchase may have no price. */
-type Followed<Answer> = Pick<Order<Answer>, "answer"> & { readonly price?: Order<Answer>["price"] }
+import { messageOf, Misrecorded, Open, reasonOf, refuse, type Refused } from "./PurchaseError.ts"
+import { now, type Purchase, purchasesIn } from "./Purchases.ts"
 
 type Refusing = Extract<End<never, never>, { end: "refused" }>
 type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
 
-export const make = Effect.fn("Buyer.make")(function* (options: Options) {
-  const altar = baseOf(options.url)
-  const { insecure = false } = options
-  const request = options.fetch ?? fetch
-  const policy = options.policy ?? {}
-  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
-  const purchases = Purchases.make(options.journal ?? memoryJournal())
-  yield* guarded(altar, insecure)
-  /** A journal entry belongs to the altar it was made with. */
-  const at = (other: string) => Effect.as(guarded(other, insecure), { altar: other, fetch: request })
-  const report = (progress: Progress) => Effect.sync(() => options.onProgress?.(progress))
+/** The parts of an act that a purchase needs to be followed; an old purchase may have no price. */
+interface Followed<Answer> {
+  readonly answer: (body: unknown) => Answer | undefined
+  readonly price?: Sale
+}
 
-  const signed = Effect.fn("Buyer.signed")(function* (
-    price: Order<unknown>["price"] | undefined,
-    purchase: Purchases.Purchase,
-    challenge: Challenge | undefined,
-  ) {
-    const { key, url } = purchase
-    const { account } = options
-    if (account === undefined || price === undefined)
-      return yield* refuse(
-        "no_account",
-        "There is no account to pay with. Nothing was signed, so nothing was charged.",
-        key,
-      )
-    if (challenge === undefined)
-      return yield* refuse(
-        "unreadable_terms",
-        "The altar sent terms that cannot be read. Nothing was signed, so nothing was charged.",
-        key,
-      )
+/** A buyer whose requests and waits end with the signal; a signature in progress is stored first. */
+export const buyerOf = (options: Kept, signal: AbortSignal) => {
+  const {
+    account,
+    fetch: send = fetch,
+    insecure = false,
+    journal,
+    onProgress: report = () => {},
+    policy = {},
+  } = options
+  const altar = baseOf(options.url)
+  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
+  const purchases = purchasesIn(journal)
+
+  signal.throwIfAborted()
+  const exchange: Exchange = async (url, init) => {
+    signal.throwIfAborted()
+    return send(url, { ...init, signal: AbortSignal.any([signal, ...(init.signal ? [init.signal] : [])]) })
+  }
+  const wait = async (seconds: number) => {
+    signal.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, seconds * 1000)
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      })
+    })
+  }
+
+  /** A journal entry belongs to the altar it was made with. */
+  const at = (other: string): Shop => {
+    const fault = faultOf(other, insecure)
+    if (fault !== undefined) throw fault
+    return { altar: other, exchange }
+  }
+
+  /** The one payment of a purchase, stored before it is returned; throws the reason why nothing was signed. */
+  const signed = async ({ price }: Followed<unknown>, purchase: Purchase, challenge: Challenge | undefined) => {
+    const { key, request, url } = purchase
+    const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
+    if (account === undefined || price === undefined) throw no("no_account", "There is no account to pay with.")
+    if (challenge === undefined) throw no("unreadable_terms", "The altar sent terms that cannot be read.")
     // A second signature beside one that still could be used might pay twice.
-    const openFor = yield* purchases.openFor(url)
+    const openFor = await purchases.openFor(url)
     if (openFor > 0) {
-      yield* report({ step: "waiting", key, seconds: Math.ceil(openFor / 1000) })
-      yield* Effect.sleep(openFor)
+      report({ step: "waiting", key, seconds: Math.ceil(openFor) })
+      await wait(openFor)
     }
-    const terms = yield* expected(altar, policy, yield* purchases.termsOf(altar), request)
+    const terms = await expected(altar, policy, await purchases.termsOf(altar), exchange)
     const [{ amount, payTo }] = challenge.accepts
-    const header = yield* purchases.signOnce({
+    const payment = await purchases.signOnce({
       purchase,
       amountAtomic: amount,
       payer: account.address,
       terms,
-      sign: Effect.fnUntraced(function* (spentToday) {
-        const no = objection({ challenge, key, url, price, terms, policy, spentToday })
-        if (no !== undefined) return yield* no
-        const now = yield* Clock.currentTimeMillis
-        return yield* Effect.tryPromise({
-          try: () => signedBy(account, challenge, bodyOf(purchase.request), now),
-          catch: () => refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key),
+      sign: async (spentToday) => {
+        if (signal.aborted) throw no("not_signed", "The call was aborted.")
+        const objected = objection({ challenge, key, url, price, terms, policy, spentToday })
+        if (objected !== undefined) throw objected
+        return signedBy(account, challenge, bodyOf(request), Date.now()).catch(() => {
+          throw refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key)
         })
-      }),
+      },
     })
-    yield* report({ step: "signed", key, amountAtomic: amount, payTo })
-    return header
-  })
+    report({ step: "signed", key, amountAtomic: amount, payTo })
+    return { payment }
+  }
 
-  const settle = Effect.fn("Buyer.settle")(function* (purchase: Purchases.Purchase, answer: Settled) {
-    const { key } = purchase
+  const settle = async (purchase: Purchase, answer: Settled) => {
     const { permalink, record } = answer
-    const kept = yield* Effect.orDie(Schema.decodeUnknownEffect(Schema.Json)(answer))
     // The purchase is paid: a failing journal must not make it look refused.
-    yield* Effect.catch(purchases.settle(purchase, { id: record.id, permalink, answer: kept }), ({ message }) =>
-      report({ step: "unkept", key, because: message }),
-    )
-  })
+    await purchases.amend(purchase, { settled: { id: record.id, permalink, answer } }).catch((error: unknown) => {
+      report({ step: "unkept", key: purchase.key, because: messageOf(error) })
+    })
+  }
 
   /** Stores the evidence against an altar that recorded something else than this purchase. */
-  const misrecord = Effect.fn("Buyer.misrecord")(function* (
-    purchase: Purchases.Purchase,
-    { differences, settlement: { body, header } }: Misrecording,
-  ) {
-    const { key } = purchase
-    const [answer, response] = yield* Effect.orDie(
-      Schema.decodeUnknownEffect(Schema.Tuple([Schema.Json, Schema.Json]))([body, header ?? null]),
-    )
-    const kept = yield* purchases.misrecord(purchase, { differences, answer, response }).pipe(
-      Effect.as("This journal keeps your signed payment and the altar's answer."),
-      Effect.catch(({ message }) => Effect.succeed(message)),
-    )
-    return yield* new Misrecorded({ key, differences, message: misrecorded(differences, kept) })
-  })
+  const misrecord = async (purchase: Purchase, { differences, settlement: { body, header } }: Misrecording) => {
+    const evidence = { at: now(), differences, answer: body, response: header ?? null }
+    const kept = await purchases
+      .amend(purchase, { misrecorded: evidence })
+      .then(() => "This journal keeps your signed payment and the altar's answer.", messageOf)
+    return new Misrecorded({ key: purchase.key, differences, message: misrecorded(differences, kept) })
+  }
 
-  const refused = Effect.fn("Buyer.refused")(function* (purchase: Purchases.Purchase, end: Refusing) {
+  const refused = async (purchase: Purchase, { body, refusal: { code, message } }: Refusing): Promise<Refused> => {
     const { key } = purchase
-    const { code, message } = end.refusal
-    const openUntil = end.body["authorizationOpenUntil"]
-    if (code === "payment_failed")
-      yield* Effect.ignore(
-        purchases.fail(purchase, String(end.body["reason"]), typeof openUntil === "string" ? openUntil : undefined),
-      )
-    return yield* refuse(
-      code,
-      code === "payment_invalid"
-        ? `${message} The key ${key} is not signed for again: take a new one for a new attempt.`
-        : message,
-      key,
-    )
-  })
+    const openUntil = body["authorizationOpenUntil"]
+    const failed = { failed: String(body["reason"]), ...(typeof openUntil === "string" ? { openUntil } : {}) }
+    if (code === "payment_failed") await purchases.amend(purchase, failed).catch(() => {})
+    const again = `The key ${key} is not signed for again: take a new one for a new attempt.`
+    return refuse(code, code === "payment_invalid" ? `${message} ${again}` : message, key)
+  }
 
-  /** Runs the loop of the purchase; an interruption ends its requests and its waits. */
-  const follow = Effect.fn("Buyer.follow")(function* <A extends Settled>(
-    { answer, price }: Followed<A>,
-    purchase: Purchases.Purchase,
-  ): Effect.fn.Return<A, Unsettled> {
-    const { altar: shop, key, payment, url } = purchase
-    if (payment !== undefined) yield* report({ step: "repeated", key })
-    const context = yield* Effect.context<never>()
-    const run = Effect.runPromiseWith(context)
-    const asked = {
-      url,
-      key,
-      altar: shop,
-      body: bodyOf(purchase.request),
-      payment: payment?.header,
-      amountAtomic: price?.priceAtomic.toString(),
-    }
-    const end = yield* Effect.promise((interrupted) =>
-      pursue<A, Unsettled>(asked, program, {
-        exchange: (to, init) =>
-          request(to, { ...init, signal: AbortSignal.any([interrupted, ...(init.signal ? [init.signal] : [])]) }),
+  /** Runs the loop of the purchase; throws the way that it ends without its act. */
+  const follow = async <A extends Settled>(followed: Followed<A>, purchase: Purchase): Promise<A> => {
+    const { key, payment, request } = purchase
+    if (payment !== undefined) report({ step: "repeated", key })
+    const end = await pursue<A, never>(
+      {
+        url: purchase.url,
+        key,
+        altar: purchase.altar,
+        body: bodyOf(request),
+        payment: payment?.header,
+        amountAtomic: followed.price?.priceAtomic.toString(),
+      },
+      program,
+      {
+        exchange,
         reasonOf,
-        wait: (seconds) => run(Effect.sleep(`${seconds} seconds`), { signal: interrupted }),
-        sign: (challenge) =>
-          run(
-            Effect.match(signed(price, purchase, challenge), {
-              onFailure: (stop) => ({ stop }),
-              onSuccess: (header) => ({ payment: header }),
-            }),
-            { signal: interrupted },
-          ),
-        answerOf: (body) => run(Effect.map(Effect.option(answer(body)), Option.getOrUndefined)),
+        wait,
+        sign: (challenge) => signed(followed, purchase, challenge),
+        answerOf: async (body) => followed.answer(body),
         asking: () => {},
         waiting: ({ because, seconds }) =>
-          options.onProgress?.(
-            because === undefined ? { step: "pending", key, seconds } : { step: "silent", key, seconds, because },
-          ),
-      }),
+          report(because === undefined ? { step: "pending", key, seconds } : { step: "silent", key, seconds, because }),
+      },
     )
     switch (end.end) {
       case "settled":
-        yield* settle(purchase, end.answer)
+        await settle(purchase, end.answer)
         return end.answer
       case "misrecorded":
-        return yield* misrecord(purchase, end)
+        throw await misrecord(purchase, end)
       case "refused":
-        return yield* refused(purchase, end)
+        throw await refused(purchase, end)
       case "stopped":
-        return yield* end.stop
+        return end.stop
       case "open":
-        return yield* end.isSigned
+        throw end.isSigned
           ? new Open({ key, message: `The altar does not say how the payment ended: ${end.reason}` })
           : refuse(
               end.refusal?.code ?? "unreachable",
@@ -180,39 +161,23 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
               key,
             )
     }
-  })
+  }
 
+  at(altar)
   return {
     altar,
     catalog,
     at,
     purchases,
-
-    /** Buys under `key`; sealed words are recorded before anything is sent. */
-    buy: <A extends Settled>(order: Order<A>, key: string, sealed?: Purchases.Purchase["sealed"]) =>
-      purchases
-        .begin({
-          key,
-          act: order.price.name,
-          url: order.url,
-          altar,
-          request: order.request,
-          ...(sealed === undefined ? {} : { sealed }),
-        })
-        .pipe(Effect.flatMap((purchase) => follow(order, purchase))),
+    follow,
 
     /** Follows a purchase of this journal to its end. An unsigned one is not paid for. */
-    resume: Effect.fn("Buyer.resume")(function* (key: string): Effect.fn.Return<Settled, Unsettled> {
-      const found = yield* purchases.find(key)
-      if (Option.isNone(found))
-        return yield* refuse("unknown_key", `This journal holds no purchase with the key ${key}.`, key)
-      const purchase = found.value
-      if (purchase.payment === undefined)
-        return yield* refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-      yield* at(purchase.altar)
-      return yield* follow({ answer: catalog.get(purchase.act)?.answer ?? anyAnswer }, purchase)
-    }),
+    resume: async (purchase: Purchase): Promise<Settled> => {
+      const { act, key, payment } = purchase
+      if (payment === undefined)
+        throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
+      at(purchase.altar)
+      return follow({ answer: catalog.get(act)?.answer ?? anyAnswer }, purchase)
+    },
   }
-})
-
-export type Buyer = Effect.Success<ReturnType<typeof make>>
+}

@@ -33,3 +33,6 @@ export interface Options {
   readonly sales?: ReadonlyArray<Endpoint>
   readonly onProgress?: (progress: Progress) => void
 }
+
+/** The options of a buyer whose calls share a journal. */
+export type Kept = Options & Required<Pick<Options, "journal">>

@@ -1,9 +1,10 @@
 /** Decides what may be signed: any other price, payee, asset, network or resource is refused before signing. */
-import { Effect, Option, Schema } from "effect"
+import { Schema } from "effect"
 import type { Sale } from "../../schema/payments/Sale.ts"
 import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payments/Usdc.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
+import type { Exchange } from "./core/Request.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
 
 /** All amounts are atomic USDC: `10_000n` is one cent. */
@@ -12,18 +13,14 @@ export interface Policy {
   readonly maxPerPayment?: bigint
   /** Maximum signed for in one UTC day with this journal; ten dollars when absent. */
   readonly maxPerDay?: bigint
-  /**
-   * CAIP-2 network, asset and recipient that a challenge must name. An absent network or recipient is taken from the
-   * altar at first use; an absent asset is the network's USDC.
-   */
+  /** CAIP-2 network and recipient that a challenge must name; an absent one is taken from the altar at first use. */
   readonly network?: string
-  readonly asset?: string
   readonly payTo?: string
 }
 
+/** The asset is the network's USDC. */
 export interface Terms {
   readonly network: string
-  readonly asset: string
   readonly payTo: string
 }
 
@@ -52,7 +49,7 @@ const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, term
       less: ["too_cheap", "price", listed],
       scheme: ["other_scheme", "payment scheme", "exact"],
       network: ["other_network", "network", terms.network],
-      asset: ["other_asset", "asset", terms.asset],
+      asset: ["other_asset", "asset", usdcOn(terms.network)],
       payee: ["other_payee", "payee", `${terms.payTo}. Name the payee yourself if the new one is right`],
       lifetime: ["other_lifetime", "lifetime in seconds", `1 to ${secondsMaximum}`],
     } as const
@@ -86,49 +83,31 @@ export const objection = (asked: Asked): Refused | undefined => {
   return undefined
 }
 
-const Manifest = Schema.Struct({
-  payment: Schema.Struct({ network: Schema.String, asset: Schema.String, payTo: Schema.String }),
-})
+const Manifest = Schema.Struct({ payment: Schema.Struct({ network: Schema.String, payTo: Schema.String }) })
 
-const announced = (altar: string, send: typeof fetch) =>
-  Effect.tryPromise((signal) =>
-    send(`${altar}/.well-known/agent.json`, { redirect: "error", signal }).then((response) => response.json()),
-  ).pipe(
-    Effect.timeout("1 minute"),
-    Effect.mapError(() =>
-      refuse("unreachable", `${altar} does not answer. Nothing was signed, so nothing was charged.`),
-    ),
-    Effect.flatMap(Schema.decodeUnknownEffect(Manifest)),
-    Effect.map(({ payment }): Terms => payment),
-    Effect.catchTag("SchemaError", () =>
-      refuse(
-        "no_terms",
-        `${altar} does not say how it is paid. Name network, asset and payTo yourself. Nothing was signed, so nothing was charged.`,
-      ),
-    ),
-  )
+const unsigned = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`)
 
-/** An asset that is no known USDC is accepted only if the buyer named it. */
-export const expected = Effect.fn("Policy.expected")(function* (
+const announced = async (altar: string, exchange: Exchange): Promise<Terms> => {
+  const init = { redirect: "error", signal: AbortSignal.timeout(60_000) } as const
+  const manifest: unknown = await exchange(`${altar}/.well-known/agent.json`, init)
+    .then((response) => response.json())
+    .catch(() => {
+      throw unsigned("unreachable", `${altar} does not answer.`)
+    })
+  if (Schema.is(Manifest)(manifest)) return manifest.payment
+  throw unsigned("no_terms", `${altar} does not say how it is paid. Name network and payTo yourself.`)
+}
+
+/** The terms that the buyer named; the others are those of its earlier purchases, or else what the altar announces. */
+export const expected = async (
   altar: string,
-  policy: Policy,
-  kept: Option.Option<Terms>,
-  send: typeof fetch,
-) {
-  const { asset, network, payTo } = policy
-  if (network !== undefined && payTo !== undefined) {
-    return { network, payTo, asset: asset ?? usdcOn(network) ?? "" } satisfies Terms
-  }
-  const known = Option.isSome(kept) ? kept.value : yield* announced(altar, send)
-  const terms: Terms = {
-    network: network ?? known.network,
-    payTo: payTo ?? known.payTo,
-    asset: asset ?? usdcOn(network ?? known.network) ?? "",
-  }
-  return terms.asset === ""
-    ? yield* refuse(
-        "unknown_network",
-        `The altar wants to be paid on ${terms.network}, where no USDC is known here. Nothing was signed, so nothing was charged.`,
-      )
-    : terms
-})
+  { network, payTo }: Policy,
+  kept: Terms | undefined,
+  exchange: Exchange,
+): Promise<Terms> => {
+  const isNamed = network !== undefined && payTo !== undefined
+  const known = isNamed ? { network, payTo } : (kept ?? (await announced(altar, exchange)))
+  const terms = { network: network ?? known.network, payTo: payTo ?? known.payTo }
+  if (usdcOn(terms.network) !== undefined) return terms
+  throw unsigned("unknown_network", `The altar wants to be paid on ${terms.network}, where no USDC is known here.`)
+}

@@ -26,11 +26,12 @@ export class Misrecorded extends Schema.TaggedError<Misrecorded>()("Misrecorded"
 /** Every way a purchase can end without its act. */
 export type Unsettled = Refused | Open | Misrecorded
 
+export const isUnsettled = Schema.is(Schema.Union([Refused, Open, Misrecorded]))
+
 export const refuse = (code: string, message: string, key?: string) =>
   new Refused({ code, message, ...(key === undefined ? {} : { key }) })
 
-/** Whether an error is a refusal, and not a missing answer or one outside the contract. */
-export const isRefusal = Schema.is(Schema.Struct({ code: Schema.String, message: Schema.String }))
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The reason of a missing answer, in one line. */
 export const reasonOf = (error: unknown): string =>

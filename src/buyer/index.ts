@@ -1,21 +1,12 @@
 /** `spirit-altar`: seals words, verifies an altar's answers, and buys; a buyer's code is loaded by its first call. */
-import type { Effect } from "effect"
-import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
-import type { Orders, runnerOf } from "./Orders.ts"
-import type {
-  ActOrder,
-  CandleOrder,
-  CollectOrder,
-  KeeperOrder,
-  Opening,
-  PrayerOrder,
-  WitnessOrder,
-} from "./OrderTypes.ts"
+import { memoryJournal } from "./core/Journal.ts"
+import type { Orders } from "./Orders.ts"
+import type * as Order from "./OrderTypes.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
@@ -76,33 +67,36 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
  * ```
  */
 export const buyer = (options: Options) => {
-  let loading: Promise<ReturnType<typeof runnerOf>> | undefined
-  const run = <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call = {}): Promise<A> =>
-    (loading ??= import("./Orders.ts").then((loaded) => loaded.runnerOf(options))).then((answer) => answer(use, call))
+  const kept = { journal: memoryJournal(), ...options }
+  const run = async <A>(
+    use: (orders: Orders) => Promise<A>,
+    { signal = new AbortController().signal }: Call = {},
+  ): Promise<A> => {
+    const { ordersOf } = await import("./Orders.ts")
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason))
+    })
+    return Promise.race([use(ordersOf(kept, signal)), aborted])
+  }
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
-    act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
+    act: (name: string, order: Order.ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
     /** Sets a witness stone. */
-    witness: (order: WitnessOrder, call?: Call) => run((orders) => orders.witness(order), call),
+    witness: (order: Order.WitnessOrder, call?: Call) => run((orders) => orders.witness(order), call),
     /** Lays today's one prayer of a spirit. */
-    pray: (order: PrayerOrder, call?: Call) => run((orders) => orders.pray(order), call),
+    pray: (order: Order.PrayerOrder, call?: Call) => run((orders) => orders.pray(order), call),
     /** Becomes a spirit's first keeper. */
-    takeIn: (order: KeeperOrder, call?: Call) => run((orders) => orders.takeIn(order), call),
+    takeIn: (order: Order.KeeperOrder, call?: Call) => run((orders) => orders.takeIn(order), call),
     /** Collects the next edition of a material, crab or pixel. */
-    collect: (order: CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
+    collect: (order: Order.CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
     /** Lights a candle, or with `parentId` adds a light to one. */
-    light: (order: CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
+    light: (order: Order.CandleOrder, call?: Call) => run((orders) => orders.light(order), call),
     /** Reveals a stone's words from the journal, free and once. Words and salt become public for all to check. */
-    reveal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
+    reveal: (id: string, opening?: Order.Opening, call?: Call) => run((orders) => orders.reveal(id, opening), call),
     /** Unseals a candle's words from the journal, free and once. Words and salt become public for all to check. */
-    unseal: (id: string, opening?: Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
+    unseal: (id: string, opening?: Order.Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
     /** The outcome of a key's purchase; free, and never signs. */
     reconcile: (key: string, call?: Call) => run((orders) => orders.reconcile(key), call),
-    /** The 24 spirits with their keepers. */
-    spirits: (call?: Call) => run((orders) => orders.spirits, call),
-    /** The current state of one altar. */
-    altar: (spirit: SpiritId, call?: Call) =>
-      run((orders) => orders.altars, call).then((altars) => altars.find((altar) => altar.spirit === spirit)),
   }
 }
 

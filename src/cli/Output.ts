@@ -1,6 +1,6 @@
 /** The output of a command: the answer on stdout, everything else on stderr, the outcome as exit code. */
 import { Config, Console, Effect, Option, Schema } from "effect"
-import { Misrecorded, Open, refuse, Refused, type Unsettled } from "../buyer/PurchaseError.ts"
+import { isUnsettled, refuse, type Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 
@@ -40,12 +40,11 @@ const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.rep
 
 export type CommandError = Unsettled | CommandFailure
 
-const isPurchaseError = Schema.is(Schema.Union([Refused, Open, Misrecorded]))
 const isFailure = Schema.is(Schema.Struct({ _tag: Schema.String, message: Schema.String }))
 
 /** The members of a failure's document that are for programs. */
 const factsOf = (error: object & { readonly _tag: string }) => {
-  if (!isPurchaseError(error)) return { code: error._tag === "CheckFailed" ? "broken" : "trouble" }
+  if (!isUnsettled(error)) return { code: error._tag === "CheckFailed" ? "broken" : "trouble" }
   const key = error.key === undefined ? {} : { key: error.key }
   if (error._tag === "Misrecorded") return { code: "misrecorded", ...key, differences: error.differences }
   return { code: error._tag === "Open" ? "outcome_open" : error.code, ...key }

@@ -183,9 +183,8 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
           const text = (await got.text()).replaceAll(words.candle, "Something else.")
           return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
         })
-        const read_ = yield* rejection(lied.altar("moss-hare"))
-        assert.include(JSON.stringify(read_), "reveal_broken")
         const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
+        assert.strictEqual(again.code, "reveal_broken")
         assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
       }),
     )

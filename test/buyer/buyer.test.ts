@@ -235,13 +235,12 @@ layer(world(), realClock)("the buyer library", (it) => {
     }),
   )
 
-  it.effect("signs nothing without an account, with which spirits and altars are read", () =>
+  it.effect("signs nothing without an account, which free calls do without", () =>
     Effect.gen(function* () {
       const { journal, url } = yield* stage(0n)
       const reader = buyer({ url, journal })
       assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
-      assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)
-      assert.strictEqual((yield* Effect.promise(() => reader.altar("moss-hare")))?.spirit, "moss-hare")
+      assert.strictEqual((yield* rejection(reader.reconcile(newKey()))).code, "attempt_not_found")
     }),
   )
 

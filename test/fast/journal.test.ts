@@ -2,10 +2,8 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { exclusively } from "../../src/buyer/Purchases.ts"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
-import * as Purchases from "../../src/buyer/Purchases.ts"
+import { purchasesIn, turnsOf } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -37,13 +35,11 @@ describe("the journal", () => {
       throw new Error("the power went")
     })
     assert.strictEqual((await rejected(failed)).message, "the power went")
-    const turn = exclusively(journal)((pages) =>
-      Effect.andThen(
-        Effect.promise(() => pages.set("half", "written")),
-        refuse("not_signed", "The wallet gave no signature."),
-      ),
-    )
-    assert.strictEqual((await Effect.runPromise(Effect.flip(turn))).code, "not_signed")
+    const refused = turnsOf(journal)(async (pages) => {
+      await pages.set("half", "written")
+      throw refuse("not_signed", "The wallet gave no signature.")
+    })
+    assert.strictEqual((await rejected(refused)).code, "not_signed")
     assert.isUndefined(await journal.alone((pages) => pages.get("half")))
   })
 
@@ -70,8 +66,7 @@ describe("the journal", () => {
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const [mine, hostile] = ["https://altar.example", "https://hostile.example"]
 
-const drafted = (altar: string, key: string, words: string) => ({
-  key,
+const drafted = (altar: string, words: string) => ({
   act: "setWitnessStone",
   url: `${altar}/api/witness`,
   altar,
@@ -79,13 +74,10 @@ const drafted = (altar: string, key: string, words: string) => ({
   sealed: { salt: "0123456789abcdef", words },
 })
 
-const bought = (journal: Journal, altar: string, key: string, words: string) => {
-  const purchases = Purchases.make(journal)
-  return Effect.runPromise(
-    Effect.flatMap(purchases.begin(drafted(altar, key, words)), (purchase) =>
-      purchases.settle(purchase, { id, permalink: `${altar}/witness/${id}`, answer: {} }),
-    ),
-  )
+const bought = async (journal: Journal, altar: string, key: string, words: string) => {
+  const purchases = purchasesIn(journal)
+  const purchase = await purchases.begin(key, async () => drafted(altar, words))
+  await purchases.amend(purchase, { settled: { id, permalink: `${altar}/witness/${id}`, answer: {} } })
 }
 
 const revealed = async (journal: Journal, url: string, ...of: Parameters<ReturnType<typeof buyer>["reveal"]>) => {
@@ -137,7 +129,8 @@ describe("the words of an id", () => {
   it("are found in a journal of an older version", async () => {
     const journal = memoryJournal()
     const settled = { id, permalink: `${mine}/witness/${id}`, answer: {} }
-    const page = { ...drafted(mine, "key-of-my-altar", "Mine."), begunAt: "2026-11-21T09:17:02.115Z", settled }
+    const key = "key-of-my-altar"
+    const page = { key, ...drafted(mine, "Mine."), begunAt: "2026-11-21T09:17:02.115Z", settled }
     await journal.alone(async (pages) => {
       await pages.set(`purchase/${page.key}`, JSON.stringify(page))
       await pages.set(`id/${id}`, JSON.stringify(page.key))
@@ -148,16 +141,17 @@ describe("the words of an id", () => {
 
 describe("a journal that cannot be used", () => {
   it("states what is known before and after a payment", async () => {
-    const purchases = Purchases.make({ alone: () => Promise.reject(new Error("database or disk is full")) })
-    const purchase = { ...drafted(mine, "key-of-my-altar", "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
-    const terms = { network: "eip155:84532", asset: mine, payTo: mine }
-    const said = (asked: Effect.Effect<unknown, { readonly message: string }>) =>
-      Effect.runPromise(Effect.flip(asked)).then(({ message }) => message)
+    const purchases = purchasesIn({ alone: () => Promise.reject(new Error("database or disk is full")) })
+    const key = "key-of-my-altar"
+    const purchase = { key, ...drafted(mine, "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
+    const terms = { network: "eip155:84532", payTo: mine }
+    const said = (asked: Promise<unknown>) => rejected(asked).then(({ message }) => message)
     const full = "The journal cannot be used: database or disk is full."
-    assert.strictEqual(await said(purchases.begin(purchase)), `${full} Nothing was sent.`)
-    const signing = { purchase, amountAtomic: "10000", payer: mine, terms, sign: () => Effect.succeed("header") }
+    assert.strictEqual(await said(purchases.begin(key, async () => purchase)), `${full} Nothing was sent.`)
+    const signing = { purchase, amountAtomic: "10000", payer: mine, terms, sign: async () => "header" }
     for (const asked of [purchases.termsOf(mine), purchases.signOnce(signing)])
       assert.strictEqual(await said(asked), `${full} This request sent no payment, so it charged nothing.`)
-    assert.strictEqual(await said(purchases.settle(purchase, { id, permalink: mine, answer: {} })), full)
+    const settled = { id, permalink: mine, answer: {} }
+    assert.strictEqual(await said(purchases.amend(purchase, { settled })), full)
   })
 })

@@ -6,7 +6,7 @@ import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.t
 import { pursue, type Pursued } from "../../src/buyer/core/Loop.ts"
 import { type Body, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { type Event, page, type Patience, program, type State } from "../../src/buyer/core/States.ts"
-import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
+import { asking, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
 
 const challenge = asking()
 
@@ -14,7 +14,6 @@ const expectation: Expectation = {
   isResource: (resource) => resource === url,
   amountAtomic: 10_000n,
   network: "eip155:84532",
-  asset,
   payTo,
 }
 

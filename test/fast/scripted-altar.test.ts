@@ -52,7 +52,7 @@ const settled = (sealed: string, payment: string | null) => {
   }
 }
 
-const own: Policy = { network: offer.network, asset, payTo }
+const own: Policy = { network: offer.network, payTo }
 
 const facing = (
   answer: (step: string, payment: string | null, asked: number) => Response,
@@ -188,7 +188,7 @@ describe("plain http", () => {
       return Promise.reject(new TypeError("nobody is here"))
     }
     const altar = buyer({ url, fetch: send, insecure })
-    const error = await rejected(altar.spirits())
+    const error = await rejected(altar.reconcile("a-key-of-one-purchase"))
     return { error, heard }
   }
 

@@ -1,5 +1,5 @@
 /** Compares a challenge with the expected terms: amount, scheme, network, asset, payee and resource. */
-import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
+import { secondsMaximum, usdcOn } from "../../../schema/payments/Usdc.ts"
 import type { Challenge } from "./Challenge.ts"
 
 /** The terms that a challenge must name, known before it arrives. */
@@ -8,9 +8,8 @@ export interface Expectation {
   readonly isResource: (url: string) => boolean
   /** Atomic USDC, exactly. */
   readonly amountAtomic: bigint
-  /** CAIP-2. */
+  /** CAIP-2; the asset is its USDC. */
   readonly network: string
-  readonly asset: string
   /** Any address when absent. */
   readonly payTo?: string
 }
@@ -28,14 +27,14 @@ export const same = (one: unknown, other: string) =>
 /** The first mismatch; undefined when the challenge is as expected. */
 export const mismatchOf = (
   { accepts: [offer], resource }: Challenge,
-  { amountAtomic, asset, isResource, network, payTo }: Expectation,
+  { amountAtomic, isResource, network, payTo }: Expectation,
 ): Mismatch | undefined => {
   const amount = BigInt(offer.amount)
   if (!isResource(resource.url)) return { kind: "resource", asked: resource.url }
   if (amount !== amountAtomic) return { kind: amount > amountAtomic ? "more" : "less", asked: offer.amount }
   if (offer.scheme !== "exact") return { kind: "scheme", asked: offer.scheme }
   if (offer.network !== network) return { kind: "network", asked: offer.network }
-  if (!same(offer.asset, asset)) return { kind: "asset", asked: offer.asset }
+  if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", asked: offer.asset }
   if (payTo === undefined ? !/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) : !same(offer.payTo, payTo))
     return { kind: "payee", asked: offer.payTo }
   return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > secondsMaximum

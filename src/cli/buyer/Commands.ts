@@ -12,10 +12,10 @@ import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
 import type { Settled } from "../../buyer/Acts.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import type { Purchase } from "../../buyer/Purchases.ts"
-import { refuse, type Unsettled } from "../../buyer/PurchaseError.ts"
+import { messageOf, refuse, Refused } from "../../buyer/PurchaseError.ts"
 import { command, type Config, type FlagValues, type CommandText, on, optionalText, text, word } from "../Define.ts"
 import { agentName, common, paying, provided, reason, salt } from "../Flags.ts"
-import { type CommandError, plain, pretty, programName } from "../Output.ts"
+import { plain, pretty, programName } from "../Output.ts"
 
 const session = Effect.promise(() => import("./Session.ts"))
 
@@ -24,7 +24,7 @@ const paid = <const Name extends string, const Flags extends Config, A extends S
   name: Name,
   told: CommandText & {
     readonly flags: Flags
-    readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Effect.Effect<A, CommandError>
+    readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Promise<A>
     readonly later?: (given: FlagValues<Flags>) => "reveal" | "unseal" | undefined
     readonly ends?: (bought: A) => string
   },
@@ -56,7 +56,7 @@ const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
   told: CommandText & {
     readonly flags: Flags
-    readonly ask: (orders: Orders, given: FlagValues<Flags>) => Effect.Effect<A, Unsettled>
+    readonly ask: (orders: Orders, given: FlagValues<Flags>) => Promise<A>
     readonly render?: (answer: A) => string
   },
 ) =>
@@ -97,19 +97,20 @@ const witness = paid("witness", {
     agentName,
     reveal: on("reveal", "Reveal the words at once: words and salt become public"),
   },
-  buy: Effect.fnUntraced(function* (orders, { agentName, kind, reveal, salt, spirit, words }, key) {
-    const stone = yield* orders.witness({ key, words, kind, ...provided({ spirit, salt, agentName }) })
+  buy: async (orders, { agentName, kind, reveal, salt, spirit, words }, key) => {
+    const stone = await orders.witness({ key, words, kind, ...provided({ spirit, salt, agentName }) })
     const { id } = stone.record
     if (!reveal) return stone
-    const { stone: opened } = yield* Effect.mapError(orders.reveal(id), ({ code, message }) =>
-      refuse(
-        code,
-        `Stone ${id} is set and paid for, but not revealed: ${message} Reveal it later, free: reveal ${id}`,
+    const { stone: opened } = await orders.reveal(id).catch((error: unknown) => {
+      const why = `Stone ${id} is set and paid for, but not revealed: ${messageOf(error)}`
+      throw refuse(
+        error instanceof Refused ? error.code : "not_revealed",
+        `${why} Reveal it later, free: reveal ${id}`,
         key,
-      ),
-    )
+      )
+    })
     return { ...stone, revealed: opened.reveal }
-  }),
+  },
   later: ({ reveal }) => (reveal ? undefined : "reveal"),
 })
 
@@ -172,10 +173,12 @@ const light = paid("light", {
   },
   buy: (orders, { days, salt, spirit, words, ...others }, key) =>
     Option.isSome(others.dedication) === Option.isSome(others.parentId)
-      ? refuse(
-          "bad_request",
-          "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
-          key,
+      ? Promise.reject(
+          refuse(
+            "bad_request",
+            "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
+            key,
+          ),
         )
       : orders.light({
           key,
@@ -254,11 +257,8 @@ const acts = free("acts", {
     ["spirit-altar acts buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask for an outcome"],
   ],
   flags: { key: Argument.optional(word("key", "The idempotency key of one purchase")) },
-  ask: (orders, { key }): Effect.Effect<object, Unsettled> =>
-    Option.match(key, {
-      onNone: () => Effect.map(orders.purchases, (all) => all.map(listed)),
-      onSome: (one) => orders.reconcile(one),
-    }),
+  ask: async (orders, { key }): Promise<object> =>
+    Option.isSome(key) ? orders.reconcile(key.value) : (await orders.purchases()).map(listed),
   render: (answer) =>
     isList(answer)
       ? table(answer.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""]))

@@ -3,10 +3,11 @@ import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import type { Command } from "effect/cli"
-import * as Buyer from "../../buyer/Buyer.ts"
-import { baseOf, guarded } from "../../buyer/Client.ts"
-import * as Orders from "../../buyer/Orders.ts"
+import { baseOf, faultOf } from "../../buyer/Client.ts"
+import type { Kept, Progress } from "../../buyer/Options.ts"
+import { type Orders, ordersOf } from "../../buyer/Orders.ts"
 import type { Policy } from "../../buyer/Policy.ts"
+import { isUnsettled, messageOf } from "../../buyer/PurchaseError.ts"
 import { randomHex } from "../../buyer/core/Digest.ts"
 import { altarFetch } from "./AltarFetch.ts"
 import { type common, type paying, provided } from "../Flags.ts"
@@ -46,7 +47,7 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
   })
 })
 
-const progressLine = (progress: Buyer.Progress): string => {
+const progressLine = (progress: Progress): string => {
   switch (progress.step) {
     case "signed":
       return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, stored before it is sent`
@@ -63,20 +64,22 @@ const progressLine = (progress: Buyer.Progress): string => {
   }
 }
 
-const onProgress = (progress: Buyer.Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
+const onProgress = (progress: Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
 
-export const runFree = <A>(
-  flags: Common,
-  use: (orders: Orders.Orders) => Effect.Effect<A, CommandError>,
-  render: (answer: A) => string,
-) =>
+/** Uses a buyer until it ends or is interrupted. */
+const using = <A>(options: Omit<Kept, "onProgress">, use: (orders: Orders) => Promise<A>) =>
+  Effect.tryPromise({
+    try: async (signal) => use(ordersOf({ ...options, onProgress }, signal)),
+    catch: (error): CommandError => (isUnsettled(error) ? error : new CommandFailure({ message: messageOf(error) })),
+  })
+
+export const runFree = <A>(flags: Common, use: (orders: Orders) => Promise<A>, render: (answer: A) => string) =>
   show(
     flags,
     Effect.gen(function* () {
       const { insecure, url } = flags
       const journal = yield* journalOf(flags.data)
-      const buyer = yield* Buyer.make({ url, insecure, journal, onProgress, fetch: yield* altarFetch })
-      return yield* use(Orders.make(buyer))
+      return yield* using({ url, insecure, journal, fetch: yield* altarFetch }, use)
     }),
     render,
   )
@@ -84,7 +87,8 @@ export const runFree = <A>(
 /** The altar, its sandbox if it is one, and the wallet that pays there. */
 const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
   const altar = baseOf(flags.url)
-  yield* guarded(altar, flags.insecure)
+  const fault = faultOf(altar, flags.insecure)
+  if (fault !== undefined) return yield* fault
   const fetch = yield* altarFetch
   const sandbox = yield* sandboxOf(altar, fetch)
   const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
@@ -105,7 +109,7 @@ export const showWallet = (flags: Common & Pick<Paying, "wallet">) =>
 /** Runs a purchase under one key; when interrupted, prints how to resume it. */
 export const runPaid = <A>(
   flags: Paying,
-  use: (orders: Orders.Orders, key: string) => Effect.Effect<A, CommandError>,
+  use: (orders: Orders, key: string) => Promise<A>,
   render: (answer: A) => string,
 ) =>
   show(
@@ -119,17 +123,11 @@ export const runPaid = <A>(
       }
       const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
       yield* Console.error(`key         ${key}`)
-      const buyer = yield* Buyer.make({
-        url: altar,
-        insecure: flags.insecure,
-        account,
-        policy,
-        journal,
-        onProgress,
-        fetch,
-      })
-      return yield* Effect.onInterrupt(use(Orders.make(buyer), key), () =>
-        Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
+      const options = { url: altar, insecure: flags.insecure, account, policy, journal, fetch }
+      return yield* using(options, (orders) => use(orders, key)).pipe(
+        Effect.onInterrupt(() =>
+          Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
+        ),
       )
     }),
     render,

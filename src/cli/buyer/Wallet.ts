@@ -10,11 +10,7 @@ import { CommandFailure } from "../CommandFailure.ts"
 const fail = (message: string) => Effect.fail(new CommandFailure({ message }))
 
 /** A sandbox pays with play money on one of these networks; any other network means real money. */
-const Sandbox = Schema.Struct({
-  network: Schema.Literals(usdcNetworks),
-  asset: Schema.String,
-  payTo: Schema.String,
-})
+const Sandbox = Schema.Struct({ network: Schema.Literals(usdcNetworks), payTo: Schema.String })
 export type Sandbox = typeof Sandbox.Type
 
 const decodeSandbox = Schema.decodeEffect(Schema.fromJsonString(Sandbox))

@@ -1,5 +1,5 @@
 /** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { priceUsd, networkName, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { priceUsd, networkName } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import type { Body, Refusal } from "../../../buyer/core/Outcome.ts"
@@ -114,7 +114,6 @@ const signed = async (
       isResource: isPath(purchase.path),
       amountAtomic: BigInt(purchase.amount),
       network: purchase.network,
-      asset: usdcOn(purchase.network) ?? "",
     })
   if (challenge === undefined || mismatch !== undefined) {
     progress.step("price", "failed", "Not what this page listed.")
