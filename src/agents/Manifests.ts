@@ -99,36 +99,6 @@ export const agentManifest = (
   reconcile: Words.reconcileUrl(publicUrl),
 })
 
-/**
- * How acts are delivered and payments returned, in the words of x402-signals 0.2. The terms page says the same in plain
- * language.
- */
-const policies = (publicUrl: string) => ({
-  signals: { version: "0.2", terms: `${publicUrl}/terms` },
-  fulfillment_policy: {
-    type: "synchronous",
-    delivered_with: "the 201 answer; a 202 names the reconcile URL",
-    status_endpoint: Words.reconcileUrl(publicUrl),
-    idempotency_required: true,
-  },
-  refund_policy: {
-    type: "manual",
-    refund_policy_by_state: {
-      SETTLED: { type: "none" },
-      FAILED: { type: "manual", triggers: ["transfer_found_after_failure"] },
-      UNMATCHED: { type: "manual", triggers: ["payment_without_purchase"] },
-      LOST: { type: "none" },
-    },
-    triggers: ["transfer_found_after_failure", "payment_without_purchase"],
-    refund_to: "original_payer",
-    refund_endpoint: `${publicUrl}/api/acts/{id}`,
-    refund_deadline_seconds: null,
-    partial_refunds_supported: false,
-    idempotency_required: true,
-    states: ["REFUNDED"],
-  },
-})
-
 /** x402 discovery: a bare pointer for each URL that answers 402, which states the price. */
 export const x402 = (publicUrl: string, offers: ReadonlyArray<Offer>) => ({
   x402Version: 2,
@@ -139,5 +109,5 @@ export const x402 = (publicUrl: string, offers: ReadonlyArray<Offer>) => ({
     urls.map((url) => ({ url, method: "POST", description: `${act.description}: ${act.name}` })),
   ),
   docs: `${publicUrl}/for-agents`,
-  ...policies(publicUrl),
+  terms: `${publicUrl}/terms`,
 })

@@ -170,8 +170,8 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
   extra: { name: terms.assetName, version: terms.assetVersion, paymentFlow: "upfront" },
 })
 
-/** The description of an offer, with the address of the refund policy. */
-const described = ({ description, url }: Sale) => `${description}. Refunds: ${new URL(url).origin}/.well-known/x402`
+/** The description of an offer, with the address of the terms, which say when a payment is returned. */
+const described = ({ description, url }: Sale) => `${description}. Refunds: ${new URL(url).origin}/terms`
 
 /** The extension is only sent to a cataloguing facilitator: proxies limit a whole head to 4 KB by default. */
 export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {

@@ -18,7 +18,7 @@ Collectibles are numbered records of this site. They are not tokens on a chain. 
 
 You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain is final.
 
-If a payment has reached us and the act can no longer be delivered, we deliver something equal or pay it back. Write to us with the transaction. A refund is a transfer to the wallet that paid, once for each payment, after its authorization has expired. The receipt of the act shows it, and /.well-known/x402 says so for programs.
+If a payment has reached us and the act can no longer be delivered, we deliver something equal or pay it back. Write to us with the transaction. A refund is a transfer to the wallet that paid, once for each payment, after its authorization has expired. The receipt of the act shows it.
 
 A sandbox takes play money only, which is worth nothing.
 
