@@ -63,48 +63,33 @@ export const kitQuery = (
 
 const Members = Schema.Record(Schema.String, Schema.Json)
 
+/** Everything a paying client needs. Nothing was signed, paid or reserved; `<…>` stands for the buyer's own value. */
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
-  complete: Schema.Boolean.annotate({ description: "Whether the request is complete except for keys." }),
-  missing: Schema.Array(Schema.String).annotate({
-    description: "Arguments that are still missing, `<…>` in the body.",
-  }),
+  complete: Schema.Boolean,
+  /** Arguments that are still missing. The payment to sign needs them all. */
+  missing: Schema.Array(Schema.String),
   request: Schema.Struct({
     method: Schema.Literal("POST"),
     url: Url,
-    headers: Schema.Record(Schema.String, Schema.String).annotate({
-      description: "`<…>` stands for your value.",
-    }),
-    body: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
-      description: "JSON to send; `<…>` stands for your value, null means no body.",
-    }),
-    members: Schema.Array(
-      Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String }),
-    ).annotate({ description: "Optional members of the body." }),
+    headers: Schema.Record(Schema.String, Schema.String),
+    /** Null for no body. */
+    body: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
+    /** Members that the body does not have. */
+    members: Schema.Array(Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String })),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
-  sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({
-    description: "EIP-712 typed data, complete where `payer` was given. Numbers of the message are decimal strings.",
-  }),
-  payment: Members.annotate({
-    description: "Put your signature into `payload.signature`; PAYMENT-SIGNATURE is the Base64 of this JSON.",
-  }),
-  outcomes: Schema.Array(Schema.Struct({ status: Schema.Int, meaning: Schema.String })).annotate({
-    description: "The meaning of each status of the answer.",
-  }),
-  afterwards: Schema.optionalKey(
-    Schema.Struct({ what: Schema.String, method: Schema.Literal("POST"), url: Schema.String, body: Members }),
-  ).annotateKey({
-    description: "The free request that opens sealed words later; `{id}` is `record.id` of the answer.",
-  }),
-  recipe: Schema.optionalKey(Schema.String).annotateKey({
-    description: "How to make a commitment, where the act takes one; seal words on your side.",
-  }),
+  /** EIP-712 typed data. Numbers of the message are decimal strings. */
+  sign: Schema.optionalKey(Schema.Struct({ how: Schema.String, typedData: Members })),
+  /** The JSON of PAYMENT-SIGNATURE, with the signature at `payload.signature`. */
+  payment: Schema.optionalKey(Members),
+  /** The meaning of each status. */
+  outcomes: Schema.Record(Schema.String, Schema.String),
+  /** How to make a commitment, where the act takes one. */
+  recipe: Schema.optionalKey(Schema.String),
   retry: Schema.String,
-  reconcile: Schema.String.annotate({ description: "URL template: POST it, free, for the outcome of a payment." }),
-}).annotate({
-  identifier: "Kit",
-  description: "Everything a paying client needs. Nothing was signed, paid or reserved.",
+  /** URL template. */
+  reconcile: Schema.String,
 })
 export type Kit = typeof Kit.Type

@@ -17,53 +17,35 @@ const BriefBinding = Schema.Record(Schema.String, Schema.Json)
 
 export const Verification = Schema.Struct({
   ok: Schema.Literal(true),
-  verified: Schema.Boolean.annotate({ description: "Whether every check below holds." }),
+  /** Whether every check below holds. */
+  verified: Schema.Boolean,
   stone: ListedStone,
   receipt: Schema.Struct({
     ...Receipt.fields,
     binding: Schema.NullOr(BriefBinding),
     refund: Schema.optionalKey(BriefRefund),
   }),
-  link: Schema.Struct({
-    recomputed: Hex64.annotate({
-      description:
-        "The hash of the stone's previousHash, sequence, commitment, witnessedAt and transaction, as UTF-8 with one NUL between.",
-    }),
-    holds: Schema.Boolean.annotate({ description: "`recomputed` is the stone's chainHash." }),
-  }),
-  reveal: Schema.NullOr(
-    Schema.Struct({
-      recomputed: Commitment,
-      holds: Schema.Boolean.annotate({
-        description: "`recomputed`, the hash of `stone.reveal.salt`, NUL and `stone.reveal.text`, is the commitment.",
-      }),
-    }),
-  ).annotate({ description: "The check of the revealed words; null while they are sealed or hidden." }),
-  binding: Schema.NullOr(
-    Schema.Struct({
-      state: Schema.Literals(["holds", "broken"]),
-      nonce: Schema.String.annotate({ description: "Of AuthorizationUsed in the transaction." }),
-    }),
-  ).annotate({ description: "Whether the payment's nonce names this purchase; null if it is random." }),
-  predecessor: Schema.Struct({
-    ...ChainHead.fields,
-    holds: Schema.Boolean.annotate({ description: "The stone's previousHash is the re-hashed link before it." }),
-  }),
+  /** The hash of the link's parts is the stone's chainHash. */
+  link: Schema.Struct({ recomputed: Hex64, holds: Schema.Boolean }),
+  /** The hash of the revealed words and their salt is the commitment; null while they are sealed or hidden. */
+  reveal: Schema.NullOr(Schema.Struct({ recomputed: Commitment, holds: Schema.Boolean })),
+  /** The payment's nonce names this purchase; null if it is random. */
+  binding: Schema.NullOr(Schema.Struct({ state: Schema.Literals(["holds", "broken"]), nonce: Schema.String })),
+  /** The stone's previousHash is the re-hashed link before it. */
+  predecessor: Schema.Struct({ ...ChainHead.fields, holds: Schema.Boolean }),
   head: ChainHead,
+  /** Whether the newest checkpoint, of `size` stones, covers this one; null without a log. */
   log: Schema.NullOr(
     Schema.Struct({
       origin: Schema.String,
-      vkey: Schema.String.annotate({ description: "The log's verifier key; keep it, and check proofs with it." }),
-      size: Count.annotate({ description: "Stones that the newest checkpoint covers." }),
-      covered: Schema.Boolean.annotate({ description: "Whether the checkpoint covers this stone." }),
-      proof: Schema.NullOr(Url).annotate({ description: "The URL of its `.tlog-proof`, once it is covered." }),
+      vkey: Schema.String,
+      size: Count,
+      covered: Schema.Boolean,
+      proof: Schema.NullOr(Url),
     }),
-  ).annotate({ description: "The transparency log, or null without one." }),
+  ),
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
   checkYourself: Schema.Struct({ chain: Url, explorer: Url }),
-}).annotate({
-  identifier: "Verification",
-  description: "A stone with its link and its revealed words recomputed by the server.",
 })
 export type Verification = typeof Verification.Type

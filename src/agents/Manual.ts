@@ -7,7 +7,7 @@ import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
-import { versions } from "./McpEra.ts"
+import { versions } from "./McpMessage.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
 import { buying, rooms } from "./Shell.ts"
@@ -107,10 +107,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     buying(publicUrl),
     "## When to repeat, and when never to pay again",
     "After a lost answer repeat the same request with the same key and payment: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
-    table(
-      ["Status", "What it means"],
-      Words.outcomes.map(({ meaning, status }) => [String(status), status === 409 ? conflicts : meaning]),
-    ),
+    table(["Status", "What it means"], Object.entries({ ...Words.outcomes, 409: conflicts })),
     rooms(publicUrl),
     "## Limits",
     lengths,

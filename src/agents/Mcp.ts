@@ -6,10 +6,20 @@ import * as Sql from "../platform/Sql.ts"
 import * as Words from "./Words.ts"
 import { version } from "../platform/Software.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import type { ToolRefusal } from "./AgentTool.ts"
+import { Issue } from "../../schema/Errors.ts"
+import type { AgentTool } from "./AgentTool.ts"
 import { icons } from "./Manifests.ts"
-import { codes, failed, type Reply, type Request, succeeded } from "./JsonRpc.ts"
-import { type Era, handshake, metaKeys, stateless, versions } from "./McpEra.ts"
+import {
+  codes,
+  type Era,
+  failed,
+  handshake,
+  metaKeys,
+  type Reply,
+  type Request,
+  stateless,
+  versions,
+} from "./McpMessage.ts"
 import { make as makeTools } from "./Tools.ts"
 import { unsealCandle } from "../../schema/altar/Candle.ts"
 import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
@@ -38,8 +48,6 @@ const ttlMs = 300_000
 /** Equal for every client. */
 const cached = { ttlMs, cacheScope: "public" }
 
-const isInitialize = Schema.is(Schema.Struct({ protocolVersion: Schema.String }))
-const isList = Schema.is(Schema.Struct({ cursor: Schema.optionalKey(Schema.Never) }))
 const isCall = Schema.is(
   Schema.Struct({
     name: Schema.String,
@@ -54,29 +62,31 @@ const methods: Readonly<Record<Era, ReadonlyArray<string>>> = {
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
 
-/** Input that a model can fix is a result, because its client may swallow a protocol error. */
-const refused = ({ code, issues, message }: ToolRefusal) => ({
-  isError: true,
-  content: content({ ok: false, code, message, ...(issues.length === 0 ? {} : { issues }) }),
-})
+const isRefusal = Schema.is(
+  Schema.Struct({
+    ok: Schema.Literal(false),
+    code: Schema.String,
+    message: Schema.String,
+    issues: Schema.optionalKey(Schema.Array(Issue)),
+  }),
+)
+
+/** A refusal is a result, because a client may swallow a protocol error; any other cause stays one. */
+const refused = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  if (!isRefusal(error)) return Effect.failCause(cause)
+  const { code, issues, message, ok } = error
+  return Effect.succeed({ isError: true, content: content({ ok, code, message, issues }) })
+}
 
 /** A fault of ours becomes an error of JSON-RPC. */
-const fault = ({ id }: Request, cause: Cause.Cause<unknown>) =>
-  Effect.suspend(() => {
-    const requestId = randomUUID()
-    return Sql.isAway(cause)
-      ? Effect.as(
-          DatabaseWatch.failed("tool failed")(cause),
-          failed(id, codes.internal, "The server cannot read now. Try again in 2 seconds.", {
-            requestId,
-            retryAfter: 2,
-          }),
-        )
-      : Effect.as(
-          DatabaseWatch.failed("tool failed", { tool: requestId })(cause),
-          failed(id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
-        )
-  })
+const fault = ({ id }: Request, cause: Cause.Cause<unknown>) => {
+  const requestId = randomUUID()
+  const reply = Sql.isAway(cause)
+    ? failed(id, codes.internal, "The server cannot read now. Try again in 2 seconds.", { requestId, retryAfter: 2 })
+    : failed(id, codes.internal, "The server failed, nothing was changed; try again.", { requestId })
+  return Effect.as(DatabaseWatch.failed("tool failed", { tool: requestId })(cause), reply)
+}
 
 /** Answers a request whose envelope is right. */
 export const make = Effect.gen(function* () {
@@ -95,44 +105,48 @@ export const make = Effect.gen(function* () {
     },
   }
 
-  const call = (name: string, args: Schema.JsonObject) =>
-    Effect.fromNullishOr(tools.get(name)).pipe(
-      Effect.flatMap((tool) => tool.call(args)),
+  const call = (name: string, tool: AgentTool, args: Schema.Json) =>
+    tool.call(args).pipe(
       Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),
-      Effect.catchTag("ToolRefusal", (refusal) => Effect.succeed(refused(refusal))),
+      Effect.catchCause(refused),
       Effect.withSpan("Mcp.call", { attributes: { tool: name } }),
     )
 
-  const route = (request: Request, era: Era): Effect.Effect<Reply, Error> => {
-    const { id, method, params = {} } = request
+  const route = ({ id, method, params = {} }: Request, era: Era): Effect.Effect<Reply, unknown> => {
     const isNew = era === stateless
     /** The envelope of a result: the one difference between the eras. */
-    const done = (result: object) => succeeded(id, isNew ? { resultType: "complete", ...result, _meta: meta } : result)
-    const invalid = (message: string, data?: object) => Effect.succeed(failed(id, codes.params, message, data))
-    if (!methods[era].includes(method))
-      return Effect.succeed(
-        failed(id, codes.method, `Unknown method: ${method.slice(0, 100)}`, { methods: methods[era] }),
-      )
+    const done = (result: object) =>
+      Effect.succeed<Reply>({
+        jsonrpc: "2.0",
+        id,
+        result: isNew ? { resultType: "complete", ...result, _meta: meta } : result,
+      })
+    const refuse = (code: number, message: string) => Effect.succeed(failed(id, code, message))
+    if (!methods[era].includes(method)) {
+      return refuse(codes.method, `Unknown method: ${method.slice(0, 100)}. Call ${methods[era].join(", ")}.`)
+    }
     switch (method) {
       case "initialize":
-        return isInitialize(params)
-          ? Effect.succeed(done({ protocolVersion: handshake, ...offered, serverInfo: server }))
-          : invalid("initialize needs params.protocolVersion")
+        return typeof params["protocolVersion"] === "string"
+          ? done({ protocolVersion: handshake, ...offered, serverInfo: server })
+          : refuse(codes.params, "initialize needs params.protocolVersion")
       case "server/discover":
-        return Effect.succeed(done({ supportedVersions: versions, ...offered, ...cached }))
+        return done({ supportedVersions: versions, ...offered, ...cached })
       case "tools/list":
-        return isList(params)
-          ? Effect.succeed(done(isNew ? { ...listed, ...cached } : listed))
-          : invalid("Unknown cursor: all tools are on one page")
-      case "tools/call":
-        if (!isCall(params)) return invalid("tools/call needs params.name, a string, and params.arguments, an object")
-        return tools.has(params.name)
-          ? Effect.map(call(params.name, params.arguments ?? {}), done)
-          : invalid(`Unknown tool: ${params.name.slice(0, 100)}. Call one that tools/list names.`, {
-              tools: [...tools.keys()],
-            })
+        return "cursor" in params
+          ? refuse(codes.params, "Unknown cursor: all tools are on one page")
+          : done(isNew ? { ...listed, ...cached } : listed)
+      case "tools/call": {
+        if (!isCall(params)) {
+          return refuse(codes.params, "tools/call needs params.name, a string, and params.arguments, an object")
+        }
+        const tool = tools.get(params.name)
+        return tool === undefined
+          ? refuse(codes.params, `Unknown tool: ${params.name.slice(0, 100)}. Call one that tools/list names.`)
+          : Effect.flatMap(call(params.name, tool, params.arguments ?? {}), done)
+      }
       default:
-        return Effect.succeed(done({}))
+        return done({})
     }
   }
 

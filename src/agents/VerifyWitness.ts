@@ -1,20 +1,21 @@
 /** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
-import { type ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
+import type { ListedStone } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import {
   type Verification,
   Verification as VerificationSchema,
   VerificationQuery,
 } from "../../schema/agents/Verification.ts"
+import { brokenIn } from "../altar/Answers.ts"
 import { chainHash, seal } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { boundNonce } from "../payments/verify/Offer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { agentTool, ToolRefusal } from "./AgentTool.ts"
+import { agentTool } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
 
 const receiptOf = Schema.decodeUnknownEffect(Receipt)
@@ -44,10 +45,7 @@ export const verifyWitness = Effect.gen(function* () {
     if (Option.isNone(log.identity)) return null
     const { origin, vkey } = log.identity.value
     const { size } = yield* log.checkpoint.pipe(
-      Effect.catchTags({
-        NotPublished: () => Effect.succeed({ size: 0 }),
-        LogStopped: () => Effect.succeed({ size: 0 }),
-      }),
+      Effect.catchTag(["NotPublished", "LogStopped"], () => Effect.succeed({ size: 0 })),
     )
     const covered = size >= sequence
     return { origin, vkey, size, covered, proof: covered ? `${publicUrl}/api/witness/${id}/proof` : null }
@@ -82,19 +80,7 @@ export const verifyWitness = Effect.gen(function* () {
       }
       return verification
     },
-    Effect.catchIf(
-      (error) => error instanceof WitnessNotFound,
-      ({ code, message }) => Effect.fail(new ToolRefusal({ code, message, issues: [] })),
-    ),
-    Effect.catchTag("ChainBroken", ({ message }) =>
-      Effect.fail(
-        new ToolRefusal({
-          code: "chain_broken",
-          message: `Not verified: ${message}. The stored log is not what was appended; do not rely on this stone.`,
-          issues: [],
-        }),
-      ),
-    ),
+    Effect.catchTag("ChainBroken", brokenIn("stone")),
   )
 
   return agentTool({

@@ -19,9 +19,6 @@ const sealed = [
 
 export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment: seal(salt, words) }))
 
-export const idempotencyKey = "<a key of yours: 12 to 128 of A-Z a-z 0-9 _ ->"
-export const paymentSignature = "<base64 of your signed x402 v2 payment>"
-
 export const reconcileUrl = (publicUrl: string) =>
   `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`
 
@@ -32,45 +29,19 @@ export const retry =
 export const repeat =
   "After a lost answer repeat this request with the same key. After 202 POST `reconcile`; never sign again."
 
-export const outcomes = [
-  {
-    status: 201,
-    meaning: "Settled: record, receipt and permalink; PAYMENT-RESPONSE holds the settlement.",
-  },
-  {
-    status: 200,
-    meaning: "Settled before under this key: the same bytes, replayed: true. This request charged nothing.",
-  },
-  { status: 202, meaning: "Outcome unknown. Do not pay again; POST the reconcile URL until it ends." },
-  {
-    status: 400,
-    meaning:
-      "Malformed; issues say where. idempotency_key_required: send the same payment again with an Idempotency-Key. This request charged nothing.",
-  },
-  {
-    status: 402,
-    meaning:
-      "payment_required: sign the offer. payment_invalid: the reason says what to sign anew. payment_failed: use a new key.",
-  },
-  { status: 404, meaning: "No such spirit or item." },
-  {
-    status: 409,
-    meaning:
-      "Taken, or key or payment belong to another request. reconcile_required: reconcile this wallet's open payments, then repeat. This request charged nothing.",
-  },
-  {
-    status: 422,
-    meaning: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",
-  },
-  {
-    status: 429,
-    meaning: "Too many refused payments: wait for Retry-After.",
-  },
-  {
-    status: 503,
-    meaning: "Not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
-  },
-] as const
+/** The meaning of each status of a paid request's answer. */
+export const outcomes = {
+  200: "Settled before under this key: the same bytes, replayed: true. This request charged nothing.",
+  201: "Settled: record, receipt and permalink; PAYMENT-RESPONSE holds the settlement.",
+  202: "Outcome unknown. Do not pay again; POST the reconcile URL until it ends.",
+  400: "Malformed; issues say where. idempotency_key_required: send the same payment again with an Idempotency-Key. This request charged nothing.",
+  402: "payment_required: sign the offer. payment_invalid: the reason says what to sign anew. payment_failed: use a new key.",
+  404: "No such spirit or item.",
+  409: "Taken, or key or payment belong to another request. reconcile_required: reconcile this wallet's open payments, then repeat. This request charged nothing.",
+  422: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",
+  429: "Too many refused payments: wait for Retry-After.",
+  503: "Not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
+}
 
 export const proves: ReadonlyArray<string> = [
   "The parts of the link hash to its chainHash, and its previousHash is the link before it: changing any of them changes every later link.",

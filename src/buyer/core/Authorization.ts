@@ -65,30 +65,31 @@ export interface Account {
   readonly signTypedData: (data: AuthorizationData) => Promise<`0x${string}`>
 }
 
-/** The content of `PAYMENT-SIGNATURE`; on the wire numbers are decimal strings. */
-export const paymentHeaderOf = (
-  challenge: Challenge,
+/** The payment; on the wire numbers are decimal strings. */
+export const paymentOf = (
+  { accepts: [accepted], resource }: Challenge,
   { salt }: Bound,
   { message }: AuthorizationData,
   signature: string,
-): string =>
-  toBase64(
-    JSON.stringify({
-      x402Version: 2,
-      resource: challenge.resource,
-      accepted: challenge.accepts[0],
-      payload: {
-        signature,
-        authorization: {
-          ...message,
-          value: String(message.value),
-          validAfter: String(message.validAfter),
-          validBefore: String(message.validBefore),
-        },
-      },
-      extensions: { [bindingExtension]: { info: { version: 1, salt } } },
-    }),
-  )
+) => ({
+  x402Version: 2,
+  resource,
+  accepted,
+  payload: {
+    signature,
+    authorization: {
+      ...message,
+      value: String(message.value),
+      validAfter: String(message.validAfter),
+      validBefore: String(message.validBefore),
+    },
+  },
+  extensions: { [bindingExtension]: { info: { version: 1, salt } } },
+})
+
+/** The content of `PAYMENT-SIGNATURE`. */
+export const paymentHeaderOf = (...payment: Parameters<typeof paymentOf>): string =>
+  toBase64(JSON.stringify(paymentOf(...payment)))
 
 /** Signs a challenge for its request: the content of `PAYMENT-SIGNATURE`. The caller has approved the offer. */
 export const signedBy = async (
