@@ -52,20 +52,11 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
     `/api/witness/${stone}`,
     `/api/acts/${stone}`,
     "/api/acts",
-    "/acts.atom",
     `/witness/${stone}`,
     "/v2/witness",
   ],
-  candle: [
-    "/api/candles",
-    "/api/altars",
-    `/api/acts/${candle}`,
-    "/api/acts",
-    "/acts.atom",
-    `/acts/${candle}`,
-    "/v2/candles",
-  ],
-  light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
+  candle: ["/api/candles", "/api/altars", `/api/acts/${candle}`, "/api/acts", `/acts/${candle}`, "/v2/candles"],
+  light: [`/api/acts/${light}`, "/api/acts", `/acts/${light}`],
 })
 
 const assertBroken = (refused: Answer, path: string, what: string) => {
