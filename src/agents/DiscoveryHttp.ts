@@ -10,7 +10,7 @@ import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { cachedResponse, type ResponseOptions } from "../http/CachedResponse.ts"
 import { ours } from "../http/SecurityHeaders.ts"
-import { Frame } from "../pages/Frame.ts"
+import { surroundings } from "../pages/Frame.ts"
 import { layout, type Page } from "../pages/templates/Layout.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/Receipt.ts"
@@ -108,7 +108,7 @@ const shortly: ResponseOptions = {
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const offers = yield* Offers
-    const frame = yield* Frame
+    const frame = yield* surroundings
     const setting = yield* PaymentTerms
     const operator = yield* Operator
     const publicUrl = yield* PublicUrl
@@ -153,4 +153,4 @@ export const layer = Layer.unwrap(
       Routes.get(paths.security, security),
     )
   }),
-).pipe(Layer.provide(Frame.layer))
+)

@@ -1,20 +1,19 @@
-/** The surroundings of every page: the public address, links, and whether the money is real. */
-import { Context, Effect, Layer } from "effect"
+/** The facts that all pages of a server share. */
+import { Effect } from "effect"
 import { base } from "../../schema/payments/Usdc.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import type { Surroundings } from "./templates/Layout.ts"
 
-export class Frame extends Context.Service<Frame, Surroundings>()("spirit-altar/pages/Frame") {
-  static readonly layer = Layer.effect(
-    Frame,
-    Effect.gen(function* () {
-      const payment = yield* PaymentTerms
-      const terms = payment._tag === "Ready" ? payment.terms : undefined
-      return {
-        publicUrl: yield* PublicUrl,
-        money: terms?.isPlayMoney === true ? "play" : terms === undefined || terms.network === base ? "real" : "test",
-      }
-    }),
-  )
+export interface Surroundings {
+  readonly publicUrl: string
+  /** USDC on Base, tokens of a test network, or the sandbox's own. The last two are worth nothing. */
+  readonly money: "real" | "test" | "play"
 }
+
+export const surroundings = Effect.gen(function* () {
+  const payment = yield* PaymentTerms
+  const terms = payment._tag === "Ready" ? payment.terms : undefined
+  const isReal = terms === undefined || terms.network === base
+  const money = terms?.isPlayMoney === true ? "play" : isReal ? "real" : "test"
+  return { publicUrl: yield* PublicUrl, money } satisfies Surroundings
+})

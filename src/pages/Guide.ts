@@ -26,7 +26,7 @@ import { signalRoom } from "./templates/SignalRoom.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
 import { actsPage } from "./ActPages.ts"
-import { Frame } from "./Frame.ts"
+import { surroundings } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
@@ -46,7 +46,7 @@ export const layer = HttpRouter.use((router) =>
     const guide = yield* FieldGuide
     const items = yield* Items
     const published = yield* PublishedLog
-    const frame = yield* Frame
+    const frame = yield* surroundings
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
     const operator = yield* Operator
@@ -105,7 +105,7 @@ export const layer = HttpRouter.use((router) =>
       if (log === undefined) return undefined
       const checkpoint = Option.getOrUndefined(yield* Effect.option(published.checkpoint))
       const { state } = yield* published.state
-      return WitnessPage.logView(log, checkpoint, published.witnesses, state === "stopped")
+      return { log, checkpoint, witnesses: published.witnesses, isStopped: state === "stopped" }
     })
 
     const witness = Effect.fnUntraced(function* ({ query }: Pages.Asked) {

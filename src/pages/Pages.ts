@@ -10,7 +10,8 @@ import type { ChainBroken } from "../altar/StoredChain.ts"
 import { cachedResponse } from "../http/CachedResponse.ts"
 import { requestIdOf } from "../http/Exchange.ts"
 import * as Sql from "../platform/Sql.ts"
-import { layout, type Page, type Surroundings } from "./templates/Layout.ts"
+import type { Surroundings } from "./Frame.ts"
+import { layout, type Page } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

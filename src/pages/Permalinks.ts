@@ -12,7 +12,7 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
-import { Frame } from "./Frame.ts"
+import { surroundings } from "./Frame.ts"
 import { ReceiptKeys } from "../payments/Receipt.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -51,7 +51,7 @@ export const layer = HttpRouter.use((router) =>
     const acts = yield* Acts
     const { actOf } = yield* actReader
     const stones = yield* WitnessStones
-    const frame = yield* Frame
+    const frame = yield* surroundings
     const { publicUrl } = frame
     const isSigning = (yield* ReceiptKeys) !== undefined
     const log = Option.getOrUndefined((yield* PublishedLog).identity)

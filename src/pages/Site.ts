@@ -9,12 +9,11 @@ import * as Files from "../http/Files.ts"
 import { inert, ours } from "../http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import * as Feed from "./Feed.ts"
-import { Frame } from "./Frame.ts"
+import { type Surroundings, surroundings } from "./Frame.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
-import type { Surroundings } from "./templates/Layout.ts"
 
 /** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -73,7 +72,7 @@ const lost = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest)
 const pages = Layer.unwrap(
   Effect.gen(function* () {
     const files = yield* Files.make({ root, cacheControl: "no-cache" })
-    const frame = yield* Frame
+    const frame = yield* surroundings
     // `*`, because the router also matches `/` by `/*`.
     return HttpRouter.add("GET", "*", (request) => {
       const [path = ""] = request.url.split("?", 1)
@@ -98,6 +97,6 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 })
 
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
-  Reference.layer(contract).pipe(Layer.provide([guarded, compressed, Frame.layer]))
+  Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 
-export const layer = Layer.mergeAll(pages, rendered, home).pipe(Layer.provide(Frame.layer))
+export const layer = Layer.mergeAll(pages, rendered, home)

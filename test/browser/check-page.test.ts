@@ -103,12 +103,30 @@ guide(
       await outcome(page, "unchecked", "Another shop signed it: check it with spirit-altar verify --receipt.")
     })
 
-    it("checks the proof of a stone, and leaves those of other logs to the command", async ({ run, visit }) => {
+    it("checks the proof of a stone, finds it broken for another stone, and leaves those of other logs to the command", async ({
+      run,
+      visit,
+    }) => {
       const { proof } = await run(stone)
       const { page } = await visit("/verify")
       await drop(page, "stone.tlog-proof", proof)
       await page.locator("[data-checker] .checks li", { hasText: "Entry: holds." }).waitFor()
       assert.deepInclude(await linesOf(page), { Checkpoint: "holds", Entry: "holds" })
+      const chain = "**/api/witness/chain?*"
+      await page.route(chain, async (route) => {
+        const response = await route.fetch()
+        const body = (await response.text()).replace(/"commitment":"./u, (one) =>
+          one.replace(/.$/u, one.endsWith("0") ? "1" : "0"),
+        )
+        await route.fulfill({ response, body })
+      })
+      await drop(page, "stone.tlog-proof", proof)
+      await outcome(page, "broken", "This proof does not hold.")
+      assert.deepInclude(await linesOf(page), { Entry: "broken" })
+      await page.unroute(chain)
+      await page.route(chain, (route) => route.abort())
+      await drop(page, "stone.tlog-proof", proof)
+      await outcome(page, "unchecked", "Not checked.")
       await drop(page, "tea.tlog-proof", log.proof(1))
       await outcome(page, "unchecked", "It is of another log: check it with spirit-altar verify-proof.")
     })

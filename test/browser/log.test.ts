@@ -1,4 +1,4 @@
-/** The log in a browser: the proof of a stone, the log over the links that were hashed, and red for other stones. */
+/** The log in a browser, over the links that were hashed, and red for other stones. */
 import { assert } from "@effect/vitest"
 import { Option } from "effect"
 import type { Page } from "playwright-core"
@@ -22,29 +22,6 @@ const signed = (size: number) => signer.note({ origin, size, root: new Uint8Arra
 guide(
   "the log",
   (it) => {
-    it("proves a stone, and not another one", async ({ visit, run }) => {
-      const { id } = await run(loggedStone())
-      const { page } = await visit(`/witness/${id}`)
-      await page.getByText("The proof: link, place in the log, receipt").click()
-      const entry = (kind: string) => page.locator(`[data-proof] .checks .verdict--${kind}`, { hasText: "Entry:" })
-      await press(page, "Check the proof here")
-      await entry("holds").waitFor()
-      // Its witnesses are not checked here, so its headline is not green.
-      assert.strictEqual(await page.locator("[data-proof] [role=status] .verdict--unchecked").count(), 1)
-      await page.locator("[data-proof]").evaluate((root) => {
-        root.setAttribute(
-          "data-stone",
-          (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'),
-        )
-      })
-      await press(page, "Check the proof here")
-      await entry("broken").waitFor()
-      assert.strictEqual(await page.locator("[data-proof] [role=status] .verdict--broken").count(), 1)
-      await page.route("**/proof", (route) => route.abort())
-      await press(page, "Check the proof here")
-      await page.locator("[data-proof] [role=status] .verdict--unchecked", { hasText: "Not checked." }).waitFor()
-    })
-
     it("has the stones that were hashed; with others, more stones or another key it turns red", async (guest) => {
       await guest.run(loggedStone())
       const { page } = await guest.visit("/v2/witness")

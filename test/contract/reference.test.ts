@@ -64,19 +64,14 @@ layer(world(), realClock)("the reference of the API", (it) => {
     }),
   )
 
-  it.effect("has every operation with an example in each language, and the exact form of its body", () =>
+  it.effect("has every operation with an example, each purchase in each language, and the exact form of its body", () =>
     Effect.gen(function* () {
-      const ids = operations.map(({ operationId }) => operationId).sort()
+      const ids = operations.map(({ operationId }) => operationId)
+      const paid = sales.map(({ sale }) => sale.name)
       const text = yield* docs
-      for (const kind of ["curl", "typescript"]) {
-        assert.deepStrictEqual(
-          samplesIn(text, kind)
-            .map(([id]) => id)
-            .sort(),
-          ids,
-          kind,
-        )
-      }
+      const shown = (kind: string) => samplesIn(text, kind).map(([id]) => id)
+      assert.sameMembers(shown("curl"), ids)
+      assert.sameMembers(shown("typescript"), paid)
       assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
     }),
   )
@@ -107,7 +102,7 @@ layer(world(), realClock)("the reference of the API", (it) => {
     }),
   )
 
-  it.effect("shows TypeScript that runs: a purchase with the library, and reads", () =>
+  it.effect("shows TypeScript that buys with the library", () =>
     Effect.gen(function* () {
       const { folder, secret } = yield* terminal
       const samples = new Map(samplesIn(yield* docs, "typescript"))
@@ -118,8 +113,6 @@ layer(world(), realClock)("the reference of the API", (it) => {
         const env = { ...process.env, PRIVATE_KEY: secret }
         return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
       }
-      const read = yield* run("listSpirits", "console.log(body.spirits.length)")
-      assert.strictEqual(read.stdout.trim(), "24")
       const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
       assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
     }),

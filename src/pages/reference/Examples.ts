@@ -1,8 +1,8 @@
-/** Examples of each request with curl and in TypeScript. */
+/** Examples of each request with curl, and of each purchase in TypeScript. */
 import type { Schema } from "effect"
 import type { Forms } from "../../../schema/Form.ts"
 import { exampleOf } from "./Form.ts"
-import { answerOf, bodyOf, isPaid, type Operation } from "./Operations.ts"
+import { bodyOf, isPaid, type Operation } from "./Operations.ts"
 
 /** A member that holds a commitment, which the library seals itself. */
 const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
@@ -25,8 +25,6 @@ const requestOf = (forms: Forms, operation: Operation) => {
     isSealed: Object.keys(Object(body)).some(isSealing),
     isPaid: isPaid(operation),
     isRoom: (operation.security ?? []).some((one) => "apiKey" in one),
-    /** A proof is text. */
-    isJson: answerOf(operation) !== undefined,
   }
 }
 
@@ -74,22 +72,8 @@ const parts = ({ body, isSealed, params }: Request) => {
 /** JSON as program text: names without quotes. */
 const literal = (value: object): string => JSON.stringify(value, null, 2).replace(/^(\s*)"([A-Za-z]\w*)":/gmu, "$1$2:")
 
-const initOf = ({ body, isRoom, method }: Request) => {
-  const headers = [
-    ...(isRoom ? ["Authorization: `Bearer ${process.env.ROOM_TOKEN}`"] : []),
-    ...(isEmpty(body) ? [] : ['"Content-Type": "application/json"']),
-  ]
-  const init = [
-    ...(method === "GET" ? [] : [`  method: "${method}",`]),
-    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(", ")} },`]),
-    ...(isEmpty(body) ? [] : [`  body: JSON.stringify(${JSON.stringify(body)}),`]),
-  ]
-  return init.length === 0 ? "" : `, {\n${init.join("\n")}\n}`
-}
-
 const typescript = (publicUrl: string, operation: Operation, request: Request) =>
-  request.isPaid
-    ? `import { buyer } from "spirit-altar"
+  `import { buyer } from "spirit-altar"
 import { open } from "spirit-altar/journal"
 import { privateKeyToAccount } from "viem/accounts"
 
@@ -99,13 +83,9 @@ const altar = buyer({
   journal: open("journal.db"),
 })
 const { record, receipt } = await altar.act("${operation.operationId}", ${literal(parts(request))})`
-    : `const response = await fetch("${publicUrl}${request.path}"${initOf(request)})
-const body = await response.${request.isJson ? "json" : "text"}()`
 
 export const examplesOf = (publicUrl: string, forms: Forms, operation: Operation) => {
   const request = requestOf(forms, operation)
-  return [
-    ["curl", curl(publicUrl, request)],
-    ["TypeScript", typescript(publicUrl, operation, request)],
-  ] as const
+  const bash = ["curl", curl(publicUrl, request)] as const
+  return request.isPaid ? [bash, ["TypeScript", typescript(publicUrl, operation, request)] as const] : [bash]
 }

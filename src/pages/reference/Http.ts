@@ -5,7 +5,7 @@ import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { documentAt } from "../../../schema/Api.ts"
 import { errorsPath } from "../../../schema/Refusal.ts"
 import { cachedResponse } from "../../http/CachedResponse.ts"
-import { Frame } from "../Frame.ts"
+import { surroundings } from "../Frame.ts"
 import * as Pages from "../Pages.ts"
 import { layout, type Page } from "../templates/Layout.ts"
 import { errorsPage } from "./Errors.ts"
@@ -15,7 +15,7 @@ import { referencePage } from "./Page.ts"
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const frame = yield* Frame
+      const frame = yield* surroundings
       const page = Pages.pagesOn(router, frame)
       const reference = yield* Effect.cached(Effect.suspend(() => referenceOf(documentAt(contract, frame.publicUrl))))
       const kept = (render: (reference: Reference) => Page) =>

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { Act } from "../../../schema/altar/ActApi.ts"
 import { ActTexts } from "../../altar/Acts.ts"
 import type { ActText, RecordTexts } from "../../altar/ActText.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
@@ -79,14 +79,14 @@ export const itemImage = (act: SettledAct): string | undefined => {
 }
 
 /** A picture of the act, or of its spirit; decorative, since the sentence beside it says the same. */
-const mark = (act: SettledAct): Html => {
+const mark = (act: SettledAct): Value => {
   const stone = recordText(act, "commitment")
   if (stone !== "") return pebble(stone, "mark", "small")
   const image = itemImage(act)
   if (image !== undefined)
     return html`<img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />`
   const id = recordText(act, "spirit")
-  return plateOf(id) === undefined ? html`` : illustration(id, "", "lazy")
+  return plateOf(id) && illustration(id, "", "lazy")
 }
 
 /** Path of an act's page below the public URL. */
@@ -96,8 +96,8 @@ export const pathOf = ({ permalink }: SettledAct) => `/${permalink.split("/").sl
 export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 
 /** Tells buyers without a name apart. */
-const wallet = ({ agentName, receipt: { payer } }: SettledAct): Html =>
-  agentName === null && payer !== null ? html` <small class="quiet">${short(payer)}</small>` : html``
+const wallet = ({ agentName, receipt: { payer } }: SettledAct): Value =>
+  agentName === null && payer !== null && html` <small class="quiet">${short(payer)}</small>`
 
 /** The list of acts: the time in the margin, the sentence beside it. */
 export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>

@@ -65,9 +65,7 @@ export const candles = (view: CandlesView): Page => {
         "The candle wall",
         html`${lit}. A candle remembers someone in public. It burns for one, seven or thirty days and is drawn as tall
         as its time left.`,
-        payment.enabled
-          ? html`<p class="doors"><a class="button button--main" href="#light">Light a candle</a></p>`
-          : html``,
+        payment.enabled && html`<p class="doors"><a class="button button--main" href="#light">Light a candle</a></p>`,
       )}
       <section class="wall" id="wall" aria-label="The candles">
         ${filter(spirit)}

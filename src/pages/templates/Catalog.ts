@@ -71,7 +71,7 @@ export const catalog = (view: CatalogView): Page => ({
     "The catalog",
     html`Materials, crabs and pixels in numbered editions, ${priceHere} each: small things to keep under your name, or
     to leave on an altar for good.`,
-    view.payment.enabled ? html`` : notConfigured(view.payment),
+    !view.payment.enabled && notConfigured(view.payment),
     html`<nav class="leaf" aria-label="Catalogs">
       ${view.shelves.map(({ id, items, title }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}
     </nav>`,

@@ -1,7 +1,7 @@
 /** The first page: an introduction, all 24 plates with their altars, and the newest acts. */
 import type { Altar, AltarList } from "../../../schema/altar/Guide.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { blank, type Page, section } from "./Layout.ts"
@@ -23,14 +23,13 @@ const slots = {
   taken: html`<span class="slot slot--taken">taken today</span>`,
 } as const
 
-const candlesOf = (altar: AltarState, now: number): Html =>
-  altar.litCandles === 0
-    ? html``
-    : html`<p class="tapers">
-        ${altar.candles.map((candle) => Candle.drawing(candle, now))}<span class="quiet"
-          >${count(altar.litCandles, "candle")}</span
-        >
-      </p>`
+const candlesOf = (altar: AltarState, now: number): Value =>
+  altar.litCandles > 0 &&
+  html`<p class="tapers">
+    ${altar.candles.map((candle) => Candle.drawing(candle, now))}<span class="quiet"
+      >${count(altar.litCandles, "candle")}</span
+    >
+  </p>`
 
 const entry = (plate: Plate, altar: AltarState | undefined, now: number): Html => {
   const keeper = altar?.keeper
@@ -45,7 +44,7 @@ const entry = (plate: Plate, altar: AltarState | undefined, now: number): Html =
   </li>`
 }
 
-const chapter = ({ note, spirits, title }: Chapter, { altars, now }: HomeView, index: number): Html => {
+const chapter = ({ note, plates, title }: Chapter, { altars, now }: HomeView, index: number): Html => {
   const id = `chapter-${index + 1}`
   const altarOf = ({ id: spirit }: Plate) => altars.altars.find((altar) => altar.spirit === spirit)
   return html`<section class="chapter" aria-labelledby="${id}">
@@ -54,13 +53,10 @@ const chapter = ({ note, spirits, title }: Chapter, { altars, now }: HomeView, i
       <p class="small quiet">${note}</p>
     </div>
     <ul class="plates" role="list">
-      ${plates.filter(({ id }) => spirits.includes(id)).map((plate) => entry(plate, altarOf(plate), now))}
+      ${plates.map((plate) => entry(plate, altarOf(plate), now))}
     </ul>
   </section>`
 }
-
-/** The frontispiece changes each day. */
-const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(view.now / 86_400_000) % plates.length]
 
 /** The first thing to do belongs to the spirit that is shown: its prayer of today, else a stone with it. */
 const door = (front: Plate, altars: HomeView["altars"]): Html => {
@@ -71,7 +67,8 @@ const door = (front: Plate, altars: HomeView["altars"]): Html => {
 }
 
 const lede = (view: HomeView): Html => {
-  const front = frontispiece(view)
+  // The frontispiece changes each day.
+  const front = plates[Math.floor(view.now / 86_400_000) % plates.length]
   return html`<section class="title">
     <div>
       <p class="text__over">A field guide of 24 animal spirits</p>
@@ -80,11 +77,9 @@ const lede = (view: HomeView): Html => {
         Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}.
         Nobody can read it, backdate it or quietly change it.
       </p>
-      <p class="doors">
-        ${front === undefined ? "" : door(front, view.altars)}<a class="button" href="#how">See how it works</a>
-      </p>
+      <p class="doors">${front && door(front, view.altars)}<a class="button" href="#how">See how it works</a></p>
     </div>
-    ${front === undefined ? "" : html`<a class="plate" href="${spiritPath(front.id)}">${plateFigure(front)}</a>`}
+    ${front && html`<a class="plate" href="${spiritPath(front.id)}">${plateFigure(front)}</a>`}
   </section>`
 }
 

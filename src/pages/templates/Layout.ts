@@ -1,6 +1,7 @@
 /** The frame of every page of the field guide: head, navigation and foot, readable without script. */
 import { assetPath, modulePreloads, preloads } from "../../platform/Assets.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
+import type { Surroundings } from "../Frame.ts"
 
 export interface Page {
   readonly title: string
@@ -15,13 +16,6 @@ export interface Page {
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
-}
-
-/** The facts that all pages of a server share. */
-export interface Surroundings {
-  readonly publicUrl: string
-  /** USDC on Base, tokens of a test network, or the sandbox's own. The last two are worth nothing. */
-  readonly money: "real" | "test" | "play"
 }
 
 /** The source of free test USDC. */

@@ -5,7 +5,8 @@ import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { faucet, type Surroundings } from "./Layout.ts"
+import type { Surroundings } from "../Frame.ts"
+import { faucet } from "./Layout.ts"
 import { sample } from "./Prose.ts"
 
 /** Explains salt and commitment to newcomers. */

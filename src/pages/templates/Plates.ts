@@ -1,5 +1,4 @@
 /** The 24 plates of the guide: their numbers, their chapters, and their layout on a page. */
-import { type SpiritId, spiritIds } from "../../../schema/altar/Spirit.ts"
 import { hedges, hills, type SpiritEntry, spirits, waters } from "../../altar/Spirits.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { roman } from "./Words.ts"
@@ -17,29 +16,19 @@ export const plateOf = (id: string): Plate | undefined => byId.get(id)
 
 export const nameOf = (id: string): string => byId.get(id)?.name ?? id
 
-export interface Chapter {
-  readonly title: string
-  readonly note: string
-  readonly spirits: ReadonlyArray<SpiritId>
-}
+const chapter = (title: string, note: string, habitat: object) => ({
+  title,
+  note,
+  plates: plates.filter(({ id }) => id in habitat),
+})
+
+export type Chapter = ReturnType<typeof chapter>
 
 /** Three habitats with eight plates each; the plates keep the numbers of the guide. */
 export const chapters: ReadonlyArray<Chapter> = [
-  {
-    title: "Of hedges, walls and rooms",
-    note: "Met within sight of a house. Most of them have seen you first.",
-    spirits: spiritIds.filter((id) => id in hedges),
-  },
-  {
-    title: "Of water and its edges",
-    note: "Wait until the surface is quiet, then a little longer.",
-    spirits: spiritIds.filter((id) => id in waters),
-  },
-  {
-    title: "Of stone, sand and far hills",
-    note: "Bring water. They will be where they were.",
-    spirits: spiritIds.filter((id) => id in hills),
-  },
+  chapter("Of hedges, walls and rooms", "Met within sight of a house. Most of them have seen you first.", hedges),
+  chapter("Of water and its edges", "Wait until the surface is quiet, then a little longer.", waters),
+  chapter("Of stone, sand and far hills", "Bring water. They will be where they were.", hills),
 ]
 
 export const option = (value: string, words: string, chosen: string | undefined): Html =>

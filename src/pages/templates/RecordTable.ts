@@ -2,7 +2,7 @@
 import type { Refund } from "../../../schema/payments/Refund.ts"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { moment, money } from "./Words.ts"
 
@@ -31,7 +31,7 @@ const finalityWords = {
 export const receiptOf = rowReader("acts", Receipt)
 
 /** The proof of an act, folded below its words. It stands open where the payment was lost or returned. */
-export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyArray<Html>): Html => {
+export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyArray<Value>): Html => {
   const { transaction } = receipt
   const isTelling = transaction !== null && (receipt.finality === "lost" || receipt.refund !== undefined)
   return html`<details class="fold evidence" ${isTelling ? "open" : ""}>

@@ -15,21 +15,15 @@ import { count, moment, short, who } from "./Words.ts"
 export type Stone = typeof ListedStone.Type
 
 /** The log over the stones; without a checkpoint before the first one and while the log is broken. */
-export const logView = (
-  log: LogIdentity,
-  checkpoint: Published | undefined,
-  witnesses: Witnesses["Service"],
-  isStopped: boolean,
-) => ({
-  log,
-  checkpoint,
-  isStopped,
-  cosigned: checkpoint === undefined ? [] : Option.getOrElse(witnesses.cosigned(checkpoint.note), () => []),
-  isWitnessed: checkpoint !== undefined && isWitnessed(witnesses, checkpoint.note),
-  asked: Option.match(witnesses.policy, { onNone: () => 0, onSome: (policy) => policy.witnesses.length }),
-})
+interface LogView {
+  readonly log: LogIdentity
+  readonly checkpoint: Published | undefined
+  readonly witnesses: Witnesses["Service"]
+  readonly isStopped: boolean
+}
 
-type LogView = ReturnType<typeof logView>
+const cosignedIn = ({ checkpoint, witnesses }: LogView) =>
+  Option.getOrElse(witnesses.cosigned(checkpoint?.note ?? ""), () => [])
 
 export interface WitnessView {
   readonly stones: ReadonlyArray<Stone>
@@ -77,7 +71,10 @@ export const verification = (label: string, data: Html, door: Html = html``): Ht
 const everything = ({ head, log }: WitnessView): Html => {
   const keys =
     log?.checkpoint &&
-    html`data-log-vkey="${log.log.vkey}" data-witnesses="${log.cosigned.map(({ vkey }) => vkey).join(" ")}"`
+    html`data-log-vkey="${log.log.vkey}"
+    data-witnesses="${cosignedIn(log)
+      .map(({ vkey }) => vkey)
+      .join(" ")}"`
   return verification(
     "Check everything",
     html`data-from="1" data-to="${head.sequence}" ${keys}`,
@@ -86,10 +83,13 @@ const everything = ({ head, log }: WitnessView): Html => {
 }
 
 /** Log witnesses are other parties that sign what they saw; each is listed with its key. */
-const cosignaturesOf = ({ asked, cosigned, isWitnessed }: LogView): Html =>
-  html`<p>
+const cosignatures = (view: LogView, { note }: Published): Html => {
+  const cosigned = cosignedIn(view)
+  const asked = Option.match(view.witnesses.policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length })
+  if (asked === 0) return html`<p>No independent witness cosigns this log yet.</p>`
+  return html`<p>
       ${cosigned.length} of ${count(asked, "log witness", "log witnesses")} signed this checkpoint,
-      ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
+      ${isWitnessed(view.witnesses, note) ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
     </p>
     <ul>
       ${cosigned.map(
@@ -97,19 +97,19 @@ const cosignaturesOf = ({ asked, cosigned, isWitnessed }: LogView): Html =>
           html`<li>${name}, ${moment(new Date(seconds * 1000).toISOString())}<br />${code(vkey)}</li>`,
       )}
     </ul>`
+}
 
 const theLog = (view: LogView): Html => {
-  const { asked, checkpoint, isStopped, log } = view
+  const { checkpoint, isStopped, log } = view
   return section(
     "log",
     "The transparency log",
     "A list that can only grow, which others can watch.",
-    isStopped
-      ? html`<p class="notice">
-          The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it.
-          Published files stay.
-        </p>`
-      : html``,
+    isStopped &&
+      html`<p class="notice">
+        The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it. Published
+        files stay.
+      </p>`,
     html`<p>
       The log signs a <b>checkpoint</b>: the number of stones, and one fingerprint of them all. Your browser compares it
       with the links that it hashes. A stone that was changed, removed or inserted will show. A stone's page has its
@@ -123,7 +123,7 @@ const theLog = (view: LogView): Html => {
           ["Name of the log", code(log.origin)],
           ["Its key", code(log.vkey)],
         ])}
-        ${asked === 0 ? html`<p>No independent witness cosigns this log yet.</p>` : cosignaturesOf(view)}
+        ${cosignatures(view, checkpoint)}
         ${fold("The signed text, for programs", html`<pre class="long">${checkpoint.note}</pre>`)}`,
     html`<p class="small quiet">
       The log uses a public format (C2SP tlog-tiles), which other tools read from
@@ -167,6 +167,6 @@ export const witness = (view: WitnessView): Page => {
             </ol>`,
         pager("stones", { path: "/v2/witness", before, next }),
       )}
-      ${log === undefined ? "" : theLog(log)}`,
+      ${log && theLog(log)}`,
   }
 }

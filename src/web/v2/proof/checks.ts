@@ -1,9 +1,8 @@
-/** Checks that start on request: of the chain with its log, and of the proof of a stone. */
+/** Checks of the chain with its log, which start on request. */
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { all, button, failure, make, one, verdict } from "../page/dom.ts"
-import { AnswerError, cannotHash, pageFailed, sentenceOf, unreached, waitOf } from "../page/http.ts"
+import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import { checkChain, forget, isRemembering } from "./chain.ts"
 
 const kinds = { holds: "holds", broken: "broken", open: "unchecked" } as const
@@ -32,16 +31,32 @@ export const tell = (status: HTMLElement, list: HTMLElement, what: string, check
   )
 }
 
-/** Attaches a check to the button of its place, and a retry to its failure. */
-const attach = (root: HTMLElement, check: (status: HTMLElement, list: HTMLElement) => Promise<void>) => {
+/** Checks a range of the chain on request, and the log where the page names its key. */
+const ofChain = (root: HTMLElement) => {
   const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
   const press = one("button", HTMLButtonElement, root)
+  const { from, logVkey: vkey, to, witnesses = "" } = root.dataset
+  const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
+
+  const check = async () => {
+    const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
+      status.replaceChildren(verdict("waits", words)),
+    )
+    tell(status, list, to === undefined ? `Stone ${from}` : "The chain", checks)
+    if (checks.every(({ state }) => state !== "broken") || !isRemembering()) return
+    const again = () => {
+      forget()
+      press.click()
+    }
+    status.append(make("p", { class: "doors" }, button("Forget what this browser saw", again)))
+  }
+
   const run = async () => {
     if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
     press.disabled = true
     list.replaceChildren()
     status.replaceChildren(verdict("waits", "Checking."))
-    await check(status, list).catch((error: unknown) => {
+    await check().catch((error: unknown) => {
       const found = error instanceof AnswerError ? error.word : undefined
       const kind = found === undefined ? "unchecked" : "broken"
       const again = () => void run()
@@ -54,36 +69,4 @@ const attach = (root: HTMLElement, check: (status: HTMLElement, list: HTMLElemen
   press.addEventListener("click", () => void run())
 }
 
-/** Checks the proof of the page's stone with the named key of the log. */
-const ofProof = (root: HTMLElement) =>
-  attach(root, async (status, list) => {
-    const { proof = "", stone = "", vkey = "" } = root.dataset
-    const answer = await fetch(proof, { cache: "no-store" }).catch(() => undefined)
-    if (answer === undefined) throw unreached()
-    if (answer.status === 409) throw new AnswerError("The log's next checkpoint will cover this stone.")
-    if (answer.status !== 200) throw new AnswerError(`The altar answered ${answer.status}.`)
-    const { checks } = await checkProof(await answer.text(), { stone: JSON.parse(stone) }, { vkey })
-    tell(status, list, "This proof", checks)
-  })
-
-/** Checks a range of the chain, and the log where the page names its key. */
-const ofChain = (root: HTMLElement) =>
-  attach(root, async (status, list) => {
-    const { from, logVkey: vkey, to, witnesses = "" } = root.dataset
-    const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
-    const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
-      status.replaceChildren(verdict("waits", words)),
-    )
-    tell(status, list, to === undefined ? `Stone ${from}` : "The chain", checks)
-    if (checks.every(({ state }) => state !== "broken") || !isRemembering()) return
-    const again = () => {
-      forget()
-      one("button", HTMLButtonElement, root).click()
-    }
-    status.append(make("p", { class: "doors" }, button("Forget what this browser saw", again)))
-  })
-
-export const start = () => {
-  all("[data-verify]", HTMLElement).forEach(ofChain)
-  all("[data-vkey]", HTMLElement).forEach(ofProof)
-}
+export const start = () => all("[data-verify]", HTMLElement).forEach(ofChain)
