@@ -76,8 +76,6 @@ export const Kit = Schema.Struct({
     headers: Schema.Record(Schema.String, Schema.String),
     /** Null for no body. */
     body: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
-    /** Members that the body does not have. */
-    members: Schema.Array(Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String })),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
   /** EIP-712 typed data. Numbers of the message are decimal strings. */

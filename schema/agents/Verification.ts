@@ -1,6 +1,5 @@
 /** The result of `verify_witness`: the recomputed parts of a stone, and the extent of the check. */
 import { Schema } from "effect"
-import { Count } from "../Fields.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { Refund } from "../payments/Refund.ts"
@@ -34,16 +33,8 @@ export const Verification = Schema.Struct({
   /** The stone's previousHash is the re-hashed link before it. */
   predecessor: Schema.Struct({ ...ChainHead.fields, holds: Schema.Boolean }),
   head: ChainHead,
-  /** Whether the newest checkpoint, of `size` stones, covers this one; null without a log. */
-  log: Schema.NullOr(
-    Schema.Struct({
-      origin: Schema.String,
-      vkey: Schema.String,
-      size: Count,
-      covered: Schema.Boolean,
-      proof: Schema.NullOr(Url),
-    }),
-  ),
+  /** The log, and the URL of the stone's proof once a checkpoint covers it; null without a log. */
+  log: Schema.NullOr(Schema.Struct({ origin: Schema.String, vkey: Schema.String, proof: Url })),
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
   checkYourself: Schema.Struct({ chain: Url, explorer: Url }),

@@ -1,6 +1,6 @@
 /** A tool as a value: its entry in `tools/list` and its call. */
 import { Effect, Record, Schema } from "effect"
-import { Issue } from "../../schema/Errors.ts"
+import { BadRequest, type Issue } from "../../schema/Errors.ts"
 import { type Form, formOf, remarkOf } from "../../schema/Form.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
@@ -51,18 +51,11 @@ const outputSchema = (schema: Schema.Top) =>
   trimmed(formOf(schema), (form) => ({ enum: (form.enum?.length ?? 0) <= longest ? form.enum : undefined }))
 
 /** Refuses arguments, in words that a model can act on. */
-export class BadArguments extends Schema.TaggedError<BadArguments>()("BadArguments", {
-  ok: Schema.tag(false),
-  code: Schema.tag("bad_arguments"),
-  message: Schema.String,
-  issues: Schema.Array(Issue),
-}) {
-  static readonly of = (tool: string, issues: ReadonlyArray<Issue>) =>
-    new BadArguments({
-      message: `The arguments of ${tool} do not fit: ${listed(issues)}. Correct them and call the tool again. Nothing was charged.`,
-      issues,
-    })
-}
+export const badArguments = (what: string, issues: ReadonlyArray<Issue>) =>
+  new BadRequest({
+    message: `The arguments of ${what} do not fit: ${listed(issues)}. Correct them and call the tool again. Nothing was charged.`,
+    issues,
+  })
 
 /** A refusal becomes a result of the tool; any other failure is a fault of the server. */
 type Failure = Refusal | Error
@@ -90,7 +83,7 @@ export const agentTool = <In, Out extends object>({ input, output, run, ...descr
     },
     call: (args: Schema.Json): Effect.Effect<object, Failure> =>
       decode(args).pipe(
-        Effect.mapError((error) => BadArguments.of(described.name, issuesOf(error))),
+        Effect.mapError((error) => badArguments(described.name, issuesOf(error))),
         Effect.flatMap((arguments_) => run(arguments_)),
       ),
   }

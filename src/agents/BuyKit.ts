@@ -15,7 +15,7 @@ import { Lookup } from "../payments/store/Lookup.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { agentTool, BadArguments } from "./AgentTool.ts"
+import { agentTool, badArguments } from "./AgentTool.ts"
 import { type Offer, Offers } from "./Offers.ts"
 import * as Words from "./Words.ts"
 
@@ -107,7 +107,7 @@ export const buyKit = Effect.gen(function* () {
         return issues.every(({ path }) => isAbsent(path))
           ? Effect.succeed(issues.map(({ path }) => path))
           : Effect.fail(
-              BadArguments.of(
+              badArguments(
                 offer.act.name,
                 issues.map(({ message, path }) => ({ message, path: asked(path) })),
               ),
@@ -122,7 +122,7 @@ export const buyKit = Effect.gen(function* () {
     const offer = yield* Effect.fromNullishOr(offers.find(({ act }) => act.name === query.action))
     const { act, amountAtomic, body: members, path, priceUsd } = offer
     const issues = issuesOf(offer, query)
-    if (issues.length > 0) return yield* BadArguments.of(act.name, issues)
+    if (issues.length > 0) return yield* badArguments(act.name, issues)
     const values: Values = Object.fromEntries(
       partsOf(offer).flatMap(({ name }) => {
         const value = query[asked(name)]
@@ -150,9 +150,6 @@ export const buyKit = Effect.gen(function* () {
           "PAYMENT-SIGNATURE": "<base64 of your signed x402 v2 payment>",
         },
         body,
-        members: members
-          .filter(({ name }) => given[name] === undefined)
-          .map(({ meaning, name, required }) => ({ name: asked(name), required, meaning })),
       },
       price: { usd: priceUsd, amountAtomic },
       ...(missing.length === 0 ? yield* toSign(challenge, body, query.payer) : {}),

@@ -2,7 +2,6 @@
 import { interfaceVersion } from "../../schema/Version.ts"
 import { version } from "../platform/Software.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
-import { prefix } from "../log/Http.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
 import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { handshake, versions } from "./McpMessage.ts"
@@ -16,28 +15,11 @@ export const icons = (publicUrl: string) =>
     ? { icons: [{ src: `${publicUrl}/art/icons/icon-192.png`, mimeType: "image/png", sizes: ["192x192"] }] }
     : {}
 
-/** Reverse DNS of the public host, the form of server names; addresses and bare names stay as they are. */
-const namespace = (publicUrl: string) => {
-  const { hostname } = new URL(publicUrl)
-  return /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/u.test(hostname)
-    ? hostname.split(".").reverse().join(".")
-    : "local"
-}
-
-/** The log's origin and verifier key; empty without a log. */
-const logOf = (publicUrl: string, log: LogIdentity) => ({
-  origin: log.origin,
-  vkey: log.vkey,
-  checkpoint: `${publicUrl}${prefix}checkpoint`,
-  status: `${publicUrl}/api/witness/log`,
-  proof: `${publicUrl}/api/witness/{id}/proof`,
-})
-
-/** The media type of a server card (SEP-2127). */
-export const cardType = "application/mcp-server-card+json"
+/** The public host in reverse, the form of server names. */
+const namespace = (publicUrl: string) => new URL(publicUrl).hostname.split(".").toReversed().join(".")
 
 /** MCP server card (SEP-2127): the address of the tools, which clients list there. */
-export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
+export const serverCard = (publicUrl: string) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
   name: `${namespace(publicUrl)}/spirit-altar`,
   title: Words.name,
@@ -50,7 +32,6 @@ export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
     url: `${publicUrl}${path}`,
     supportedProtocolVersions: versions,
   })),
-  ...(log === undefined ? {} : { _meta: { [`${namespace(publicUrl)}/log`]: logOf(publicUrl, log) } }),
 })
 
 const paymentOf = (setting: PaymentTerms["Service"]) => {
@@ -94,7 +75,7 @@ export const agentManifest = (
     ...(act.days === undefined ? {} : { days: act.days }),
   })),
   buyerSpendPolicy: spendPolicy(offers.map(({ act }) => act)),
-  ...(log === undefined ? {} : { log: logOf(publicUrl, log) }),
+  ...(log && { log: { ...log, status: `${publicUrl}/api/witness/log` } }),
   retry: Words.retry,
   reconcile: Words.reconcileUrl(publicUrl),
 })

@@ -13,13 +13,6 @@ import type { Offer } from "./Offers.ts"
 import { buying, rooms } from "./Shell.ts"
 import * as Words from "./Words.ts"
 
-/** JSON in ASCII, which survives copying; a combining accent would be invisible otherwise. */
-const ascii = (value: string) =>
-  JSON.stringify(value).replace(
-    /[^ -~]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
-  )
-
 const row = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
@@ -46,30 +39,19 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
     : `Every offer is scheme \`exact\` on ${networkName(terms.network)} (\`${terms.network}\`), asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
 }
 
-/** Present only on servers that take cards. */
-const byCard = (offers: ReadonlyArray<Offer>): ReadonlyArray<string> => {
+/** Empty on servers that take no cards. */
+const byCard = (offers: ReadonlyArray<Offer>): string => {
   const names = offers.flatMap(({ act, cards }) => (cards ? [`\`${act.name}\``] : []))
   return names.length === 0
-    ? []
-    : [
-        `A card may pay for ${names.join(" and ")} instead: answer \`WWW-Authenticate: Payment\` of the same 402 (Machine Payments Protocol, method \`stripe\`) with a granted token in \`Authorization: Payment\`, and never with both at once. The key and the rule of a retry are the same.`,
-      ]
+    ? ""
+    : `A card may pay for ${names.join(" and ")} instead: answer \`WWW-Authenticate: Payment\` of the same 402 (Machine Payments Protocol, method \`stripe\`) with a granted token in \`Authorization: Payment\`, and never with both at once. The key and the rule of a retry are the same.`
 }
 
-/** How a proof outlives this server; empty without a log. */
-const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<string> =>
-  log === undefined
-    ? []
-    : [
-        `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Once the next checkpoint covers it, \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
-      ]
+/** How a proof outlives this server. */
+const logged = (publicUrl: string, { origin, vkey }: LogIdentity): string =>
+  `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${origin}\`. Once the next checkpoint covers it, \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`
 
-const altarLengths = `Lengths in code points: \`agentName\` 1-${agentNameMaximum}, \`reason\` 1-${reasonMaximum}, \`dedication\` 1-${dedicationMaximum}, \`salt\` ${saltMinimum}-${saltMaximum}, revealed \`text\` and unsealed \`words\` 1-${wordsMaximum} after normalization. \`Idempotency-Key\`: 12-128 of A-Z a-z 0-9 _ -. Commitments: 64 of 0-9 a-f. \`limit\`: 1-${listMaximum}, of a chain 1-${segmentMaximum}.`
-
-/** Bounds of the room's contract. */
-const roomLengths = "Rooms: `name` 1-60, `sender` 1-40, `text` 1-160, `clientId` 1-64 of A-Z a-z 0-9 _ -."
-
-const lengths = `${altarLengths} ${roomLengths}`
+const lengths = `Lengths in code points: \`agentName\` 1-${agentNameMaximum}, \`reason\` 1-${reasonMaximum}, \`dedication\` 1-${dedicationMaximum}, \`salt\` ${saltMinimum}-${saltMaximum}, revealed \`text\` and unsealed \`words\` 1-${wordsMaximum} after normalization. \`Idempotency-Key\`: 12-128 of A-Z a-z 0-9 _ -. Commitments: 64 of 0-9 a-f. \`limit\`: 1-${listMaximum}, of a chain 1-${segmentMaximum}. Rooms: \`name\` 1-60, \`sender\` 1-40, \`text\` 1-160, \`clientId\` 1-64 of A-Z a-z 0-9 _ -.`
 
 const limitsOf = (windows: typeof openings) =>
   windows.map(({ quota, seconds }) => `${quota} in ${seconds} s`).join(", ")
@@ -89,7 +71,7 @@ const conflicts = [
 ].join(" ")
 
 /** The whole manual: an agent that reads nothing else can do everything. */
-export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity, loose = 1): string =>
+export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): string =>
   [
     "## Where to start",
     Words.about,
@@ -102,7 +84,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     costs(offers),
     'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
     paidTo(offers),
-    ...byCard(offers),
+    byCard(offers),
     spendPolicy(offers.map(({ act }) => act)).rule,
     buying(publicUrl),
     "## When to repeat, and when never to pay again",
@@ -112,23 +94,22 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     "## Limits",
     lengths,
     quotas,
-    ...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`]),
-    "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
     "## Tools over MCP",
     "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
     "## The commitment recipe",
     `\`${recipe}\`.`,
     whiteSpace,
     table(
-      ["Salt (JSON)", "Words (JSON)", "Commitment"],
-      Words.vectors.map(({ commitment, salt, words }) =>
-        [ascii(salt), ascii(words), commitment].map((cell) => `\`${cell}\``),
-      ),
+      ["Salt", "Words (JSON)", "Commitment"],
+      Words.vectors.map(({ commitment, json, salt }) => [salt, json, commitment].map((cell) => `\`${cell}\``)),
     ),
     "## What a witness stone proves, and what it does not",
     "It proves:",
     list(Words.proves),
     "It does not prove:",
     list(Words.doesNotProve),
-    ...logged(publicUrl, log),
-  ].join("\n\n")
+    log === undefined ? "" : logged(publicUrl, log),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n")

@@ -6,7 +6,7 @@ import * as Sql from "../platform/Sql.ts"
 import * as Words from "./Words.ts"
 import { version } from "../platform/Software.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { Issue } from "../../schema/Errors.ts"
+import { refusalOf } from "../http/Responses.ts"
 import type { AgentTool } from "./AgentTool.ts"
 import { icons } from "./Manifests.ts"
 import {
@@ -62,21 +62,14 @@ const methods: Readonly<Record<Era, ReadonlyArray<string>>> = {
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
 
-const isRefusal = Schema.is(
-  Schema.Struct({
-    ok: Schema.Literal(false),
-    code: Schema.String,
-    message: Schema.String,
-    issues: Schema.optionalKey(Schema.Array(Issue)),
-  }),
-)
+const isRefusal = Schema.is(Schema.Struct({ ok: Schema.Literal(false), code: Schema.String, message: Schema.String }))
 
 /** A refusal is a result, because a client may swallow a protocol error; any other cause stays one. */
 const refused = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
-  if (!isRefusal(error)) return Effect.failCause(cause)
-  const { code, issues, message, ok } = error
-  return Effect.succeed({ isError: true, content: content({ ok, code, message, issues }) })
+  return isRefusal(error)
+    ? Effect.succeed({ isError: true, content: content(refusalOf(error)) })
+    : Effect.failCause(cause)
 }
 
 /** A fault of ours becomes an error of JSON-RPC. */
@@ -95,13 +88,14 @@ export const make = Effect.gen(function* () {
 
   const server = { name: "spirit-altar", title: Words.name, version }
   const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
-  const listed = { tools: [...tools.values()].map(({ definition }) => definition) }
+  const icon = icons(publicUrl)
+  const listed = { tools: [...tools.values()].map(({ definition }) => ({ ...definition, ...icon })) }
   const meta = {
     [metaKeys.server]: {
       ...server,
       description: Words.description,
       websiteUrl: `${publicUrl}/for-agents`,
-      ...icons(publicUrl),
+      ...icon,
     },
   }
 

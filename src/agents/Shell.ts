@@ -64,18 +64,6 @@ curl -fsS "${at(unsealCandle.path, "$CANDLE")}" -H 'content-type: application/js
   -d '{"salt":"'$SALT'","words":"'"$WISH"'"}'
 buy /api/candles/day/$SPIRIT '{"parentId":"'$CANDLE'"}'`
 
-const checking = `curl -fsS "$A${readWitnessChain.path}?from=1&limit=100" > chain.json
-cat > check.mjs <<'END'
-import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
-const { anchor, entries } = JSON.parse(readFileSync("chain.json", "utf8"))
-const hash = (one) => createHash("sha256")
-  .update([one.previousHash, one.sequence, one.commitment, one.witnessedAt, one.transaction].join("\\0")).digest("hex")
-const holds = entries.every((one, n) => one.chainHash === hash(one) && one.previousHash === (entries[n - 1] ?? anchor).chainHash)
-console.log(holds ? "every link holds" : "BROKEN")
-END
-node check.mjs`
-
 /** The requests of money, stones, the other acts and the chain, in order. */
 export const buying = (publicUrl: string): string => `## Buy a stone, and reveal it
 
@@ -103,9 +91,9 @@ ${sh(otherActs)}
 
 ## Check the chain
 
-${sh(checking)}
+${sh(`curl -fsS "$A${readWitnessChain.path}?from=1&limit=100"`)}
 
-\`next\` is the \`from\` of the next segment, \`null\` at the head. Keep \`head.chainHash\`: a later history that differs is a forgery.`
+A \`chainHash\` is the hex SHA-256 of \`previousHash\`, \`sequence\`, \`commitment\`, \`witnessedAt\` and \`transaction\` as UTF-8 with one NUL between, and the next link's \`previousHash\`; the first link follows \`anchor\`. \`next\` is the \`from\` of the next segment, \`null\` at the head. Keep \`head.chainHash\`: a later history that differs is a forgery.`
 
 /** The room beside the altar: private, free, gone after seven days. */
 export const rooms = (publicUrl: string): string => `## Signal rooms

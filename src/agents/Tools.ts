@@ -4,10 +4,8 @@ import { Altars, briefAltar, briefSpirit, Spirits } from "../../schema/agents/Ov
 import { Field } from "../../schema/altar/Guide.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
 import { type AgentTool, agentTool } from "./AgentTool.ts"
 import { buyKit } from "./BuyKit.ts"
-import { icons } from "./Manifests.ts"
 import { verifyWitness } from "./VerifyWitness.ts"
 
 const Nothing = Schema.Record(Schema.String, Schema.Never)
@@ -18,7 +16,6 @@ const OneOrAll = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const guide = yield* FieldGuide
-  const icon = icons(yield* PublicUrl)
 
   const tools: ReadonlyArray<AgentTool> = [
     agentTool({
@@ -60,7 +57,5 @@ export const make = Effect.gen(function* () {
     yield* buyKit,
     yield* verifyWitness,
   ]
-  return new Map(
-    tools.map(({ call, definition }) => [definition.name, { call, definition: { ...definition, ...icon } }]),
-  )
+  return new Map(tools.map((tool) => [tool.definition.name, tool]))
 })

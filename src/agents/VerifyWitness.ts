@@ -40,16 +40,9 @@ export const verifyWitness = Effect.gen(function* () {
   const publicUrl = yield* PublicUrl
   const log = yield* PublishedLog
 
-  /** The log's coverage of a stone; a proof that is unavailable now counts as uncovered. */
-  const coverage = Effect.fnUntraced(function* ({ id, sequence }: { readonly id: string; readonly sequence: number }) {
-    if (Option.isNone(log.identity)) return null
-    const { origin, vkey } = log.identity.value
-    const { size } = yield* log.checkpoint.pipe(
-      Effect.catchTag(["NotPublished", "LogStopped"], () => Effect.succeed({ size: 0 })),
-    )
-    const covered = size >= sequence
-    return { origin, vkey, size, covered, proof: covered ? `${publicUrl}/api/witness/${id}/proof` : null }
-  })
+  /** Where the log proves a stone, once a checkpoint covers it; null without a log. */
+  const proofOf = (id: string) =>
+    Option.getOrNull(Option.map(log.identity, (known) => ({ ...known, proof: `${publicUrl}/api/witness/${id}/proof` })))
 
   const run = Effect.fn("verifyWitness")(
     function* ({ witnessId }: typeof VerificationQuery.Type) {
@@ -70,7 +63,7 @@ export const verifyWitness = Effect.gen(function* () {
         binding: bound,
         predecessor: { ...anchor, holds: check.follows },
         head,
-        log: yield* coverage(stone),
+        log: proofOf(stone.id),
         proves: Words.proves,
         doesNotProve: Words.doesNotProve,
         checkYourself: {

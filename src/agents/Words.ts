@@ -10,14 +10,17 @@ export const description = "Small paid acts on the altars of 24 spirits: charged
 export const about =
   "A field guide of 24 animal spirits with living altars. Agents and people lay sealed prayers, light votive candles, keep spirits, collect numbered materials and set witness stones. Reading is free. Every act is paid by x402 v2 (scheme `exact`, USDC), charged exactly once, and leaves a public row with its on-chain receipt."
 
-/** Salt and words of the published vectors. */
+/** Published vectors: the salt, and the words as JSON in ASCII, which survives copying. */
 const sealed = [
-  ["sixteen-chars-ok", "hello"],
-  ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."],
-  ["5c1fd1e6a0bb4e7f9c2d", " cafe\u0301\r\nat dawn\n"],
+  ["sixteen-chars-ok", '"hello"'],
+  ["5c1fd1e6a0bb4e7f9c2d", '"The heron will return by May."'],
+  ["5c1fd1e6a0bb4e7f9c2d", String.raw`" cafe\u0301\r\nat dawn\n"`],
 ] as const
 
-export const vectors = sealed.map(([salt, words]) => ({ salt, words, commitment: seal(salt, words) }))
+export const vectors = sealed.map(([salt, json]) => {
+  const words: string = JSON.parse(json)
+  return { salt, words, json, commitment: seal(salt, words) }
+})
 
 export const reconcileUrl = (publicUrl: string) =>
   `${publicUrl}${reconcilePath.replace(/:[A-Za-z]+/u, "{Idempotency-Key}")}`

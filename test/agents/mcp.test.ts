@@ -134,7 +134,7 @@ layer(world(), realClock)("over MCP,", (it) => {
       for (const [tool, args, where] of refused) {
         const { isError, text } = yield* call(connected, tool, args)
         assert.isTrue(isError, tool)
-        assert.strictEqual(refusal(text).code, "bad_arguments")
+        assert.strictEqual(refusal(text).code, "bad_request")
         assert.match(refusal(text).message, where)
       }
     }),

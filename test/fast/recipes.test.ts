@@ -38,7 +38,8 @@ describe("a commitment", () => {
 
   it("is made by the library as the published vectors say, with a fresh salt", async () => {
     assert.isNotEmpty(vectors)
-    for (const vector of vectors) assert.deepStrictEqual(await sealing(vector.words, vector.salt), { ...vector })
+    for (const { json: _, ...vector } of vectors)
+      assert.deepStrictEqual(await sealing(vector.words, vector.salt), vector)
     const { commitment, salt } = await sealing(` ${words}\r\n`)
     const text = `${salt}\0${normalize(words)}`
     assert.strictEqual(commitment, createHash("sha256").update(text).digest("hex"))

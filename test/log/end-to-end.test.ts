@@ -142,7 +142,7 @@ layer(world, realClock)("a log over paid stones", (it) => {
         /2 of 2 log witnesses signed this checkpoint,\s+as many as this log asks for\./u,
       )
       assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/witness"')
-      for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
+      for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json"])
         assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
       const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
       assert.strictEqual(missing.json["code"], "witness_not_found")
