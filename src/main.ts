@@ -1,17 +1,23 @@
 /** The command line, after `start.js`. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, MutableRef, Runtime } from "effect"
+import { ConfigProvider, Effect, Runtime } from "effect"
 import { run } from "./cli/Command.ts"
-import { interrupted, StoppedCode } from "./cli/ExitCode.ts"
 
-const stopped = MutableRef.make(interrupted)
+/** The shell's code for a command that Ctrl-C ended. */
+const interrupted = 130
+
+/** Stopping a server is no failure. */
+const isServer = ["sandbox", "serve"].includes(process.argv[2] ?? "")
 
 const teardown: Runtime.Teardown = (exit, onExit) =>
-  Runtime.defaultTeardown(exit, (code) => onExit(code === interrupted ? MutableRef.get(stopped) : code))
+  Runtime.defaultTeardown(exit, (code) => onExit(code === interrupted && isServer ? 0 : code))
+
+/** Containers and units pass unset variables on as empty ones. */
+const env = Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
 
 run.pipe(
   Effect.provide(NodeServices.layer),
-  Effect.provideService(StoppedCode, stopped),
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
   NodeRuntime.runMain({ disableErrorReporting: true, teardown }),
 )

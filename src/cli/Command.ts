@@ -2,53 +2,39 @@
 import { Cause, Console, Effect, Stdio } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
-import { spelledOut } from "./Arguments.ts"
+import { admin } from "./admin/Admin.ts"
 import { buying } from "./buyer/Commands.ts"
-import { oneLine } from "./CommandFailure.ts"
+import { report } from "./CommandFailure.ts"
+import { log } from "./log/Log.ts"
+import { openapi } from "./operator/OpenApi.ts"
+import { sandbox } from "./operator/Sandbox.ts"
+import { serve } from "./operator/Serve.ts"
+import { Json } from "./Output.ts"
+import { verifyProof } from "./verify/Proof.ts"
+import { verify } from "./verify/Verify.ts"
 
-/** A large command is loaded when `isCalled` by its name, so that help and other commands start fast. */
-export const commandsOf = async (isCalled: (name: string) => boolean) => {
-  const late = async <C extends Command.Command.Any>(name: string, says: string, load: () => Promise<C>) =>
-    isCalled(name) ? await load() : Command.make(name).pipe(Command.withDescription(says))
-  const checks = [
-    await late("verify", "Check a whole witness chain, its revealed words and its payments", () =>
-      import("./verify/Verify.ts").then(({ verify }) => verify),
-    ),
-    await late("verify-proof", "Check the proof of a stone, offline", () =>
-      import("./verify/Proof.ts").then(({ verifyProof }) => verifyProof),
-    ),
-  ] as const
-  const runs = [
-    await late("sandbox", "Run everything on this machine with play money", () =>
-      import("./operator/Sandbox.ts").then(({ sandbox }) => sandbox),
-    ),
-    await late("serve", "Run the production server, configured by its environment", () =>
-      import("./operator/Serve.ts").then(({ serve }) => serve),
-    ),
-    await late("admin", "Show and change an operator's data", () =>
-      import("./admin/Admin.ts").then(({ admin }) => admin),
-    ),
-    await late("log", "The transparency log: its key and its state", () =>
-      import("./log/Log.ts").then(({ log }) => log),
-    ),
-    await late("openapi", "Write schema/openapi.json from the contract", () =>
-      import("./operator/OpenApi.ts").then(({ openapi }) => openapi),
-    ),
-  ] as const
-  return Command.make("spirit-altar").pipe(
-    Command.withDescription(
-      "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is a failure, explained in one sentence on stderr.",
-    ),
-    Command.withSubcommands([
-      { group: "Buy", commands: buying },
-      { group: "Check", commands: checks },
-      { group: "Run", commands: runs },
-    ]),
-  )
+const altar = Command.make("spirit-altar").pipe(
+  Command.withDescription(
+    "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is a failure, explained in one sentence on stderr.",
+  ),
+  Command.withSubcommands([
+    { group: "Buy", commands: buying },
+    { group: "Check", commands: [verify, verifyProof] },
+    { group: "Run", commands: [sandbox, serve, admin, log, openapi] },
+  ]),
+  Command.withGlobalFlags([Json]),
+)
+
+/** Joins a value that begins with a dash to its option: the parser would read it as options of one letter. */
+export const withDashes = (typed: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const words: Array<string> = []
+  for (const word of typed) {
+    const option = words.at(-1) ?? ""
+    if (/^-[^-]/u.test(word) && /^--[^=]+$/u.test(option)) words.splice(-1, 1, `${option}=${word}`)
+    else words.push(word)
+  }
+  return words
 }
-
-/** Completions need every command. */
-const isAll = (args: ReadonlyArray<string>) => args.some((arg) => /^--completions\b/u.test(arg))
 
 /** The help already printed it; an interruption is no error either. */
 const isSaid = (cause: Cause.Cause<unknown>) =>
@@ -69,21 +55,16 @@ const inJson: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-const isJson = process.argv.includes("--json")
-
 const name = commit === null ? version : `${version} (commit ${commit})`
 
 const config = CliConfig.make({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) })
 
 /** Fails with one sentence on stderr and exit code 1. */
-export const run = Stdio.Stdio.use(({ args }) => Effect.map(args, spelledOut)).pipe(
-  Effect.flatMap((args) =>
-    Effect.flatMap(
-      Effect.promise(() => commandsOf((called) => isAll(args) || args.includes(called))),
-      (altar) => Command.runWith(altar, { version: name })(args),
-    ),
-  ),
-  Effect.provideService(CliConfig.CliConfig, config),
-  Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
-  Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : Console.error(oneLine(cause)))),
-)
+export const run = Effect.gen(function* () {
+  const args = withDashes(yield* (yield* Stdio.Stdio).args)
+  const isJson = args.includes("--json")
+  yield* Command.runWith(altar, { version: name })(args).pipe(
+    Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
+    Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : report(cause, isJson))),
+  )
+}).pipe(Effect.provideService(CliConfig.CliConfig, config))

@@ -1,5 +1,7 @@
-/** Failures of commands, and any failure as one line for a person. */
-import { Cause, Config, Predicate, Schema } from "effect"
+/** Failures of commands: as one line for a person, and as a document for a program. */
+import { Cause, Config, Console, Effect, Predicate, Schema } from "effect"
+import { isUnsettled } from "../buyer/PurchaseError.ts"
+import { compact, plain } from "./Output.ts"
 
 /** A command cannot go on; the message says why in one sentence. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
@@ -7,35 +9,53 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
 }) {}
 
 /** The checked thing is invalid: the command's answer, not its failure. The message says what and where. */
-export class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed", { message: Schema.String }) {}
+export class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed", {
+  message: Schema.String,
+  /** The check has printed its document already. */
+  isPrinted: Schema.optionalKey(Schema.Boolean),
+}) {}
 
-/** The system's code in a failure at any depth: `ECONNREFUSED`. */
-export const codeOf = (error: unknown): string | undefined =>
-  Predicate.isObject(error)
-    ? "code" in error && typeof error.code === "string"
-      ? error.code
-      : "cause" in error
-        ? codeOf(error.cause)
-        : undefined
-    : undefined
+/** The deepest cause of a failure. */
+const rootOf = (error: unknown): object =>
+  !Predicate.isObject(error) ? {} : "cause" in error && Predicate.isObject(error.cause) ? rootOf(error.cause) : error
 
-const addressOf = (error: unknown): string =>
-  Predicate.isObject(error) && "cause" in error && Predicate.isObject(error.cause)
-    ? `${"address" in error.cause ? String(error.cause.address) : "this address"}:${"port" in error.cause ? String(error.cause.port) : "?"}`
-    : "this address"
+const memberOf = (error: object, name: string) => (Predicate.hasProperty(error, name) ? String(error[name]) : "?")
 
-/** The words of a failure. */
-export const messageOf = (error: unknown): string =>
+/** The system's code in the deepest cause: `ECONNREFUSED`. */
+export const codeOf = (error: unknown) => memberOf(rootOf(error), "code")
+
+const messageOf = (error: unknown): string =>
   (Predicate.isObject(error) && "message" in error ? String(error.message) : "") || String(error)
 
 export const oneLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  if (codeOf(error) === "EADDRINUSE") {
-    return `${addressOf(error)} is taken by another program: stop it, or choose another port with PORT=3001.`
-  }
+  // The words of an altar.
+  if (isUnsettled(error)) return plain(error.message)
+  const root = rootOf(error)
+  if (codeOf(error) === "EADDRINUSE")
+    return `${memberOf(root, "address")}:${memberOf(root, "port")} is taken by another program: stop it, or choose another port with PORT=3001.`
   if (error instanceof Config.ConfigError) return error.cause.message
   const message = messageOf(error)
   if (message.startsWith("PgConnection: "))
     return `The database cannot be used: ${message.slice("PgConnection: ".length)}; check DATABASE_URL.`
   return message.split("\n").slice(0, 6).join("\n").trim()
+}
+
+/** The members of a failure's document that are for programs. */
+const factsOf = (error: unknown) => {
+  if (!isUnsettled(error)) return { code: error instanceof CheckFailed ? "broken" : "trouble" }
+  const { key } = error
+  if (error._tag === "Misrecorded") return { code: "misrecorded", key, differences: error.differences }
+  return { code: error._tag === "Open" ? "outcome_open" : error.code, key }
+}
+
+/** Prints one sentence to stderr and, with `--json`, one document to stdout, unless a check printed its own. */
+export const report = (cause: Cause.Cause<unknown>, isJson: boolean) => {
+  const error = Cause.squash(cause)
+  const message = oneLine(cause)
+  const isDue = isJson && !(error instanceof CheckFailed && error.isPrinted === true)
+  return Effect.andThen(
+    isDue ? Console.log(compact({ ok: false, message, ...factsOf(error) })) : Effect.void,
+    Console.error(message),
+  )
 }

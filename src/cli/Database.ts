@@ -1,6 +1,6 @@
 /** The environment's database for `admin` and `log`, with their services; failures are one sentence. */
-import { type Cause, Effect, Layer, Predicate, Redacted } from "effect"
-import { type Command, Flag } from "effect/cli"
+import { type Cause, Effect, Layer, Redacted } from "effect"
+import type { Command, GlobalFlag } from "effect/cli"
 import type { SqlClient } from "effect/sql"
 import { Administration } from "../admin/Administration.ts"
 import { LogStore } from "../log/LogStore.ts"
@@ -14,27 +14,16 @@ import { databaseUrl } from "../server/config/Config.ts"
 import { helpOf, sufficient } from "../server/config/Table.ts"
 import { codeOf, CommandFailure } from "./CommandFailure.ts"
 import { command, type CommandText, type Config } from "./Define.ts"
-import { explained } from "./Output.ts"
-
-export interface DatabaseFlags {
-  readonly json: boolean
-}
-
-export const limit = Flag.Int("limit").pipe(
-  Flag.filter(
-    (rows) => rows >= 1 && rows <= 10_000,
-    (rows) => `${rows} is no limit; write a whole number from 1 to 10000`,
-  ),
-  Flag.withDescription("How many at most, 1 to 10000 (50)"),
-  Flag.withDefault(50),
-)
 
 const services = Layer.provideMerge(
   Administration.layer,
   Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer, Refunds.layer, LogStore.layer),
 )
 
-type Services = Layer.Success<typeof services> | SqlClient.SqlClient
+type Services = Layer.Success<typeof services> | SqlClient.SqlClient | GlobalFlag.Setting.Identifier<"json">
+
+/** The rows that a list has at most. */
+export const most = 1_000
 
 /** PostgreSQL's code for an undefined table. */
 const noTable = "42P01"
@@ -54,21 +43,7 @@ const usable = Effect.flatMap(DatabaseSettings.unusable, (message) =>
   message === undefined ? Effect.void : Effect.fail(new CommandFailure({ message })),
 )
 
-/** Runs on the database, as far as this version migrated it and its role may use it. */
-const run = <A, E>(asked: DatabaseFlags, use: Effect.Effect<A, E, Services>) =>
-  explained(
-    asked,
-    Effect.flatMap(databaseUrl, (url) =>
-      Effect.andThen(usable, use).pipe(
-        Effect.provide(Layer.provideMerge(services, Sql.layer(url, 2))),
-        Effect.catchCause((cause) => ungranted(cause, url)),
-      ),
-    ).pipe(
-      Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
-    ),
-  )
-
-/** A command on the database, which its help names. */
+/** A command on the database, which its help names, as far as this version migrated it and its role may use it. */
 export const onDatabase = <const Name extends string, const Flags extends Config, E>(
   name: Name,
   told: CommandText & {
@@ -79,5 +54,12 @@ export const onDatabase = <const Name extends string, const Flags extends Config
   command(name, {
     ...told,
     description: `${told.description} The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`,
-    run: (given) => run({ json: Predicate.hasProperty(given, "json") && given.json === true }, told.run(given)),
+    run: Effect.fnUntraced(function* (given) {
+      const url = yield* databaseUrl
+      return yield* Effect.andThen(usable, told.run(given)).pipe(
+        Effect.provide(Layer.provideMerge(services, Sql.layer(url, 2))),
+        Effect.catchCause((cause) => ungranted(cause, url)),
+        Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
+      )
+    }),
   })

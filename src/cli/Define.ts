@@ -8,10 +8,10 @@ export type Config = Command.Command.Config
 export type FlagValues<Flags extends Config> = Command.Command.Config.Infer<{ readonly own: Flags }>["own"]
 
 export interface CommandText {
+  /** Lists of commands show the first sentence. */
   readonly description: string
-  /** For a list of commands, where `says` is too long. */
-  readonly summary?: string
-  readonly examples: ReadonlyArray<readonly [command: string, description: string]>
+  /** Calls with their meaning. */
+  readonly examples: Readonly<Record<string, string>>
 }
 
 export const command = <const Name extends string, const Flags extends Config, E, R>(
@@ -20,19 +20,16 @@ export const command = <const Name extends string, const Flags extends Config, E
     readonly flags: Flags
     readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, R>
   },
-) => {
-  const made = Command.make(name, told.flags, told.run).pipe(
+) =>
+  Command.make(name, told.flags, told.run).pipe(
     Command.withDescription(told.description),
-    Command.withExamples(told.examples.map(([line, description]) => ({ command: line, description }))),
+    Command.withShortDescription(told.description.split(/[.:]\s/u)[0] ?? ""),
+    Command.withExamples(Object.entries(told.examples).map(([call, description]) => ({ command: call, description }))),
   )
-  return told.summary === undefined ? made : Command.withShortDescription(made, told.summary)
-}
 
 /** A flag that takes a text; `metavar` names its value in help. */
-export const text = (name: string, says: string, metavar?: string) => {
-  const flag = Flag.withDescription(Flag.String(name), says)
-  return metavar === undefined ? flag : Flag.withMetavar(flag, metavar)
-}
+export const text = (name: string, says: string, metavar = "string") =>
+  Flag.String(name).pipe(Flag.withDescription(says), Flag.withMetavar(metavar))
 
 export const optionalText = (name: string, says: string, metavar?: string) => Flag.optional(text(name, says, metavar))
 

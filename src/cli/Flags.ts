@@ -5,9 +5,11 @@ import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
 import { sealBounds } from "../buyer/core/Commitment.ts"
 import { defaultMaxPerDay } from "../buyer/Policy.ts"
+import { processesHere } from "../sandbox/DataFolder.ts"
 import { buyer } from "../server/config/Table.ts"
 import { on, optionalText, text } from "./Define.ts"
-import { defaultUrl } from "./Environment.ts"
+
+export const defaultUrl = "http://127.0.0.1:3000"
 
 /** Atomic USDC of dollars as people write them, `0.01` or `$0.01`. */
 const atomicOf = (dollars: string) => {
@@ -17,15 +19,12 @@ const atomicOf = (dollars: string) => {
 
 export const dollars = (name: string, says: string) =>
   text(name, says, "dollars").pipe(
-    Flag.filterMap(atomicOf, (given) => `${given} is no amount in dollars; write 0.05`),
+    Flag.filterMap(atomicOf, () => "an amount in dollars, such as 0.05"),
     Flag.optional,
   )
 
 /** The default altar: the sandbox that runs in this folder, if any. */
-const found = Effect.gen(function* () {
-  const { processesHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
-  return Option.match(yield* processesHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
-})
+const found = Effect.map(processesHere, Option.match({ onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url }))
 
 const url = text(
   "url",
@@ -45,7 +44,6 @@ const data = text(
 export const common = {
   url,
   data,
-  json: on("json", "One JSON document on stdout; everything else goes to stderr"),
   insecure: on("insecure", "Allow plain http to another machine; anyone in between can read and change everything"),
 }
 

@@ -121,7 +121,7 @@ layer(world(), realClock)("an operator", (it) => {
       yield* done("hide", stone.id, "name", ...why)
       const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
       assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
-      const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
+      const { deeds } = json((yield* run("audit", "--json")).stdout)
       const [{ at, ...deed }] = deeds
       assert.deepStrictEqual(deed, {
         who: `Ada (account ${userInfo().username})`,
@@ -194,7 +194,7 @@ layer(world(), realClock)("an operator", (it) => {
     }),
   )
 
-  it.effect("gets a clear message about an id that is no UUID, and a limit that is no number", () =>
+  it.effect("gets a clear message about an id that is no UUID", () =>
     Effect.gen(function* () {
       for (const args of [
         ["hide", "not-an-id", "name"],
@@ -202,13 +202,10 @@ layer(world(), realClock)("an operator", (it) => {
       ]) {
         const ended = yield* run(...args, ...why)
         assert.strictEqual(ended.code, 1)
-        assert.match(ended.stderr, /not-an-id is no id of .* an id is a UUID, .*Nothing changed\./u)
+        assert.match(ended.stderr, /"not-an-id"\. Expected: the id of .*, a UUID like .*\. Nothing changed\./u)
       }
       const unknown = crypto.randomUUID()
       assert.match((yield* run("hide", unknown, "name", ...why)).stderr, /^No settled act has the id /u)
-      const none = yield* run("audit", "--limit=0")
-      assert.notStrictEqual(none.code, 0)
-      assert.include(none.stderr, "0 is no limit; write a whole number from 1 to 10000")
     }),
   )
 

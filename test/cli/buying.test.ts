@@ -13,7 +13,7 @@ const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
 const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* at.run([...args, "--json"])
+  const { code, stderr, stdout } = yield* at.run(["--json", ...args])
   assert.strictEqual(code, 0, stderr)
   assert.strictEqual(stdout.trim().split("\n").length, 1, stdout)
   return JSON.parse(stdout)
@@ -110,7 +110,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
         assert.include(call, key)
         const ended = yield* at.run(call.split(" "))
         assert.strictEqual(ended.code, 0, ended.stderr)
-        const again = yield* json(at, "acts", key)
+        const again = yield* json(at, "acts", "--", key)
         assert.strictEqual(again.record.sequence > 0, true)
         assert.strictEqual(yield* spent(at), 1)
       }),

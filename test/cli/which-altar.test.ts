@@ -1,17 +1,15 @@
-/** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
+/** A command names its altar before it asks it anything, and finds the sandbox of its folder. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { main, run } from "../lab/Process.ts"
-import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
-import { freePort } from "../lab/Ports.ts"
+import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const key = generatePrivateKey()
 const order = ["witness", "--text", "The heron will return by May."]
-const starting = json({ ready: false, state: "starting", database: "unknown", settlement: "unknown" }, 503)
 const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })
 const reconcileKey = "buyer-1f0c2c1e5b0a4c1f9d518a54"
 const asked = ["acts", reconcileKey]
@@ -39,42 +37,44 @@ const terminal = Effect.sync(newFolder).pipe(
       mkdirSync(join(folder, ".data"))
       writeFileSync(join(folder, ".data", "sandbox.json"), JSON.stringify({ pid, url }))
     },
-    run: (args: ReadonlyArray<string>, hear: (said: string) => void = () => {}) =>
+    run: (args: ReadonlyArray<string>) =>
       Effect.promise(() => {
         const env = { PATH: process.env["PATH"], HOME: folder, SPIRIT_ALTAR_PRIVATE_KEY: key }
-        return run([main, ...args], { cwd: folder, env, hear }).ended
+        return run([main, ...args], { cwd: folder, env }).ended
       }),
   })),
 )
 
 describe("the altar of a command", () => {
-  it.live("is awaited during its start, and must be the expected sandbox before a key signs", () =>
+  it.live("must be the expected sandbox before a key signs", () =>
     Effect.gen(function* () {
-      const { heard, signed, url } = yield* altar((path, times) => {
-        if (path === "/sandbox") return times < 3 ? starting : sandbox
+      const { heard, signed, url } = yield* altar((path) => {
+        if (path === "/sandbox") return sandbox
         return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
       })
       const at = yield* terminal
       const { code, stderr } = yield* at.run([...order, "--url", url])
       assert.strictEqual(code, 1)
-      const [first, second, third = ""] = stderr.split("\n")
+      const [first, second = ""] = stderr.split("\n")
       assert.strictEqual(first, `altar       ${url}`)
-      assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
-      assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
+      assert.match(second, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
       assert.notInclude(stderr, privateKeyToAddress(key))
-      assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
+      assert.deepStrictEqual([heard.slice(0, 1), signed], [["/sandbox"], []])
     }),
   )
 
   it.live("is rejected when no answer tells whether it is a sandbox", () =>
     Effect.gen(function* () {
-      for (const status of [502, 429]) {
+      for (const [status, why] of [
+        [503, "is still starting, or its parts do not answer: try again later"],
+        [502, "answers 502 to the question whether it is a sandbox: try again later"],
+        [429, "answers 429 to the question whether it is a sandbox: try again later"],
+      ] as const) {
         const { heard, url } = yield* altar(() => json({ ok: false }, status))
         const at = yield* terminal
         const { code, stderr } = yield* at.run([...order, "--url", url])
         assert.strictEqual(code, 1)
-        assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
-        assert.include(stderr, "Nothing was signed, so nothing was charged.")
+        assert.include(stderr, `${url} ${why}. Nothing was signed, so nothing was charged.`)
         assert.notInclude(stderr, "wallet      ")
         assert.deepStrictEqual(heard, ["/sandbox"])
       }
@@ -99,22 +99,6 @@ describe("the altar of a command", () => {
       const { stderr } = yield* dead.run(asked)
       assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
       assert.strictEqual(heard.length, 1)
-    }),
-  )
-
-  it.live("is awaited where its sandbox has no port yet", () =>
-    Effect.gen(function* () {
-      const port = yield* freePort
-      const url = `http://127.0.0.1:${port}`
-      const at = yield* terminal
-      at.signedBy(process.pid, url)
-      const opened = Promise.withResolvers<{ readonly close: () => void }>()
-      const ended = yield* at.run(asked, (said) => {
-        if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => unknown, port))
-      })
-      assert.include(ended.stderr, "Nothing was charged under this key.")
-      const { close } = yield* Effect.promise(() => opened.promise)
-      close()
     }),
   )
 

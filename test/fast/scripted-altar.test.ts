@@ -1,13 +1,8 @@
 /** A scripted altar that lies to the library or is not there: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Fiber } from "effect"
-import { TestClock } from "effect/testing"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
-import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
-import { sandboxOf } from "../../src/cli/buyer/Wallet.ts"
 import {
   altar as url,
   asking,
@@ -212,23 +207,3 @@ describe("plain http", () => {
     }
   })
 })
-
-it.effect("an altar that never finishes its start is polled once a second and abandoned", () =>
-  Effect.gen(function* () {
-    let asked = 0
-    const real = globalThis.fetch
-    yield* Effect.addFinalizer(() => Effect.sync(() => (globalThis.fetch = real)))
-    globalThis.fetch = async () => {
-      asked += 1
-      return Response.json({ ok: false, code: "unavailable" }, { status: 503 })
-    }
-    const asking = yield* Effect.forkChild(Effect.flip(sandboxOf("http://127.0.0.1:9", yield* altarFetch)))
-    for (let second = 0; second < 60; second += 1) {
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-      yield* TestClock.adjust("1 second")
-    }
-    const { message } = yield* Fiber.join(asking)
-    assert.match(message, /is still starting.*Nothing was signed, so nothing was charged\.$/u)
-    assert.strictEqual(asked, 47)
-  }).pipe(Effect.provide(NodeServices.layer)),
-)

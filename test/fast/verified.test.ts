@@ -146,7 +146,7 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
       const sentence =
         "NOT PAID: the altar itself declares the payments of 2 stones lost in a reorganisation of the chain: 1, 3. Everything else holds."
       const told = yield* verify(url, { rpc, json: true })
-      assert.strictEqual(told.fault, `Lost: ${sentence}`)
+      assert.strictEqual(told.fault, `CheckFailed: ${sentence}`)
       const { chainHash, ...document } = JSON.parse(told.said)
       assert.match(chainHash, /^[0-9a-f]{64}$/u)
       assert.deepStrictEqual(document, {

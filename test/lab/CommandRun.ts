@@ -2,13 +2,26 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Console, Effect, Exit, Layer, Stdio } from "effect"
 import { run } from "../../src/cli/Command.ts"
+import { report } from "../../src/cli/CommandFailure.ts"
+import { Json } from "../../src/cli/Output.ts"
 import type { Ended } from "./Process.ts"
 
-export const printing = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+/** The lines and the end of a command's effect, as the command line runs it. */
+export const printing = <A, E, R>(command: Effect.Effect<A, E, R>, isJson = false) =>
   Effect.suspend(() => {
     const lines: Array<string> = []
-    const to = { ...globalThis.console, log: (line: string) => void lines.push(line), error: () => undefined }
-    return Effect.map(Effect.result(Effect.provideService(command, Console.Console, to)), (ended) => ({ lines, ended }))
+    const to = {
+      ...globalThis.console,
+      log: (text: string) => void lines.push(...text.split("\n")),
+      error: () => undefined,
+    }
+    return command.pipe(
+      Effect.tapCause((cause) => report(cause, isJson)),
+      Effect.provideService(Json, isJson),
+      Effect.provideService(Console.Console, to),
+      Effect.result,
+      Effect.map((ended) => ({ lines, ended })),
+    )
   }).pipe(Effect.provide(NodeServices.layer))
 
 export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {

@@ -27,9 +27,8 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     seen: Option.fromNullishOr(seen),
     receipt: Option.none(),
     key: Option.none(),
-    json: asJson,
   })
-  const { ended, lines } = yield* printing(command)
+  const { ended, lines } = yield* printing(command, asJson)
   const fault = Result.isFailure(ended) ? `${ended.failure._tag}: ${ended.failure.message}` : "none"
   return { fault, said: lines.join("\n"), lines }
 })

@@ -93,7 +93,7 @@ describe.concurrent("admin refunded", () => {
       const one = yield* unmatched
       yield* refuses("older than the payment", one.transaction, before)
       yield* refuses("knows no transaction", one.transaction, `0x${"77".repeat(32)}`)
-      yield* refuses("is no id of an attempt", "stone", before)
+      yield* refuses("Expected: the id of an attempt, or the transaction or nonce of a payment", "stone", before)
       yield* refuses("No payment matches", `0x${"77".repeat(32)}`, before)
       const small = yield* repay(one.payer.address, 9_999n)
       const elsewhere = yield* repay(`0x${"77".repeat(20)}`)

@@ -1,34 +1,23 @@
 /** `admin attempts` and `admin attempt`: purchases with their evidence, and what the operator has to do. */
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { Refunds, type Returnable } from "../../payments/store/Refunds.ts"
 import { inspect, type InspectedAttempt, unresolved } from "../../payments/store/Lookup.ts"
-import { word } from "../Define.ts"
-import { common } from "../Flags.ts"
-import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { type DatabaseFlags, limit, onDatabase } from "../Database.ts"
-
-const { json } = common
-
-const age = (seconds: number) =>
-  seconds < 120
-    ? `${seconds} s`
-    : seconds < 7_200
-      ? `${Math.round(seconds / 60)} min`
-      : `${Math.round(seconds / 3_600)} h`
+import { most, onDatabase } from "../Database.ts"
+import { word } from "../Define.ts"
+import { age, plain, print } from "../Output.ts"
 
 const evidenceOf = (attempt: InspectedAttempt): string =>
   [
-    attempt.transaction === null ? undefined : `transaction ${attempt.transaction}`,
-    attempt.broadcast === null
-      ? undefined
-      : `our relayer sent ${attempt.broadcast} (nonce ${attempt.broadcastNonce}) at ${attempt.broadcastAt}`,
-    attempt.refusal === null ? undefined : `the facilitator refused it: ${attempt.refusal}`,
-    attempt.doubtedReason === null ? undefined : `one inquiry found ${attempt.doubtedReason}; a second must agree`,
-    attempt.reason === null ? undefined : `ended as ${attempt.reason}`,
+    attempt.transaction !== null && `transaction ${attempt.transaction}`,
+    attempt.broadcast !== null &&
+      `our relayer sent ${attempt.broadcast} (nonce ${attempt.broadcastNonce}) at ${attempt.broadcastAt}`,
+    attempt.refusal !== null && `the facilitator refused it: ${attempt.refusal}`,
+    attempt.doubtedReason !== null && `one inquiry found ${attempt.doubtedReason}; a second must agree`,
+    attempt.reason !== null && `ended as ${attempt.reason}`,
   ]
-    .filter((part) => part !== undefined)
+    .filter((part) => part !== false)
     .join("; ") || "nothing was found on the chain yet"
 
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
@@ -45,28 +34,26 @@ const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Ins
       : "It expired; it ends once a final block proves it."
 }
 
-const told = (attempt: InspectedAttempt) =>
-  [
-    `${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`,
-    `  key       ${attempt.idempotencyKey}`,
-    `  bought    ${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer ?? "a card"}, ${age(attempt.ageSeconds)} ago`,
-    `  evidence  ${evidenceOf(attempt)}`,
-    ...(attempt.state === "pending" ? [`  next inquiry ${attempt.nextCheckAt}, after ${attempt.checks} so far`] : []),
-    `  to do     ${adviceOf(attempt)}`,
-  ]
+/** A title, and a line for each row that has a value. */
+const block = (title: string, rows: Readonly<Record<string, string | false>>) =>
+  [title, ...Object.entries(rows).flatMap(([name, says]) => (says === false ? [] : [`  ${name.padEnd(9)} ${says}`]))]
     .map(plain)
     .join("\n")
 
-const tell = (flags: DatabaseFlags, attempts: ReadonlyArray<InspectedAttempt>, none: string, more: object = {}) =>
-  flags.json
-    ? Console.log(
-        JSON.stringify({
-          ok: true,
-          attempts: attempts.map((one) => ({ ...one, evidence: evidenceOf(one), toDo: adviceOf(one) })),
-          ...more,
-        }),
-      )
-    : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
+const told = (attempt: InspectedAttempt) =>
+  block(`${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`, {
+    key: attempt.idempotencyKey,
+    bought: `${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer ?? "a card"}, ${age(attempt.ageSeconds)} ago`,
+    evidence: evidenceOf(attempt),
+    "next inquiry": attempt.state === "pending" && `${attempt.nextCheckAt}, after ${attempt.checks} so far`,
+    "to do": adviceOf(attempt),
+  })
+
+const documentOf = (attempt: InspectedAttempt) => ({
+  ...attempt,
+  evidence: evidenceOf(attempt),
+  toDo: adviceOf(attempt),
+})
 
 const refundAdvice = ({ attempt, claimableUntil, network, transaction }: Returnable): string => {
   if (network === null) return "Deliver, or refund it at the card processor."
@@ -76,44 +63,42 @@ const refundAdvice = ({ attempt, claimableUntil, network, transaction }: Returna
 }
 
 const toldUnmatched = (one: Returnable) =>
-  [
-    `${one.transaction}  unmatched payment of ${priceUsd(one.amountAtomic)}`,
-    ...(one.attempt === null ? [] : [`  attempt   ${one.attempt}, which had failed`]),
-    `  from      ${one.payer ?? "a card"}`,
-    `  to do     ${refundAdvice(one)}`,
-  ]
-    .map(plain)
-    .join("\n")
-
-const unmatchedJson = ({ amountAtomic, refund: _, ...one }: Returnable) => ({
-  ...one,
-  amountAtomic: amountAtomic.toString(),
-  toDo: refundAdvice({ ...one, amountAtomic, refund: null }),
-})
+  block(`${one.transaction}  unmatched payment of ${priceUsd(one.amountAtomic)}`, {
+    attempt: one.attempt !== null && `${one.attempt}, which had failed`,
+    from: one.payer ?? "a card",
+    "to do": refundAdvice(one),
+  })
 
 export const attempts = onDatabase("attempts", {
-  description: `List purchases with an unknown outcome and payments that bought nothing, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does.`,
-  summary: "Purchases with an unknown outcome, and unmatched payments",
-  examples: [["spirit-altar admin attempts", "What is open"]],
-  flags: { json, limit },
-  run: Effect.fnUntraced(function* (flags) {
-    const unmatched = yield* (yield* Refunds).due(flags.limit)
-    const open = yield* unresolved(flags.limit)
-    yield* tell(flags, open, "Every attempt has ended.", { unmatched: unmatched.map(unmatchedJson) })
-    if (!flags.json && unmatched.length > 0) yield* Console.log(`\n${unmatched.map(toldUnmatched).join("\n\n")}`)
+  description: `List purchases with an unknown outcome and payments that bought nothing. The oldest ${most} of each come first, with age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does.`,
+  examples: { "spirit-altar admin attempts": "What is open" },
+  flags: {},
+  run: Effect.fnUntraced(function* () {
+    const unmatched = yield* (yield* Refunds).due(most)
+    const open = yield* unresolved(most)
+    yield* print(
+      {
+        ok: true,
+        attempts: open.map(documentOf),
+        unmatched: unmatched.map((one) => ({ ...one, amountAtomic: `${one.amountAtomic}`, toDo: refundAdvice(one) })),
+      },
+      [...(open.length === 0 ? ["Every attempt has ended."] : open.map(told)), ...unmatched.map(toldUnmatched)].join(
+        "\n\n",
+      ),
+    )
   }),
 })
 
 export const attempt = onDatabase("attempt", {
-  description: `Show the state of a purchase.`,
-  summary: "State of a purchase",
-  examples: [["spirit-altar admin attempt 0x…", "By wallet or transaction"]],
-  flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet"), json, limit },
-  run: Effect.fnUntraced(function* (flags) {
-    const found = yield* inspect(flags.what, flags.limit)
-    if (found.length > 0) return yield* tell(flags, found, "")
-    return yield* new CommandFailure({
-      message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,
-    })
+  description: `Show the state of a purchase, or of the newest ${most} of a wallet.`,
+  examples: { "spirit-altar admin attempt 0x…": "By wallet or transaction" },
+  flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet") },
+  run: Effect.fnUntraced(function* ({ what }) {
+    const found = yield* inspect(what, most)
+    if (found.length === 0)
+      return yield* new CommandFailure({
+        message: `No attempt has the key, id, transaction or wallet ${plain(what)}.`,
+      })
+    yield* print({ ok: true, attempts: found.map(documentOf) }, found.map(told).join("\n\n"))
   }),
 })

@@ -1,48 +1,46 @@
 /** Changes by an operator: selling, shown texts of an act, and rooms; each adds a line to the audit. */
 import { userInfo } from "node:os"
-import { Console, Effect, Option } from "effect"
-import type { Command } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Argument, Flag } from "effect/cli"
 import { Administration, type Actor } from "../../admin/Administration.ts"
-import { type Config, type FlagValues, optionalText, text, type CommandText, word } from "../Define.ts"
-import { common } from "../Flags.ts"
-import { plain } from "../Output.ts"
-import { CommandFailure } from "../CommandFailure.ts"
+import { type Config, type FlagValues, text, type CommandText, word } from "../Define.ts"
 import { onDatabase } from "../Database.ts"
+import { print } from "../Output.ts"
 
-export const doing = {
-  json: common.json,
-  why: text("why", "Reason, for the audit alone"),
-  by: optionalText("by", "Operator, for the audit, beside this machine's account"),
-}
+const isSaid = (words: string) => words.trim() !== ""
 
-type Doing = Command.Command.Config.Infer<typeof doing>
-
-/** An account without a name, as in containers, has its number. */
-const account = Effect.sync(() =>
-  Option.getOrElse(
-    Option.liftThrowable(() => userInfo().username)(),
-    () => `number ${process.getuid?.() ?? "unknown"}`,
-  ),
+export const by = text("by", "Operator, for the audit, beside this machine's account").pipe(
+  Flag.filter(isSaid, () => "a name, and this one is blank. Nothing changed."),
+  Flag.optional,
 )
 
-/** Stores the given name beside the account's. */
-export const byOf = Effect.fnUntraced(function* ({ by, why }: Pick<Doing, "by" | "why">) {
-  const said = Option.getOrUndefined(by)
-  const blank = why.trim() === "" ? "--why" : said?.trim() === "" ? "--by" : undefined
-  if (blank !== undefined)
-    return yield* new CommandFailure({ message: `${blank} is blank: the audit needs it. Nothing changed.` })
-  const known = yield* account
-  return { who: said === undefined ? known : `${said} (account ${known})`, why } satisfies Actor
-})
+const doing = {
+  why: text("why", "Reason, for the audit alone").pipe(
+    Flag.filter(isSaid, () => "a reason, and this one is blank. Nothing changed."),
+  ),
+  by,
+}
+
+/** The given name beside the account's. An account without a name, as in containers, has its number. */
+export const actorOf = ({ by, why }: { readonly by: Option.Option<string>; readonly why: string }): Actor => {
+  const account = Option.getOrElse(
+    Option.liftThrowable(() => userInfo().username)(),
+    () => `number ${process.getuid?.() ?? "unknown"}`,
+  )
+  return { who: Option.match(by, { onNone: () => account, onSome: (said) => `${said} (account ${account})` }), why }
+}
 
 export const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
+
+const id = (name: string, of: string, says: string) =>
+  word(name, says).pipe(
+    Argument.filter(isId, () => `the id of ${of}, a UUID like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`),
+  )
 
 const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,
   told: CommandText & {
     readonly flags: Flags
-    /** The target, checked here: PostgreSQL's refusal of an invalid UUID would read like a fault of the database. */
-    readonly subject?: (given: FlagValues<Flags>) => readonly [what: string, id: string]
     readonly change: (one: Administration["Service"], by: Actor, given: FlagValues<Flags>) => Effect.Effect<void, E>
     readonly done: (given: FlagValues<Flags>) => string
   },
@@ -51,26 +49,18 @@ const change = <const Name extends string, const Flags extends Config, E>(
     ...told,
     flags: { own: told.flags, ...doing },
     run: Effect.fnUntraced(function* ({ own, ...flags }) {
-      const [what = "", id = ""] = told.subject?.(own) ?? []
-      if (told.subject !== undefined && !isId(id))
-        return yield* new CommandFailure({
-          message: `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`,
-        })
-      yield* told.change(yield* Administration, yield* byOf(flags), own)
+      yield* told.change(yield* Administration, actorOf(flags), own)
       const message = told.done(own)
-      yield* Console.log(flags.json ? JSON.stringify({ ok: true, message }) : message)
+      yield* print({ ok: true, message }, message)
     }),
   })
 
 const shown = {
-  flags: {
-    act: word("act", "Id of the act, as its permalink ends"),
-    field: word(
-      "field",
-      "name: the public name; words: the revealed or unsealed words; or a public text by its name in the record, such as dedication or reason",
-    ),
-  },
-  subject: ({ act }: { readonly act: string }) => ["an act", act] as const,
+  act: id("act", "an act", "Id of the act, as its permalink ends"),
+  field: word(
+    "field",
+    "name: the public name; words: the revealed or unsealed words; or a public text by its name in the record, such as dedication or reason",
+  ),
 }
 
 const subject = (act: string, field: string) => `The ${field} of ${act} ${field === "words" ? "are" : "is"}`
@@ -79,8 +69,7 @@ export const changes = [
   change("pause", {
     description:
       "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still complete, and repeated requests get their answers.",
-    summary: "Pause all sales",
-    examples: [['spirit-altar admin pause --why "the node is behind"', "Pause"]],
+    examples: { 'spirit-altar admin pause --why "the node is behind"': "Pause" },
     flags: {},
     change: (one, by) => one.pause(by),
     done: () =>
@@ -88,35 +77,30 @@ export const changes = [
   }),
   change("resume", {
     description: "Resume selling.",
-    summary: "Sell again",
-    examples: [['spirit-altar admin resume --why "the node is back"', "Go on"]],
+    examples: { 'spirit-altar admin resume --why "the node is back"': "Go on" },
     flags: {},
     change: (one, by) => one.resume(by),
     done: () => "Selling resumes within two seconds.",
   }),
   change("hide", {
-    ...shown,
     description:
       'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and the payer can still repeat the first answer with its key.',
-    summary: "Hide a name or a text from the public",
-    examples: [['spirit-altar admin hide ID dedication --why "names a neighbour"', "Hide a dedication"]],
+    examples: { 'spirit-altar admin hide ID dedication --why "names a neighbour"': "Hide a dedication" },
+    flags: shown,
     change: (one, by, { act, field }) => one.hide(act, field, by),
     done: ({ act, field }) => `${subject(act, field)} hidden by the operator. Record and hashes stay.`,
   }),
   change("show", {
-    ...shown,
     description: "Show a hidden text again.",
-    summary: "Show a hidden text",
-    examples: [['spirit-altar admin show ID name --why "a mistake"', "Show a name"]],
+    examples: { 'spirit-altar admin show ID name --why "a mistake"': "Show a name" },
+    flags: shown,
     change: (one, by, { act, field }) => one.show(act, field, by),
     done: ({ act, field }) => `${subject(act, field)} shown again.`,
   }),
   change("delete-room", {
     description: "Delete a signal room with all its messages, for good.",
-    summary: "Delete a signal room",
-    examples: [['spirit-altar admin delete-room ID --why "abuse"', "Delete it"]],
-    flags: { room: word("room", "Id of the room") },
-    subject: ({ room }) => ["a room", room],
+    examples: { 'spirit-altar admin delete-room ID --why "abuse"': "Delete it" },
+    flags: { room: id("room", "a room", "Id of the room") },
     change: (one, by, { room }) => one.deleteRoom(room, by),
     done: ({ room }) => `Room ${room} and all its messages are gone.`,
   }),

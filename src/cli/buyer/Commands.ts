@@ -1,5 +1,5 @@
-/** The buyer's commands. The code that pays or asks an altar is loaded on demand, so that `--help` is fast. */
-import { Effect, Option } from "effect"
+/** The buyer's commands. */
+import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
@@ -15,9 +15,8 @@ import type { Purchase } from "../../buyer/Purchases.ts"
 import { messageOf, refuse, Refused } from "../../buyer/PurchaseError.ts"
 import { command, type Config, type FlagValues, type CommandText, on, optionalText, text, word } from "../Define.ts"
 import { agentName, common, paying, provided, reason, salt } from "../Flags.ts"
-import { plain, pretty, programName } from "../Output.ts"
-
-const session = Effect.promise(() => import("./Session.ts"))
+import { plain, pretty } from "../Output.ts"
+import { programName, runFree, runPaid, showWallet } from "./Session.ts"
 
 /** A command that buys one act under one key; `later` names the command that opens its words. */
 const paid = <const Name extends string, const Flags extends Config, A extends Settled>(
@@ -32,11 +31,9 @@ const paid = <const Name extends string, const Flags extends Config, A extends S
   command(name, {
     ...told,
     flags: { ...paying, own: told.flags },
-    run: Effect.fnUntraced(function* ({ own, ...flags }) {
-      const { runPaid } = yield* session
-      const program = yield* programName
+    run: ({ own, ...flags }) => {
       const later = told.later?.(own)
-      yield* runPaid(
+      return runPaid(
         flags,
         (orders, key) => told.buy(orders, own, key),
         (bought) =>
@@ -45,11 +42,11 @@ const paid = <const Name extends string, const Flags extends Config, A extends S
             `\n${pretty(bought)}`,
             later === undefined
               ? ""
-              : `\n\nTo ${later} the words later, free and once:\n  ${program} ${later} ${bought.record.id}`,
+              : `\n\nTo ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`,
             told.ends?.(bought) ?? "",
           ].join(""),
       )
-    }),
+    },
   })
 
 const free = <const Name extends string, const Flags extends Config, A>(
@@ -57,16 +54,12 @@ const free = <const Name extends string, const Flags extends Config, A>(
   told: CommandText & {
     readonly flags: Flags
     readonly ask: (orders: Orders, given: FlagValues<Flags>) => Promise<A>
-    readonly render?: (answer: A) => string
   },
 ) =>
   command(name, {
     ...told,
     flags: { ...common, own: told.flags },
-    run: ({ own, ...flags }) =>
-      Effect.flatMap(session, ({ runFree }) =>
-        runFree(flags, (orders) => told.ask(orders, own), told.render ?? pretty),
-      ),
+    run: ({ own, ...flags }) => runFree(flags, (orders) => told.ask(orders, own), pretty),
   })
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))
@@ -74,18 +67,14 @@ const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.w
 
 /** `$0.01`. */
 const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
-/** `$3`. */
-const whole = (act: Pick<PaidEndpoint, "sale">) => cost(act).replace(/\.00$/u, "")
 
 const witness = paid("witness", {
   description: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
-  examples: [
-    ['spirit-altar witness --text "The heron will return by May."', "Set a stone"],
-    [
-      'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal',
+  examples: {
+    'spirit-altar witness --text "The heron will return by May."': "Set a stone",
+    'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal':
       "Set a promise on an altar and reveal it",
-    ],
-  ],
+  },
   flags: {
     words: text("text", "The words to seal; words and salt stay on this machine until revealed"),
     salt,
@@ -116,28 +105,27 @@ const witness = paid("witness", {
 
 const pray = paid("pray", {
   description: `Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`,
-  examples: [['spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren', "Pray"]],
+  examples: { 'spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren': "Pray" },
   flags: {
     spirit,
     words: text("words", "The intention to seal; it stays on this machine"),
     salt,
     agentName: text("name", "Your public name"),
-    day: optionalText("day", "Today in UTC, YYYY-MM-DD: refused on any other day"),
   },
-  buy: (orders, { day, salt, ...prayer }, key) => orders.pray({ key, ...prayer, ...provided({ day, salt }) }),
+  buy: (orders, { salt, ...prayer }, key) => orders.pray({ key, ...prayer, ...provided({ salt }) }),
   ends: ({ line }) => `\n\n${plain(line)}`,
 })
 
 const keep = paid("keep", {
   description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
-  examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
+  examples: { 'spirit-altar keep rain-crow --reason "It sat still when I did not."': "Keep a spirit" },
   flags: { spirit, agentName, reason },
   buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
 })
 
 const collect = paid("collect", {
   description: `Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`,
-  examples: [["spirit-altar collect beeswax --spirit kelp-seal", "Collect, and dedicate it to an altar"]],
+  examples: { "spirit-altar collect beeswax --spirit kelp-seal": "Collect, and dedicate it to an altar" },
   flags: {
     element: word("element", "Id of a material, crab or pixel, from /api/elements, /api/companions or /api/pixels"),
     spirit: onAltar("Dedicate it to this altar, for ever"),
@@ -147,23 +135,20 @@ const collect = paid("collect", {
   buy: (orders, { element, ...others }, key) => orders.collect({ key, element, ...provided(others) }),
 })
 
-const { day, month, week } = rungTerms
-
 const light = paid("light", {
-  description: `Light a candle on a spirit's altar: ${whole(lightDay)} for a day, ${whole(lightWeek)} for a week, ${whole(lightMonth)} for a month`,
-  examples: [
-    ['spirit-altar light kelp-seal --days 7 --dedication "For the bees"', "Light a candle"],
-    ["spirit-altar light kelp-seal --parent 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "Add a light"],
-  ],
+  description: `Light a candle on a spirit's altar: ${cost(lightDay)} for a day, ${cost(lightWeek)} for a week, ${cost(lightMonth)} for a month`,
+  examples: {
+    'spirit-altar light kelp-seal --days 7 --dedication "For the bees"': "Light a candle",
+    "spirit-altar light kelp-seal --parent 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1": "Add a light",
+  },
   flags: {
     spirit,
-    days: Flag.ChoiceWithValue("days", [
-      [String(day.days), day.days],
-      [String(week.days), week.days],
-      [String(month.days), month.days],
-    ]).pipe(
-      Flag.withDescription(`How long it burns: ${whole(lightDay)}, ${whole(lightWeek)} or ${whole(lightMonth)}`),
-      Flag.withDefault(day.days),
+    days: Flag.ChoiceWithValue(
+      "days",
+      Object.values(rungTerms).map(({ days }) => [String(days), days] as const),
+    ).pipe(
+      Flag.withDescription(`How long it burns: ${cost(lightDay)}, ${cost(lightWeek)} or ${cost(lightMonth)}`),
+      Flag.withDefault(rungTerms.day.days),
     ),
     dedication: optionalText("dedication", `Public words on the candle, 1 to ${dedicationMaximum} characters`),
     parentId: optionalText("parent", "Add a light to this lit candle instead of lighting a new one"),
@@ -180,30 +165,13 @@ const light = paid("light", {
             key,
           ),
         )
-      : orders.light({
-          key,
-          spirit,
-          days,
-          ...provided(others),
-          ...(Option.isSome(words) ? { words: words.value, ...provided({ salt }) } : {}),
-        }),
+      : orders.light({ key, spirit, days, ...provided({ ...others, words, salt }) }),
   later: ({ words }) => (Option.isSome(words) ? "unseal" : undefined),
 })
-
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
-  const line = (row: ReadonlyArray<string>) => row.map((cell, column) => plain(cell).padEnd(width(column))).join("  ")
-  return rows.map((row) => line(row).trimEnd()).join("\n")
-}
 
 const opening = (words: "text" | "words") => ({
   salt: salt.pipe(Flag.withDescription("Its salt, when this machine's journal does not have it")),
   words: optionalText(words, "Its words, when this machine's journal does not have them"),
-  wallet: optionalText(
-    "wallet",
-    "Accepted as by the paid commands and never read: opening words signs nothing",
-    "file",
-  ),
 })
 
 const openingSays = (what: string) =>
@@ -213,16 +181,16 @@ const someId = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
 const reveal = free("reveal", {
   description: openingSays("Reveal the words of a stone"),
-  examples: [[`spirit-altar reveal ${someId}`, "With words from this journal"]],
+  examples: { [`spirit-altar reveal ${someId}`]: "With words from this journal" },
   flags: { ...opening("text"), agentName, id: word("id", "Of the stone") },
-  ask: (orders, { id, wallet: _, ...given }) => orders.reveal(id, provided(given)),
+  ask: (orders, { id, ...given }) => orders.reveal(id, provided(given)),
 })
 
 const unseal = free("unseal", {
   description: openingSays("Unseal the words of a candle or light"),
-  examples: [[`spirit-altar unseal ${someId}`, "With words from this journal"]],
+  examples: { [`spirit-altar unseal ${someId}`]: "With words from this journal" },
   flags: { ...opening("words"), id: word("id", "Of the candle or light") },
-  ask: (orders, { id, wallet: _, ...given }) => orders.unseal(id, provided(given)),
+  ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
 })
 
 const stateOf = ({ failed, misrecorded, payment, settled }: Purchase) => {
@@ -244,35 +212,39 @@ const listed = (purchase: Purchase) => ({
   misrecorded: purchase.misrecorded ?? null,
 })
 
-type Listed = ReadonlyArray<ReturnType<typeof listed>>
-
-const isList = (answer: object): answer is Listed => Array.isArray(answer)
-
-const acts = free("acts", {
+const acts = command("acts", {
   description:
-    "List your acts from this machine's journal, without salts and words. With a key, ask for that purchase's outcome and complete it; this is free and signs nothing",
-  summary: "List your acts, or show the outcome of one",
-  examples: [
-    ["spirit-altar acts", "List keys and ids"],
-    ["spirit-altar acts buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask for an outcome"],
-  ],
-  flags: { key: Argument.optional(word("key", "The idempotency key of one purchase")) },
-  ask: async (orders, { key }): Promise<object> =>
-    Option.isSome(key) ? orders.reconcile(key.value) : (await orders.purchases()).map(listed),
-  render: (answer) =>
-    isList(answer)
-      ? table(answer.map(({ act, begunAt, id, key, state }) => [begunAt, act, state, key, id ?? ""]))
-      : pretty(answer),
+    "List your acts, or show the outcome of one. The list is from this machine's journal, without salts and words. With a key, ask for that purchase's outcome and complete it; this is free and signs nothing",
+  examples: {
+    "spirit-altar acts": "List keys and ids",
+    "spirit-altar acts buyer-1f0c2c1e5b0a4c1f9d518a54": "Ask for an outcome",
+  },
+  flags: {
+    ...common,
+    key: Argument.optional(word("key", "The idempotency key of one purchase; after -- if it begins with a dash")),
+  },
+  run: ({ key, ...flags }) =>
+    Option.isSome(key)
+      ? runFree(flags, (orders) => orders.reconcile(key.value), pretty)
+      : runFree(
+          flags,
+          async (orders) => (await orders.purchases()).map(listed),
+          (all) =>
+            all
+              .map(({ act, begunAt, id, key, state }) =>
+                plain([begunAt, act.padEnd(15), state.padEnd(11), key, id ?? ""].join("  ")),
+              )
+              .join("\n"),
+        ),
 })
 
-const { data, insecure, json, url, wallet: file } = paying
+const { data, insecure, url, wallet: file } = paying
 
 const wallet = command("wallet", {
-  description: "Show the address that would pay at this altar; a sandbox fills it with play money. No key is printed",
-  summary: "Show the address that would pay",
-  examples: [["spirit-altar wallet --wallet key.txt", "The address of a key file"]],
-  flags: { data, insecure, json, url, wallet: file },
-  run: (flags) => Effect.flatMap(session, ({ showWallet }) => showWallet(flags)),
+  description: "Show the address that would pay at this altar. A sandbox fills it with play money. No key is printed",
+  examples: { "spirit-altar wallet --wallet key.txt": "The address of a key file" },
+  flags: { data, insecure, url, wallet: file },
+  run: showWallet,
 })
 
 export const buying = [witness, pray, keep, collect, light, reveal, unseal, wallet, acts] as const

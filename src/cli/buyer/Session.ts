@@ -1,24 +1,25 @@
 /** The session of a buyer's command: its journal, wallet, limits and progress messages. */
 import { homedir } from "node:os"
 import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
-import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import type { Command } from "effect/cli"
+import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { baseOf, faultOf } from "../../buyer/Client.ts"
+import { randomHex } from "../../buyer/core/Digest.ts"
 import type { Kept, Progress } from "../../buyer/Options.ts"
 import { type Orders, ordersOf } from "../../buyer/Orders.ts"
-import type { Policy } from "../../buyer/Policy.ts"
-import { isUnsettled, messageOf } from "../../buyer/PurchaseError.ts"
-import { randomHex } from "../../buyer/core/Digest.ts"
-import { altarFetch } from "./AltarFetch.ts"
-import { type common, type paying, provided } from "../Flags.ts"
-import { sandbox as sandboxSettings } from "../../server/config/Table.ts"
-import * as JournalFile from "./JournalFile.ts"
-import { type CommandError, plain, pretty, resumeHint, show } from "../Output.ts"
+import { isUnsettled, messageOf, Open, refuse } from "../../buyer/PurchaseError.ts"
+import { buyer as variables, sandbox as sandboxSettings } from "../../server/config/Table.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { type common, type paying, provided } from "../Flags.ts"
+import { plain, pretty, print } from "../Output.ts"
+import * as JournalFile from "./JournalFile.ts"
 import { sandboxOf, walletOf } from "./Wallet.ts"
 
 export type Common = Command.Command.Config.Infer<typeof common>
 export type Paying = Command.Command.Config.Infer<typeof paying>
+
+/** The name this program was called by, for hints that can be copied. */
+export const programName = process.env["npm_lifecycle_event"] === "buy" ? "npm run buy --" : "spirit-altar"
 
 /** `buyer` in the data folder of a checkout of this project, otherwise the account's state folder. */
 export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
@@ -35,7 +36,7 @@ export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Op
   )
 })
 
-export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
+const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
   const path = yield* Path.Path
   const file = path.join(yield* folderOf(data), "journal.db")
   return yield* Effect.try({
@@ -66,69 +67,88 @@ const progressLine = (progress: Progress): string => {
 
 const onProgress = (progress: Progress) => void process.stderr.write(`${progressLine(progress)}\n`)
 
-/** Uses a buyer until it ends or is interrupted. */
-const using = <A>(options: Omit<Kept, "onProgress">, use: (orders: Orders) => Promise<A>) =>
+const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** The command that asks for the outcome of a purchase, with the journal that holds it. */
+const resuming = (key: string, data: Option.Option<string>) => {
+  const folder = Option.match(data, { onNone: () => "", onSome: (one) => ` --data ${quoted(one)}` })
+  return `${programName} acts${folder} ${key.startsWith("-") ? "-- " : ""}${key}`
+}
+
+const howToResume = "To ask for the outcome, without paying again:"
+
+/** The altar's address, printed before its first request. */
+const altarAt = Effect.fn("Session.altarAt")(function* ({ insecure, url }: Common) {
+  const altar = baseOf(url)
+  const fault = faultOf(altar, insecure)
+  if (fault !== undefined) return yield* fault
+  yield* Console.error(`altar       ${altar}`)
+  return altar
+})
+
+/** Uses a buyer until it ends or is interrupted, and prints the answer. A failure says what to do. */
+const using = <A>(
+  { data }: Common,
+  options: Omit<Kept, "onProgress">,
+  use: (orders: Orders) => Promise<A>,
+  render: (answer: A) => string,
+) =>
   Effect.tryPromise({
     try: async (signal) => use(ordersOf({ ...options, onProgress }, signal)),
-    catch: (error): CommandError => (isUnsettled(error) ? error : new CommandFailure({ message: messageOf(error) })),
-  })
+    catch: (error) => {
+      if (!isUnsettled(error)) return new CommandFailure({ message: plain(messageOf(error)) })
+      const { key, message } = error
+      if (error._tag === "Open")
+        return new Open({ key: error.key, message: `${message} ${howToResume} ${resuming(error.key, data)}` })
+      return error._tag === "Refused" && error.code === "unreachable"
+        ? refuse(
+            error.code,
+            `${message} Is that an altar? Name yours with --url or ${variables.url.name}, or start a sandbox with npm start.`,
+            key,
+          )
+        : error
+    },
+  }).pipe(Effect.flatMap((answer) => print(answer, render(answer))))
 
-export const runFree = <A>(flags: Common, use: (orders: Orders) => Promise<A>, render: (answer: A) => string) =>
-  show(
-    flags,
-    Effect.gen(function* () {
-      const { insecure, url } = flags
-      const journal = yield* journalOf(flags.data)
-      return yield* using({ url, insecure, journal, fetch: yield* altarFetch }, use)
-    }),
-    render,
-  )
+export const runFree = Effect.fnUntraced(function* <A>(
+  flags: Common,
+  use: (orders: Orders) => Promise<A>,
+  render: (answer: A) => string,
+) {
+  const { data, insecure } = flags
+  const options = { url: yield* altarAt(flags), insecure, journal: yield* journalOf(data) }
+  yield* using(flags, options, use, render)
+})
 
 /** The altar, its sandbox if it is one, and the wallet that pays there. */
 const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
-  const altar = baseOf(flags.url)
-  const fault = faultOf(altar, flags.insecure)
-  if (fault !== undefined) return yield* fault
-  const fetch = yield* altarFetch
-  const sandbox = yield* sandboxOf(altar, fetch)
+  const altar = yield* altarAt(flags)
+  const sandbox = yield* sandboxOf(altar)
   const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))
-  return { account, altar, fetch, sandbox }
+  return { account, altar, sandbox }
 })
 
-export const showWallet = (flags: Common & Pick<Paying, "wallet">) =>
-  show(
-    flags,
-    Effect.map(payingAt(flags), ({ account, altar, sandbox }) => ({
-      address: account.address,
-      altar,
-      money: Option.isSome(sandbox) ? "play" : "real",
-    })),
-    pretty,
-  )
+export const showWallet = Effect.fnUntraced(function* (flags: Common & Pick<Paying, "wallet">) {
+  const { account, altar, sandbox } = yield* payingAt(flags)
+  const shown = { address: account.address, altar, money: Option.isSome(sandbox) ? "play" : "real" }
+  yield* print(shown, pretty(shown))
+})
 
 /** Runs a purchase under one key; when interrupted, prints how to resume it. */
-export const runPaid = <A>(
+export const runPaid = Effect.fnUntraced(function* <A>(
   flags: Paying,
   use: (orders: Orders, key: string) => Promise<A>,
   render: (answer: A) => string,
-) =>
-  show(
-    flags,
-    Effect.gen(function* () {
-      const { account, altar, fetch, sandbox } = yield* payingAt(flags)
-      const journal = yield* journalOf(flags.data)
-      const policy: Policy = {
-        ...Option.getOrUndefined(sandbox),
-        ...provided({ payTo: flags.payTo, maxPerPayment: flags.max, maxPerDay: flags.maxPerDay }),
-      }
-      const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
-      yield* Console.error(`key         ${key}`)
-      const options = { url: altar, insecure: flags.insecure, account, policy, journal, fetch }
-      return yield* using(options, (orders) => use(orders, key)).pipe(
-        Effect.onInterrupt(() =>
-          Effect.flatMap(resumeHint(key, flags.data), (hint) => Console.error(`\nStopped; nothing is lost. ${hint}`)),
-        ),
-      )
-    }),
-    render,
+) {
+  const { data, insecure, max, maxPerDay, payTo } = flags
+  const { account, altar, sandbox } = yield* payingAt(flags)
+  const journal = yield* journalOf(data)
+  const policy = { ...Option.getOrUndefined(sandbox), ...provided({ payTo, maxPerPayment: max, maxPerDay }) }
+  const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
+  yield* Console.error(`key         ${key}`)
+  const options = { url: altar, insecure, account, policy, journal }
+  yield* Effect.onInterrupt(
+    using(flags, options, (orders) => use(orders, key), render),
+    () => Console.error(`\nStopped; nothing is lost. ${howToResume}\n  ${resuming(key, data)}`),
   )
+})

@@ -16,9 +16,9 @@ export type Sandbox = typeof Sandbox.Type
 const decodeSandbox = Schema.decodeEffect(Schema.fromJsonString(Sandbox))
 
 /** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
-export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
+export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
   const { json, status } = yield* Effect.tryPromise((signal) =>
-    request(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
+    fetch(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
       response.text().then((text) => ({ status: response.status, json: text })),
     ),
   ).pipe(

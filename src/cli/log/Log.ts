@@ -1,22 +1,20 @@
 /** `log`: an operator's commands for the transparency log: create its key, show its state, resume it. */
 import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
-import { helpOf, log as variables } from "../../server/config/Table.ts"
-import { command, optionalText, text } from "../Define.ts"
-import { defaultUrl } from "../Environment.ts"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
 import { LogStore, type StopCode } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
+import { helpOf, log as variables } from "../../server/config/Table.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { onDatabase } from "../Database.ts"
+import { command, optionalText, text } from "../Define.ts"
+import { defaultUrl } from "../Flags.ts"
+import { age } from "../Output.ts"
 
-const ageOf = (at: Date, now: number) => {
-  const seconds = Math.max(0, Math.round((now - at.getTime()) / 1000))
-  return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
-}
+const ageOf = (at: Date, now: number) => `${age(Math.max(0, Math.round((now - at.getTime()) / 1000)))} ago`
 
 const advice: Readonly<Record<StopCode, string>> = {
   backup:
@@ -27,61 +25,74 @@ const advice: Readonly<Record<StopCode, string>> = {
   entries: "Another program wrote to witness_stones: restore the rows from a backup, then resume.",
 }
 
-const showStatus = Effect.gen(function* () {
-  const store = yield* LogStore
-  const head = yield* store.head
-  const newest = yield* store.newest
-  const total = (yield* (yield* WitnessChain).head).sequence
-  const now = yield* Clock.currentTimeMillis
-  const published = Option.match(newest, {
-    onNone: () => "none published yet: is a server with a LOG_KEY running?",
-    onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${total - size} behind`,
-  })
-  yield* Console.log(`stones      ${total}`)
-  yield* Console.log(`tree        ${head.size} stones; ${total - head.size} behind`)
-  yield* Console.log(`checkpoint  ${published}`)
-  if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
-  const { at, code, reason } = head.stopped.value
-  yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
-  return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${advice[code]}` })
+const status = onDatabase("status", {
+  description: "Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped.",
+  examples: { "DATABASE_URL=postgres://… spirit-altar log status": "Look" },
+  flags: {},
+  run: Effect.fnUntraced(function* () {
+    const store = yield* LogStore
+    const head = yield* store.head
+    const newest = yield* store.newest
+    const total = (yield* (yield* WitnessChain).head).sequence
+    const now = yield* Clock.currentTimeMillis
+    const published = Option.match(newest, {
+      onNone: () => "none published yet: is a server with a LOG_KEY running?",
+      onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${total - size} behind`,
+    })
+    yield* Console.log(`stones      ${total}`)
+    yield* Console.log(`tree        ${head.size} stones; ${total - head.size} behind`)
+    yield* Console.log(`checkpoint  ${published}`)
+    if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
+    const { at, code, reason } = head.stopped.value
+    yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
+    return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${advice[code]}` })
+  }),
 })
 
 /** The first line of a checkpoint. */
 const originIn = (note: string) => note.slice(0, note.indexOf("\n"))
 
-/** Adopts the newest checkpoint of the database as this server's own; `root` is the one that readers hold. */
-const keep = Effect.fnUntraced(function* (root: string) {
-  const newest = yield* (yield* LogStore).newest
-  const path = yield* variables.checkpointFile
-  if (Option.isNone(newest)) return yield* new CommandFailure({ message: "This database has published no checkpoint." })
-  const own = base64(newest.value.root)
-  if (root !== own) {
-    return yield* new CommandFailure({
-      message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
-    })
-  }
-  if (Option.isNone(path)) {
-    return yield* new CommandFailure({
-      message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
-    })
-  }
-  yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value)).pipe(
-    Effect.provide(LastSigned.file(path.value, originIn(newest.value.note)).pipe(Layer.provide(NodeFileSystem.layer))),
-    Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
-  )
-  yield* Console.log(
-    `${path.value} holds the checkpoint of ${newest.value.size} stones. A waiting server continues now.`,
-  )
+const confirm = onDatabase("confirm", {
+  description: `Confirm the newest checkpoint by hand, for a log that waits after a start: write it to LOG_CHECKPOINT_FILE. Without --root it changes nothing and lists the values to compare.\n${helpOf([variables.checkpointFile])}`,
+  examples: { "DATABASE_URL=postgres://… spirit-altar log confirm": "Show the values to compare" },
+  flags: {
+    root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
+  },
+  run: Effect.fnUntraced(function* ({ root }) {
+    const newest = Option.getOrUndefined(yield* (yield* LogStore).newest)
+    if (newest === undefined)
+      return yield* new CommandFailure({ message: "This database has published no checkpoint." })
+    const own = base64(newest.root)
+    if (!Option.contains(root, own))
+      return yield* new CommandFailure({
+        message: `The newest checkpoint of this database covers ${newest.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
+      })
+    const path = Option.getOrUndefined(yield* variables.checkpointFile)
+    if (path === undefined)
+      return yield* new CommandFailure({
+        message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
+      })
+    yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest)).pipe(
+      Effect.provide(LastSigned.file(path, originIn(newest.note)).pipe(Layer.provide(NodeFileSystem.layer))),
+      Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
+    )
+    yield* Console.log(`${path} holds the checkpoint of ${newest.size} stones. A waiting server continues now.`)
+  }),
 })
 
-const goOn = Effect.gen(function* () {
-  const store = yield* LogStore
-  const { stopped } = yield* store.head
-  if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
-  yield* store.resume
-  yield* Console.log(
-    `The log is resumed. It had stopped because ${stopped.value.reason}. If the cause remains, it stops again within seconds: spirit-altar log status`,
-  )
+const resume = onDatabase("resume", {
+  description: "Resume a stopped log after the cause is fixed. Remaining faults stop it again.",
+  examples: { "DATABASE_URL=postgres://… spirit-altar log resume": "Go on" },
+  flags: {},
+  run: Effect.fnUntraced(function* () {
+    const store = yield* LogStore
+    const { stopped } = yield* store.head
+    if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
+    yield* store.resume
+    yield* Console.log(
+      `The log is resumed. It had stopped because ${stopped.value.reason}. If the cause remains, it stops again within seconds: spirit-altar log status`,
+    )
+  }),
 })
 
 /** Prints a new key in the form of an environment file. */
@@ -97,45 +108,16 @@ export const printKey = Effect.fnUntraced(function* (name: string, variable: str
 const key = command("key", {
   description:
     "Make a random key for a log, and print it with its verifier key. Nothing is stored. The first line can sign for the log: keep it secret",
-  summary: "Make a key for a log, and its verifier key",
-  examples: [["spirit-altar log key --url https://altar.example >> .env", "A key for a server"]],
+  examples: { "spirit-altar log key --url https://altar.example >> .env": "A key for a server" },
   flags: {
-    url: text("url", "Public URL of the server: the log is named after it").pipe(Flag.withDefault(defaultUrl)),
-    origin: optionalText(
-      "origin",
-      "Name of the log, when it is not host and /log of the URL; LOG_ORIGIN must say the same",
+    url: text("url", "Public URL of the server: the log is named after it, unless LOG_ORIGIN names it").pipe(
+      Flag.withDefault(defaultUrl),
     ),
   },
-  run: ({ origin, url }) => {
-    const name = Option.getOrElse(origin, () => originOf(url))
-    return printKey(name, "LOG_KEY", `The log ${name}. Its public verifier key`)
-  },
-})
-
-const status = onDatabase("status", {
-  description: `Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped.`,
-  summary: "The log's size and state",
-  examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
-  flags: {},
-  run: () => showStatus,
-})
-
-const resume = onDatabase("resume", {
-  description: `Resume a stopped log after the cause is fixed. Remaining faults stop it again.`,
-  summary: "Resume a stopped log",
-  examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
-  flags: {},
-  run: () => goOn,
-})
-
-const confirm = onDatabase("confirm", {
-  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start continues. Without --root it changes nothing and lists the values to compare.\n${helpOf([variables.checkpointFile])}`,
-  summary: "Confirm the newest checkpoint by hand, for a log that waits",
-  examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "Show the values to compare"]],
-  flags: {
-    root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
-  },
-  run: ({ root }) => keep(Option.getOrElse(root, () => "")),
+  run: Effect.fnUntraced(function* ({ url }) {
+    const name = Option.getOrElse(yield* variables.origin, () => originOf(url))
+    yield* printKey(name, "LOG_KEY", `The log ${name}. Its public verifier key`)
+  }),
 })
 
 export const log = Command.make("log").pipe(

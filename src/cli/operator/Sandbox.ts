@@ -1,5 +1,5 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
-import { Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
+import { ConfigProvider, Console, Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { base, baseSepolia } from "../../../schema/payments/Usdc.ts"
 import { helpOf, rehearsing } from "../../server/config/Table.ts"
@@ -11,9 +11,8 @@ import * as Sandbox from "../../sandbox/Sandbox.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { command, on } from "../Define.ts"
-import { exitsCleanly } from "../ExitCode.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { defaultUrl } from "../Environment.ts"
+import { defaultUrl } from "../Flags.ts"
 
 const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDescription(`Network id to rehearse with; on ${base} use throw-away keys only`),
@@ -30,13 +29,9 @@ const flags = { network, fresh }
 type Flags = Command.Command.Config.Infer<typeof flags>
 
 /** How to call the commands: through npm in a checkout, by name where installed. */
-const commands = Config.option(Config.String("npm_lifecycle_event")).pipe(
-  Effect.map((event) =>
-    Option.exists(event, (name) => ["start", "dev"].includes(name))
-      ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
-      : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" },
-  ),
-)
+const commands = ["start", "dev"].includes(process.env["npm_lifecycle_event"] ?? "")
+  ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
+  : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" }
 
 const announce = (flags: Flags) =>
   Layer.effectDiscard(
@@ -44,7 +39,6 @@ const announce = (flags: Flags) =>
       const { publicUrl } = yield* AppConfig
       const chain = yield* LocalChain
       const { folder } = yield* DataFolder
-      const { buy, verify } = yield* commands
       // Since the command began, a build included.
       const seconds = (performance.now() / 1000).toFixed(1)
       const at = publicUrl === defaultUrl ? "" : ` --url ${publicUrl}`
@@ -60,8 +54,8 @@ const announce = (flags: Flags) =>
 ${chain.network === base ? "  This rehearses Base's own network id: use throw-away keys only, never a funded one.\n" : ""}
   Try next, in another terminal:
 
-    ${buy} witness${at} --text "The heron will return by May." --reveal
-    ${verify} --url ${publicUrl}
+    ${commands.buy} witness${at} --text "The heron will return by May." --reveal
+    ${commands.verify} --url ${publicUrl}
 
   Ctrl-C stops everything; the data ${flags.fresh ? "goes with it" : "stays"}: ${folder}
 `)
@@ -72,9 +66,8 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
 const taken = (flags: Flags) =>
   Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
     const { port, publicUrl } = yield* listen
-    const { sandbox } = yield* commands
     const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
-    const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${sandbox} --fresh${network}`
+    const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${commands.sandbox} --fresh${network}`
     const who =
       owner === undefined
         ? `Another sandbox has the data in ${folder}`
@@ -89,13 +82,12 @@ const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_LEVEL
 
 export const sandbox = command("sandbox", {
   description: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
-  examples: [
-    ["npm start", "Start on http://127.0.0.1:3000"],
-    [`PORT=4000 npm start -- --fresh --network ${base}`, "Rehearse the production wire format, beside the first"],
-  ],
+  examples: {
+    "npm start": "Start on http://127.0.0.1:3000",
+    [`PORT=4000 npm start -- --fresh --network ${base}`]: "Rehearse the production wire format, beside the first",
+  },
   flags,
   run: Effect.fn("sandboxing")(function* (flags: Flags) {
-    yield* exitsCleanly
     yield* withUnknown(rehearsable)
     const { fresh, network } = flags
     return yield* Layer.launch(

@@ -1,14 +1,12 @@
 /** `serve`: the production server, configured by its environment alone. */
-import { ConfigProvider, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { helpOf, serving as variables } from "../../server/config/Table.ts"
 import { command, on } from "../Define.ts"
-import { common } from "../Flags.ts"
 import { HttpServer } from "effect/http"
 import { AppConfig, databaseUrl, production, telemetry } from "../../server/config/Config.ts"
 import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
-import { givenEnvironment } from "../Environment.ts"
-import { exitsCleanly } from "../ExitCode.ts"
 import { ungranted } from "../Database.ts"
+import { checking } from "./Check.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
@@ -16,7 +14,7 @@ import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
   "check",
-  "Check database, chain, relayer and facilitator once, print the results, and exit without serving; exit code 1 when a check fails",
+  "Check database, chain, token, relayer or facilitator once, and exit without serving; exit code 1 at the first fault",
 )
 
 /** Gives back the memory that only the start needed, a fifth of the process, where Node runs with `--expose-gc`. */
@@ -61,27 +59,19 @@ const granted = Effect.catchCause(launched, (cause) =>
 )
 
 const serving = withUnknown(production).pipe(
-  Effect.andThen(exitsCleanly),
   Effect.andThen(Effect.provide(granted, Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer)))),
-  Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )
 
 export const serve = command("serve", {
   description: `Run the production server. Every value comes from the environment:\n${helpOf(variables)}`,
-  examples: [
-    [
-      "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",
+  examples: {
+    "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve":
       "Serve with our own settlement",
-    ],
-    ["npm run serve -- --check", "Check this environment, and name its faults"],
-    ["DATABASE_URL=postgres://… npm run serve", "Serve the free routes; paid ones answer 503 payments_unavailable"],
-  ],
-  flags: { check, json: common.json },
-  run: (flags) =>
-    flags.check
-      ? Effect.flatMap(
-          Effect.promise(() => import("./Check.ts")),
-          ({ checking }) => checking(flags.json),
-        )
-      : serving,
+    "npm run serve -- --check": "Check this environment, and name its faults",
+    "DATABASE_URL=postgres://… npm run serve": "Serve the free routes; paid ones answer 503 payments_unavailable",
+  },
+  flags: { check },
+  run: Effect.fnUntraced(function* ({ check }) {
+    return check ? yield* checking : yield* serving
+  }),
 })

@@ -2,12 +2,10 @@
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
-import { altarFetch } from "../buyer/AltarFetch.ts"
-import { plain } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { plain } from "../Output.ts"
 
 export const client = FetchHttpClient.layer.pipe(
-  Layer.provide(Layer.effect(FetchHttpClient.Fetch, altarFetch)),
   Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
 )
 
@@ -18,38 +16,35 @@ const refusalIn = Schema.decodeOption(
   Schema.fromJsonString(Schema.Struct({ code: Schema.String, message: Schema.String })),
 )
 
-const missing = (why: string, mayPass: boolean) => ({ why, mayPass, broken: undefined })
+class Unread extends Schema.TaggedError<Unread>()("Unread", { message: Schema.String, mayPass: Schema.Boolean }) {}
 
-/** The reason of an unsuccessful answer. A fault that the altar names itself will not pass. */
-const refused = (status: number, body: string) => {
-  const { code, message } = Option.getOrElse(refusalIn(body), () => ({ code: "internal", message: "" }))
-  const isBroken = code === "chain_broken" || code === "reveal_broken"
-  return {
-    ...missing(
-      `it was answered ${status}`,
-      status === 429 || (status >= 500 && (status !== 500 || code === "internal")),
-    ),
-    broken: isBroken ? message : undefined,
-  }
-}
+const unread =
+  (address: string) =>
+  ({ message }: { readonly message: string }) =>
+    Effect.fail(new CommandFailure({ message: plain(`${address} could not be read: ${message}`) }))
 
 /** The text at an address, 1 MB at most. */
 export const text = (address: string) =>
-  HttpClient.get(address).pipe(
-    Effect.flatMap((response) => Effect.map(textOf(response), (body) => ({ status: response.status, body }))),
-    Effect.timeout("30 seconds"),
-    Effect.mapError((error) =>
-      error._tag === "AnswerTooLarge"
-        ? missing("it answers more than 1 MB", false)
-        : missing(error._tag === "TimeoutError" ? "it takes more than 30 seconds" : error.message, true),
-    ),
-    Effect.flatMap(({ body, status }) => (status === 200 ? Effect.succeed(body) : Effect.fail(refused(status, body)))),
-    Effect.retry({ while: ({ mayPass }) => mayPass, schedule: again }),
-    Effect.mapError(({ broken, why }) =>
-      broken === undefined
-        ? new CommandFailure({ message: plain(`${address} could not be read: ${why}`) })
-        : new CheckFailed({ message: plain(`BROKEN at ${address}, as the altar itself says: ${broken}`) }),
-    ),
+  Effect.gen(function* () {
+    const response = yield* HttpClient.get(address)
+    const body = yield* textOf(response)
+    if (response.status === 200) return body
+    const { code, message } = Option.getOrElse(refusalIn(body), () => ({ code: "internal", message: "" }))
+    if (code === "chain_broken" || code === "reveal_broken")
+      return yield* new CheckFailed({ message: plain(`BROKEN at ${address}, as the altar itself says: ${message}`) })
+    const mayPass = response.status === 429 || response.status >= 500
+    return yield* new Unread({ message: `it was answered ${response.status}`, mayPass })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => new Unread({ message: "it takes more than 30 seconds", mayPass: true }),
+    }),
+    Effect.catchTag("AnswerTooLarge", () => new Unread({ message: "it answers more than 1 MB", mayPass: false })),
+    Effect.retry({
+      while: (error) => error._tag === "HttpClientError" || (error._tag === "Unread" && error.mayPass),
+      schedule: again,
+    }),
+    Effect.catchTags({ HttpClientError: unread(address), Unread: unread(address) }),
   )
 
 export const json = <A>(address: string, schema: Schema.Decoder<A>) =>

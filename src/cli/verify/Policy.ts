@@ -6,13 +6,13 @@ import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 
-/** The text of a file; a larger one than `most` bytes is not read, and has a text that is too long as well. */
-export const textIn = (path: string, most = Infinity) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { size } = yield* fs.stat(path)
-    return size > most ? " ".repeat(most + 1) : yield* fs.readFileString(path)
-  }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
+export const textIn = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.mapError(
+    fs.readFileString(path),
+    () => new CommandFailure({ message: `${path} cannot be read.` }),
+  )
+})
 
 export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isNone(file)) return Option.none<Policy>()

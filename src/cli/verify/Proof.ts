@@ -8,7 +8,6 @@ import { checkProof } from "../../buyer/receipt/ProofChecks.ts"
 import { stoneIn } from "../../buyer/receipt/ReceiptFile.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { command, optionalText, text, word } from "../Define.ts"
-import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { textIn, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
@@ -28,13 +27,11 @@ const originIn = (proof: string) => {
 
 export const verifyProof = command("verify-proof", {
   description:
-    "Check offline that the log has a stone: nothing but the proof, the stone and the key is needed. It says what is proved, and what is not. Exit code 1 when it is not proved",
-  examples: [
-    [
-      "spirit-altar verify-proof stone.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
+    "Check offline that the log has a stone. It needs nothing but the proof, the stone and the key. It says what is proved, and what is not. Exit code 1 when it is not proved",
+  examples: {
+    "spirit-altar verify-proof stone.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…":
       "Check a proof",
-    ],
-  ],
+  },
   flags: {
     file: word("file", "The .tlog-proof of the stone"),
     stone: text("stone", "The stone as JSON: its record, or what /api/witness/{id} answered", "file"),
@@ -43,7 +40,6 @@ export const verifyProof = command("verify-proof", {
       "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
     ),
     policy,
-    json: common.json,
   },
   run: Effect.fn("verifyProof")(function* (flags) {
     const proof = yield* textIn(flags.file)
@@ -53,6 +49,6 @@ export const verifyProof = command("verify-proof", {
       return yield* new CommandFailure({
         message: "Name the log's key with --vkey, or give a --policy that names one log.",
       })
-    yield* report(flags.file, yield* Effect.promise(() => checkProof(proof, stone, trust.value)), flags.json)
+    yield* report(flags.file, yield* Effect.promise(() => checkProof(proof, stone, trust.value)))
   }),
 })

@@ -3,7 +3,6 @@ import { Effect, Option } from "effect"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { same } from "../../buyer/core/Expectation.ts"
 import { holds, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
-import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
 import { type ReceiptVerdict, sumOf, verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -52,21 +51,19 @@ interface Given {
   readonly vkey: Option.Option<string>
   readonly policy: Option.Option<string>
   readonly rpc: Option.Option<string>
-  readonly json: boolean
 }
 
 export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path: string, given: Given) {
-  const { json, key, payTo, rpc } = given
+  const { key, payTo, rpc } = given
   if (Option.isNone(key)) return yield* new CommandFailure({ message: "Name the receipts' verifier key with --key." })
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
-  const text = yield* textIn(path, fileMaximum * 4)
+  const text = yield* textIn(path)
   const log = yield* trustIn(given, onlyLogOf)
   const trust = { key: key.value, ...provided({ payTo: Option.fromUndefinedOr(payTo[0]), log }) }
   const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
-  if (Option.isNone(rpc) || claims === undefined)
-    return yield* report(path, { ok, checks, claims: claims ?? null }, json)
+  if (Option.isNone(rpc) || claims === undefined) return yield* report(path, { ok, checks, claims: claims ?? null })
   const payment = yield* transferCheck(rpc.value, claims)
   const looked = checks.map((check) => (check.name === payment.name ? payment : check))
-  yield* report(path, { ok: ok && payment.state !== "broken", checks: looked, claims }, json)
+  yield* report(path, { ok: ok && payment.state !== "broken", checks: looked, claims })
 })

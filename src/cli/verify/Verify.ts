@@ -9,8 +9,10 @@ import * as Download from "./Download.ts"
 import { openLog, sentencesOf, verifyLog } from "./Log.ts"
 import * as Payments from "./Payments.ts"
 import { policyIn } from "./Policy.ts"
-import { explained, plain } from "../Output.ts"
-import { CommandFailure } from "../CommandFailure.ts"
+import { plain, print } from "../Output.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { baseOf } from "../../buyer/Client.ts"
+import { verifyReceiptFile } from "./Receipt.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 
@@ -45,25 +47,11 @@ const flags = {
     "file",
   ),
   key: optionalText("key", "The verifier key of the receipts, name+hash+base64 "),
-  json: common.json,
 }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
 const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
-
-/** The chain is valid, but the altar itself declares these stones unpaid. */
-class Lost extends Schema.TaggedError<Lost>()("Lost", { message: Schema.String }) {}
-
-/** Stones named in the sentence; `--json` has all of them. */
-const namedMost = 10
-
-const lostOf = (stones: ReadonlyArray<number>) => {
-  const more = stones.length > namedMost ? ` and ${stones.length - namedMost} more` : ""
-  return new Lost({
-    message: `NOT PAID: the altar itself declares the payments of ${stones.length} stones lost in a reorganisation of the chain: ${stones.slice(0, namedMost).join(", ")}${more}. Everything else holds.`,
-  })
-}
 
 /** The node of a sandbox on this machine. A remote altar must not choose the node that checks it. */
 const ownNode = Effect.fnUntraced(function* (base: string) {
@@ -78,7 +66,8 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 
 const check = Effect.fnUntraced(function* (flags: Flags) {
   const { payTo, rpc, seen, url } = flags
-  const base = url.replace(/\/+$/u, "")
+  const base = baseOf(url)
+  yield* Console.error(`altar       ${base}`)
   const policy = yield* policyIn(flags.policy)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl))
@@ -103,9 +92,15 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
 
-const inJson = (document: object) => Console.log(JSON.stringify(document))
+/** Stones named in the sentence; `--json` has all of them. */
+const namedMost = 10
 
-const inWords = Effect.fnUntraced(function* ({
+const lostSentence = (lost: ReadonlyArray<number>) => {
+  const more = lost.length > namedMost ? ` and ${lost.length - namedMost} more` : ""
+  return `NOT PAID: the altar itself declares the payments of ${lost.length} stones lost in a reorganisation of the chain: ${lost.slice(0, namedMost).join(", ")}${more}. Everything else holds.`
+}
+
+const sentences = ({
   chainHash,
   log,
   lost,
@@ -113,53 +108,44 @@ const inWords = Effect.fnUntraced(function* ({
   payments,
   reveals: { checked, hidden },
   stones,
-}: Effect.Success<ReturnType<typeof check>>) {
-  const paid =
-    lost.length === 0 ? "every payment is on the chain." : `${stones - lost.length} payments are on the chain.`
-  yield* Console.log(
-    `${counted(stones, "stone")}: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
-  )
-  yield* Console.log(
-    `${counted(checked, "reveal")}: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden and cannot be checked.`}`,
-  )
-  if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
-  yield* Console.log(`head ${chainHash}`)
-  for (const sentence of log === null ? [] : sentencesOf(log)) yield* Console.log(plain(sentence))
-})
+}: Effect.Success<ReturnType<typeof check>>) => [
+  `${counted(stones, "stone")}: every link hashes${
+    payments === "unchecked"
+      ? ". NO payment was looked up: name the network's RPC with --rpc."
+      : `, ${lost.length === 0 ? "every payment is" : `${stones - lost.length} payments are`} on the chain.`
+  }`,
+  `${counted(checked, "reveal")}: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden and cannot be checked.`}`,
+  ...(payTo.length === 0 ? [] : [`paid to ${payTo.join(", ")}`]),
+  `head ${chainHash}`,
+  ...(log === null ? [] : sentencesOf(log)),
+]
 
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(function* (flags: Flags) {
-  if (Option.isSome(flags.receipt)) {
-    const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
-    return yield* verifyReceiptFile(flags.receipt.value, flags)
-  }
-  const found = yield* explained(flags, check(flags))
+  if (Option.isSome(flags.receipt)) return yield* verifyReceiptFile(flags.receipt.value, flags)
+  const found = yield* check(flags)
+  const message = lostSentence(found.lost)
   const isPaid = found.lost.length === 0
-  const unpaid = lostOf(found.lost)
-  const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
-  yield* flags.json ? inJson({ ...verdict, ...found }) : inWords(found)
-  if (!isPaid) return yield* unpaid
+  yield* print(
+    { ...(isPaid ? { ok: true } : { ok: false, code: "lost", message }), ...found },
+    sentences(found).map(plain).join("\n"),
+  )
+  if (!isPaid) return yield* new CheckFailed({ message, isPrinted: true })
 }, Effect.provide(Download.client))
 
 export const verify = command("verify", {
   description:
-    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look up every payment on its chain. Exit code 1 when a check fails, or when the altar itself declares payments lost, which are named",
-  examples: [
-    ["npm run verify -- --url http://127.0.0.1:3000", "Check the sandbox"],
-    ["npm run verify -- --url https://altar.example --rpc https://…", "Check a public altar"],
-    [
-      "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
+    "Check a whole witness chain, its revealed words and its payments. It recomputes every link, hashes every revealed word of stones, candles and lights and, with --rpc, looks up every payment on its chain. Exit code 1 when a check fails, or when the altar itself declares payments lost, which are named",
+  examples: {
+    "npm run verify -- --url http://127.0.0.1:3000": "Check the sandbox",
+    "npm run verify -- --url https://altar.example --rpc https://…": "Check a public altar",
+    "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…":
       "Check its log as well",
-    ],
-    [
-      "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",
+    "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…":
       "Check the receipt of one act, offline",
-    ],
-    [
-      "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK… --rpc https://…",
+    "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK… --rpc https://…":
       "Look its transfer up as well",
-    ],
-  ],
+  },
   flags,
   run: verifying,
 })

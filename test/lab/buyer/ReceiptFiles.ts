@@ -91,11 +91,11 @@ export const madeReceiptFile = () => {
 /** Its lines and its result for a file with this text, by the trust that is given. */
 export const checked = Effect.fnUntraced(function* (
   text: string,
-  given: Partial<Parameters<typeof verifyReceiptFile>[1]>,
+  { json, ...given }: Partial<Parameters<typeof verifyReceiptFile>[1]> & { readonly json?: boolean },
 ) {
   const path = join(newFolder(), "receipt.json")
   yield* Effect.promise(() => writeFile(path, text))
   const none = Option.none<string>()
-  const trust = { key: none, payTo: [], vkey: none, actsVkey: none, policy: none, rpc: none, json: false }
-  return yield* printing(verifyReceiptFile(path, { ...trust, ...given }))
+  const trust = { key: none, payTo: [], vkey: none, actsVkey: none, policy: none, rpc: none }
+  return yield* printing(verifyReceiptFile(path, { ...trust, ...given }), json)
 })
