@@ -6,9 +6,6 @@ import type { Refusal } from "../../schema/Refusal.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
 import { issuesOf, listed } from "../platform/Issues.ts"
 
-/** Longer lists of names are omitted from answers. */
-const longest = 8
-
 /** Merges `string or null` into one schema with two types. */
 const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
   choices.every((one) => Object.keys(one).join("") === "type")
@@ -20,15 +17,13 @@ const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
  * every object, because two large vendors demand them. `own` names the further keywords of each part.
  */
 const trimmed = (form: Form, own: (form: Form) => object): Schema.JsonObject => {
-  const { anyOf, items, prefixItems, properties, type } = form
-  const item = prefixItems?.[0] ?? items
+  const { anyOf, items, properties, type } = form
   const each = (part: Form) => trimmed(part, own)
   const schema = {
     type,
-    const: form.const,
     ...own(form),
     properties: (type === "object" || properties) && Record.map(properties ?? {}, each),
-    items: item && each(item),
+    items: items && each(items),
     ...(anyOf && united(anyOf.map(each))),
   }
   // JSON has no members that are undefined.
@@ -46,9 +41,9 @@ const inputSchema = (schema: Schema.Top) =>
     description: remarkOf(form),
   }))
 
-/** By this schema any member may be absent; the contract says which are. */
+/** Names more than eight values of no member, and none that has to be present: the contract does. */
 const outputSchema = (schema: Schema.Top) =>
-  trimmed(formOf(schema), (form) => ({ enum: (form.enum?.length ?? 0) <= longest ? form.enum : undefined }))
+  trimmed(formOf(schema), (form) => ({ enum: (form.enum?.length ?? 0) <= 8 ? form.enum : undefined }))
 
 /** Refuses arguments, in words that a model can act on. */
 export const badArguments = (what: string, issues: ReadonlyArray<Issue>) =>
@@ -69,9 +64,6 @@ interface ToolDefinition<In, Out> {
   readonly run: (input: In) => Effect.Effect<Out, Failure>
 }
 
-/** Tools change nothing, here or elsewhere, and repeating a call is harmless. */
-const harmless = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
-
 export const agentTool = <In, Out extends object>({ input, output, run, ...described }: ToolDefinition<In, Out>) => {
   const decode = Schema.decodeUnknownEffect(input, { onExcessProperty: "error", errors: "all" })
   return {
@@ -79,7 +71,8 @@ export const agentTool = <In, Out extends object>({ input, output, run, ...descr
       ...described,
       inputSchema: inputSchema(input),
       outputSchema: outputSchema(output),
-      annotations: harmless,
+      // Tools change nothing, here or elsewhere, and repeating a call is harmless.
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     call: (args: Schema.Json): Effect.Effect<object, Failure> =>
       decode(args).pipe(

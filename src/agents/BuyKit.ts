@@ -26,11 +26,7 @@ const renamed: Values = { familiarId: "spirit", intentionCommitment: "commitment
 
 const asked = (name: string) => renamed[name] ?? name
 
-const partsOf = ({ body, parameter, query }: Offer) => [
-  ...(parameter === undefined ? [] : [parameter]),
-  ...query,
-  ...body,
-]
+const partsOf = ({ body, parameters, query }: Offer) => [...parameters, ...query, ...body]
 
 const pick = (members: Offer["body"], values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => members.some((member) => member.name === name)))
@@ -38,12 +34,12 @@ const pick = (members: Offer["body"], values: Values) =>
 /** The arguments that do not fit the act. */
 const issuesOf = (offer: Offer, { action: _, payer, ...given }: KitQuery) => {
   const names = partsOf(offer).map(({ name }) => asked(name))
-  const needed = offer.parameter === undefined ? [] : [asked(offer.parameter.name)]
   return [
     ...Object.keys(given)
       .filter((name) => !names.includes(name))
       .map((path) => ({ path, message: `No part of this act; it takes ${names.join(", ")}` })),
-    ...needed
+    ...offer.parameters
+      .map(({ name }) => asked(name))
       .filter((name) => given[name] === undefined)
       .map((path) => ({ path, message: "Required: it is part of the URL to be signed" })),
     ...(payer === undefined || isAddress(payer)
@@ -58,25 +54,17 @@ const toSign = Effect.fnUntraced(function* (
   body: Kit["request"]["body"],
   payer = "<payer: the address of your wallet>",
 ) {
-  const {
-    accepts: [accepted],
-    extensions: { bazaar },
-  } = challenge
+  const [accepted] = challenge.accepts
   const bound = yield* Effect.promise(() => boundTo(challenge, JSON.stringify(body ?? {})))
   const data = typedDataOf(challenge, bound, zeroAddress, yield* Clock.currentTimeMillis)
-  const { extensions, payload, ...payment } = paymentOf(challenge, bound, data, "<signature>")
+  const { payload, ...payment } = paymentOf(challenge, bound, data, "<signature>")
   const message = { ...payload.authorization, from: payer }
   return {
     sign: {
       how: `Sign with EIP-712 (eth_signTypedData_v4) as \`from\`, within ${accepted.maxTimeoutSeconds} seconds. Signing alone charges nothing. The nonce is derived from this request, so send the body unchanged. Keep payment and key, and resend them after a lost answer: a second kit is a second payment.`,
       typedData: { ...data, types: { EIP712Domain: domainTypes, ...data.types }, message },
     },
-    payment: {
-      ...payment,
-      accepted,
-      payload: { ...payload, authorization: message },
-      extensions: { ...(bazaar === undefined ? {} : { bazaar }), ...extensions },
-    },
+    payment: { ...payment, accepted, payload: { ...payload, authorization: message } },
   }
 })
 

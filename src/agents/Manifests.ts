@@ -15,13 +15,10 @@ export const icons = (publicUrl: string) =>
     ? { icons: [{ src: `${publicUrl}/art/icons/icon-192.png`, mimeType: "image/png", sizes: ["192x192"] }] }
     : {}
 
-/** The public host in reverse, the form of server names. */
-const namespace = (publicUrl: string) => new URL(publicUrl).hostname.split(".").toReversed().join(".")
-
 /** MCP server card (SEP-2127): the address of the tools, which clients list there. */
 export const serverCard = (publicUrl: string) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-  name: `${namespace(publicUrl)}/spirit-altar`,
+  name: `${new URL(publicUrl).hostname.split(".").toReversed().join(".")}/spirit-altar`,
   title: Words.name,
   description: Words.description,
   version,

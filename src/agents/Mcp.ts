@@ -2,24 +2,13 @@
 import { randomUUID } from "node:crypto"
 import { Cause, Effect, Schema } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
-import * as Sql from "../platform/Sql.ts"
 import * as Words from "./Words.ts"
 import { version } from "../platform/Software.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { refusalOf } from "../http/Responses.ts"
 import type { AgentTool } from "./AgentTool.ts"
 import { icons } from "./Manifests.ts"
-import {
-  codes,
-  type Era,
-  failed,
-  handshake,
-  metaKeys,
-  type Reply,
-  type Request,
-  stateless,
-  versions,
-} from "./McpMessage.ts"
+import * as Message from "./McpMessage.ts"
 import { make as makeTools } from "./Tools.ts"
 import { unsealCandle } from "../../schema/altar/Candle.ts"
 import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
@@ -42,11 +31,8 @@ export const instructions = (publicUrl: string): string =>
     "429 carries Retry-After: wait so many seconds, then send the same request again.",
   ].join("\n\n")
 
-/** Milliseconds for which a client may keep the list of tools: a release changes it within as long. */
-const ttlMs = 300_000
-
-/** Equal for every client. */
-const cached = { ttlMs, cacheScope: "public" }
+/** The list of tools is equal for every client, and may be kept for as long as a release takes. */
+const cached = { ttlMs: 300_000, cacheScope: "public" }
 
 const isCall = Schema.is(
   Schema.Struct({
@@ -55,9 +41,9 @@ const isCall = Schema.is(
   }),
 )
 
-const methods: Readonly<Record<Era, ReadonlyArray<string>>> = {
-  [handshake]: ["initialize", "ping", "tools/list", "tools/call"],
-  [stateless]: ["server/discover", "tools/list", "tools/call"],
+const methods: Readonly<Record<Message.Era, ReadonlyArray<string>>> = {
+  [Message.handshake]: ["initialize", "ping", "tools/list", "tools/call"],
+  [Message.stateless]: ["server/discover", "tools/list", "tools/call"],
 }
 
 const content = (value: object) => [{ type: "text", text: JSON.stringify(value) }]
@@ -73,11 +59,10 @@ const refused = (cause: Cause.Cause<unknown>) => {
 }
 
 /** A fault of ours becomes an error of JSON-RPC. */
-const fault = ({ id }: Request, cause: Cause.Cause<unknown>) => {
+const fault = ({ id }: Message.Request, cause: Cause.Cause<unknown>) => {
   const requestId = randomUUID()
-  const reply = Sql.isAway(cause)
-    ? failed(id, codes.internal, "The server cannot read now. Try again in 2 seconds.", { requestId, retryAfter: 2 })
-    : failed(id, codes.internal, "The server failed, nothing was changed; try again.", { requestId })
+  const message = "The server failed, and nothing was changed. Try again in 2 seconds."
+  const reply = Message.failed(id, Message.codes.internal, message, { requestId })
   return Effect.as(DatabaseWatch.failed("tool failed", { tool: requestId })(cause), reply)
 }
 
@@ -88,16 +73,7 @@ export const make = Effect.gen(function* () {
 
   const server = { name: "spirit-altar", title: Words.name, version }
   const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
-  const icon = icons(publicUrl)
-  const listed = { tools: [...tools.values()].map(({ definition }) => ({ ...definition, ...icon })) }
-  const meta = {
-    [metaKeys.server]: {
-      ...server,
-      description: Words.description,
-      websiteUrl: `${publicUrl}/for-agents`,
-      ...icon,
-    },
-  }
+  const listed = { tools: [...tools.values()].map(({ definition }) => ({ ...definition, ...icons(publicUrl) })) }
 
   const call = (name: string, tool: AgentTool, args: Schema.Json) =>
     tool.call(args).pipe(
@@ -106,37 +82,40 @@ export const make = Effect.gen(function* () {
       Effect.withSpan("Mcp.call", { attributes: { tool: name } }),
     )
 
-  const route = ({ id, method, params = {} }: Request, era: Era): Effect.Effect<Reply, unknown> => {
-    const isNew = era === stateless
+  const route = (
+    { id, method, params = {} }: Message.Request,
+    era: Message.Era,
+  ): Effect.Effect<Message.Reply, unknown> => {
+    const isNew = era === Message.stateless
     /** The envelope of a result: the one difference between the eras. */
     const done = (result: object) =>
-      Effect.succeed<Reply>({
+      Effect.succeed<Message.Reply>({
         jsonrpc: "2.0",
         id,
-        result: isNew ? { resultType: "complete", ...result, _meta: meta } : result,
+        result: isNew ? { resultType: "complete", ...result, _meta: { [Message.metaKeys.server]: server } } : result,
       })
-    const refuse = (code: number, message: string) => Effect.succeed(failed(id, code, message))
+    const refuse = (code: number, message: string) => Effect.succeed(Message.failed(id, code, message))
     if (!methods[era].includes(method)) {
-      return refuse(codes.method, `Unknown method: ${method.slice(0, 100)}. Call ${methods[era].join(", ")}.`)
+      return refuse(Message.codes.method, `Unknown method: ${method.slice(0, 100)}. Call ${methods[era].join(", ")}.`)
     }
     switch (method) {
       case "initialize":
         return typeof params["protocolVersion"] === "string"
-          ? done({ protocolVersion: handshake, ...offered, serverInfo: server })
-          : refuse(codes.params, "initialize needs params.protocolVersion")
+          ? done({ protocolVersion: Message.handshake, ...offered, serverInfo: server })
+          : refuse(Message.codes.params, "initialize needs params.protocolVersion")
       case "server/discover":
-        return done({ supportedVersions: versions, ...offered, ...cached })
+        return done({ supportedVersions: Message.versions, ...offered, ...cached })
       case "tools/list":
         return "cursor" in params
-          ? refuse(codes.params, "Unknown cursor: all tools are on one page")
+          ? refuse(Message.codes.params, "Unknown cursor: all tools are on one page")
           : done(isNew ? { ...listed, ...cached } : listed)
       case "tools/call": {
         if (!isCall(params)) {
-          return refuse(codes.params, "tools/call needs params.name, a string, and params.arguments, an object")
+          return refuse(Message.codes.params, "tools/call needs params.name, a string, and params.arguments, an object")
         }
         const tool = tools.get(params.name)
         return tool === undefined
-          ? refuse(codes.params, `Unknown tool: ${params.name.slice(0, 100)}. Call one that tools/list names.`)
+          ? refuse(Message.codes.params, `Unknown tool: ${params.name.slice(0, 100)}. Call one that tools/list names.`)
           : Effect.flatMap(call(params.name, tool, params.arguments ?? {}), done)
       }
       default:
@@ -144,7 +123,7 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  return (request: Request, era: Era): Effect.Effect<Reply> =>
+  return (request: Message.Request, era: Message.Era): Effect.Effect<Message.Reply> =>
     Effect.catchCauseIf(
       Effect.orDie(route(request, era)),
       (cause) => !Cause.hasInterruptsOnly(cause),

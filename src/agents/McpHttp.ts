@@ -19,8 +19,6 @@ export const requests: Limit = [
 
 const { codes, handshake, stateless } = Message
 
-const notJson = "The body is not JSON in UTF-8. Send one JSON-RPC 2.0 message."
-
 /**
  * Requests that need neither database nor limiter. A client of both eras takes a 429 of its first request for a server of
  * the older era.
@@ -58,15 +56,15 @@ export const layer = Layer.unwrap(
           const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
           return refuse(headers, 406, expected)
         }
-        const message = Option.getOrUndefined(Message.parse(yield* body.text(http)))
-        if (message === undefined) return refuse(headers, 400, notJson, codes.parse)
-        if (Array.isArray(message)) return refuse(headers, 400, "MCP has no batches: send one message for each POST")
+        const isUnread = ({ code }: { readonly code: string }) => code === "bad_request"
+        const text = yield* Effect.catchIf(body.text(http), isUnread, () => Effect.succeed(""))
+        const message = Option.getOrUndefined(Message.parse(text))
+        if (message === undefined) {
+          return refuse(headers, 400, "The body is not JSON in UTF-8. Send one JSON-RPC 2.0 message.", codes.parse)
+        }
         if (!Message.isRequest(message) && !Message.isNotification(message)) {
-          return refuse(
-            headers,
-            400,
-            "Not a message of JSON-RPC 2.0: send jsonrpc, id, method, and params as an object",
-          )
+          const expected = "Send one message of JSON-RPC 2.0: jsonrpc, id, method, and params, an object; no batches"
+          return refuse(headers, 400, expected)
         }
         const { id = noId(headers), method } = message
         const within = isFree(method) ? undefined : yield* Effect.result(toMiddleware(limited(requests, http)))
@@ -85,13 +83,7 @@ export const layer = Layer.unwrap(
         return answer(reply, era === stateless && reply.error?.code === codes.method ? 404 : 200)
       },
       (effect, { headers }) =>
-        Effect.catch(effect, (error) =>
-          Effect.succeed(
-            error.code === "bad_request"
-              ? refuse(headers, 400, notJson, codes.parse)
-              : refuse(headers, statusOf(error), error.message),
-          ),
-        ),
+        Effect.catch(effect, (error) => Effect.succeed(refuse(headers, statusOf(error), error.message))),
     )
 
     return Layer.merge(Routes.post(Routes.tools[0], post), Routes.post(Routes.tools[1], post))

@@ -15,18 +15,21 @@ export class Offers extends Context.Service<Offers>()("spirit-altar/agents/Offer
 
     return [...acts.values()].map((act) => {
       const { path, params, query } = act.endpoint
-      // An act has at most one parameter in its path.
-      const [parameter] = fieldsOf(params)
+      const parameters = fieldsOf(params)
+      // A path has at most one parameter.
+      const [parameter] = parameters
       const values = parameter === undefined ? [""] : (act.targets ?? parameter.choices ?? [`{${parameter.name}}`])
       return {
         act,
         /** Path with `:name` for its parameter, as in the contract. */
         path,
-        parameter,
+        parameters,
         query: fieldsOf(query),
         body: fieldsOf(bodyOf(act.endpoint)),
         /** Every absolute URL that sells it, without queries. */
-        urls: values.map((value) => `${publicUrl}${path.replace(/:[A-Za-z]+/u, value)}`),
+        urls: (parameters.length === 0 ? [""] : values).map(
+          (value) => `${publicUrl}${path.replace(/:[A-Za-z]+/u, value)}`,
+        ),
         priceUsd: priceUsd(act.priceAtomic),
         amountAtomic: act.priceAtomic.toString(),
         /** Whether its 402 also offers to charge a card. */

@@ -9,18 +9,14 @@ export const tools = ["/mcp", "/api/mcp"] as const
 
 export const isTool = (path: string) => tools.some((one) => path === one)
 
-type Handler<E, R> = (
-  request: HttpServerRequest.HttpServerRequest,
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+type Handler = (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-const route =
-  (allowed: ReadonlyArray<string>) =>
-  <E, R>(path: `/${string}`, handler: Handler<E, R>) =>
-    HttpRouter.add("*", path, (request) =>
-      allowed.includes(request.method)
-        ? handler(request)
-        : Effect.succeed(refuse(new MethodNotAllowed({}), { allow: allowed.join(", ") })),
-    )
+const route = (allowed: ReadonlyArray<string>) => (path: `/${string}`, handler: Handler) =>
+  HttpRouter.add("*", path, (request) =>
+    allowed.includes(request.method)
+      ? handler(request)
+      : Effect.succeed(refuse(new MethodNotAllowed({}), { allow: allowed.join(", ") })),
+  )
 
 /** `OPTIONS` is answered for all paths before any route. */
 export const get = route(["GET", "HEAD", "OPTIONS"])

@@ -3,11 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
 import type { ListedStone } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
-import {
-  type Verification,
-  Verification as VerificationSchema,
-  VerificationQuery,
-} from "../../schema/agents/Verification.ts"
+import { Verification, VerificationQuery } from "../../schema/agents/Verification.ts"
 import { brokenIn } from "../altar/Answers.ts"
 import { chainHash, seal } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
@@ -21,28 +17,24 @@ import * as Words from "./Words.ts"
 const receiptOf = Schema.decodeUnknownEffect(Receipt)
 
 /** The hash of the shown words and their salt. */
-const recomputed = ({ commitment, reveal }: typeof ListedStone.Type): Verification["reveal"] => {
+const recomputed = ({ commitment, reveal }: typeof ListedStone.Type) => {
   if (reveal === null || reveal.text === null) return null
   const computed = seal(reveal.salt ?? "", reveal.text)
   return { recomputed: computed, holds: computed === commitment }
 }
 
 /** The nonce derived from the binding, compared with the one that was paid. */
-const bindingOf = ({ binding }: Pick<typeof Receipt.Type, "binding">, paid: string | null): Verification["binding"] => {
+const bindingOf = ({ binding }: Pick<typeof Receipt.Type, "binding">, paid: string | null) => {
   if (binding === null) return null
   const nonce = boundNonce(binding, Buffer.from(binding.salt, "base64url"))
-  return { state: nonce === paid ? "holds" : "broken", nonce }
+  return { state: nonce === paid ? ("holds" as const) : ("broken" as const), nonce }
 }
 
 export const verifyWitness = Effect.gen(function* () {
   const stones = yield* WitnessStones
   const chain = yield* WitnessChain
   const publicUrl = yield* PublicUrl
-  const log = yield* PublishedLog
-
-  /** Where the log proves a stone, once a checkpoint covers it; null without a log. */
-  const proofOf = (id: string) =>
-    Option.getOrNull(Option.map(log.identity, (known) => ({ ...known, proof: `${publicUrl}/api/witness/${id}/proof` })))
+  const { identity } = yield* PublishedLog
 
   const run = Effect.fn("verifyWitness")(
     function* ({ witnessId }: typeof VerificationQuery.Type) {
@@ -53,8 +45,8 @@ export const verifyWitness = Effect.gen(function* () {
       const paid = yield* receiptOf(receipt)
       const reveal = recomputed(stone)
       const bound = bindingOf(paid, nonce)
-      const verification: Verification = {
-        ok: true,
+      return {
+        ok: true as const,
         verified: holds(check) && reveal?.holds !== false && bound?.state !== "broken",
         stone,
         receipt: paid,
@@ -63,7 +55,9 @@ export const verifyWitness = Effect.gen(function* () {
         binding: bound,
         predecessor: { ...anchor, holds: check.follows },
         head,
-        log: proofOf(stone.id),
+        log: Option.getOrNull(
+          Option.map(identity, (log) => ({ ...log, proof: `${publicUrl}/api/witness/${stone.id}/proof` })),
+        ),
         proves: Words.proves,
         doesNotProve: Words.doesNotProve,
         checkYourself: {
@@ -71,7 +65,6 @@ export const verifyWitness = Effect.gen(function* () {
           explorer: paid.explorerUrl,
         },
       }
-      return verification
     },
     Effect.catchTag("ChainBroken", brokenIn("stone")),
   )
@@ -82,7 +75,7 @@ export const verifyWitness = Effect.gen(function* () {
     description:
       "Checks one witness stone by its id: recomputes its link, the link before it and its revealed words, and says what that proves and what it does not. Use it to verify a timestamped commitment. Free.",
     input: VerificationQuery,
-    output: VerificationSchema,
+    output: Verification,
     run,
   })
 })
