@@ -4,14 +4,13 @@ import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Settled } from 
 import { baseOf, faultOf, type Shop } from "./Client.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
-import { type End, pursue } from "./core/Loop.ts"
+import { type End, type Exchange, pursue } from "./core/Loop.ts"
 import { misrecorded } from "./core/Recorded.ts"
-import type { Exchange } from "./core/Request.ts"
 import { program } from "./core/States.ts"
 import type { Kept } from "./Options.ts"
 import { expected, objection } from "./Policy.ts"
 import { messageOf, Misrecorded, Open, reasonOf, refuse, type Refused } from "./PurchaseError.ts"
-import { now, type Purchase, purchasesIn } from "./Purchases.ts"
+import { now, type Purchase, purchasesIn, type Signing } from "./Purchases.ts"
 
 type Refusing = Extract<End<never, never>, { end: "refused" }>
 type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
@@ -65,15 +64,9 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
     if (account === undefined || price === undefined) throw no("no_account", "There is no account to pay with.")
     if (challenge === undefined) throw no("unreadable_terms", "The altar sent terms that cannot be read.")
-    // A second signature beside one that still could be used might pay twice.
-    const openFor = await purchases.openFor(url)
-    if (openFor > 0) {
-      report({ step: "waiting", key, seconds: Math.ceil(openFor) })
-      await wait(openFor)
-    }
     const terms = await expected(altar, policy, await purchases.termsOf(altar), exchange)
     const [{ amount, payTo }] = challenge.accepts
-    const payment = await purchases.signOnce({
+    const signing: Signing = {
       purchase,
       amountAtomic: amount,
       payer: account.address,
@@ -86,7 +79,13 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
           throw refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key)
         })
       },
-    })
+    }
+    let payment = await purchases.signOnce(signing)
+    while (typeof payment === "number") {
+      report({ step: "waiting", key, seconds: Math.ceil(payment) })
+      await wait(payment)
+      payment = await purchases.signOnce(signing)
+    }
     report({ step: "signed", key, amountAtomic: amount, payTo })
     return { payment }
   }

@@ -1,7 +1,7 @@
 /** Free requests to an altar, by the endpoints of its contract. */
 import { Schema } from "effect"
 import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import type { Exchange } from "./core/Request.ts"
+import type { Exchange } from "./core/Loop.ts"
 import { reasonOf, refuse, type Refused } from "./PurchaseError.ts"
 
 const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u

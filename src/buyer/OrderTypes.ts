@@ -40,8 +40,3 @@ export interface Opening {
   readonly words?: string
   readonly agentName?: string
 }
-
-export interface Secret {
-  readonly salt: string
-  readonly words: string
-}

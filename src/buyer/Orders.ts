@@ -79,26 +79,28 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       if (problem !== undefined) throw refuse("bad_request", `${problem} Nothing was sent.`)
       return { shop: at(altar), sealed: { salt, words } }
     }
-    const found = new Map<string, { readonly altar: string; readonly sealed: Order.Secret }>()
-    // Ids come from the altars, so several altars may use the same one.
-    for (const { altar, sealed, settled } of await purchases.all())
-      if (settled?.id === id && sealed !== undefined)
-        found.set(JSON.stringify([altar, sealed.salt, sealed.words]), { altar, sealed })
-    const all = [...found.values()]
-    if (all.length === 0)
+    const known = (await purchases.all()).flatMap(({ altar: shop, sealed, settled }) =>
+      sealed !== undefined && settled?.id === id ? [{ shop, sealed }] : [],
+    )
+    const [first] = known
+    if (first === undefined)
       throw refuse(
         "words_unknown",
         `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
       )
-    // A reveal is irrevocable: where the journal has several altars, the owner decides.
-    const meant = all.length === 1 ? all : all.filter((one) => one.altar === altar)
-    const [only, ...others] = meant
-    if (only !== undefined && others.length === 0) return { shop: at(only.altar), sealed: only.sealed }
+    // Ids come from the altars, so several may use the same one. A reveal is irrevocable, so the owner decides.
+    const shops = new Set(known.map(({ shop }) => shop))
+    const shop = shops.size === 1 ? first.shop : altar
+    const secrets = new Map(
+      known.filter((one) => one.shop === shop).map(({ sealed }) => [JSON.stringify(sealed), sealed]),
+    )
+    const [secret, ...others] = secrets.values()
+    if (secret !== undefined && others.length === 0) return { shop: at(shop), sealed: secret }
     throw refuse(
       "words_ambiguous",
-      only === undefined
-        ? `This journal holds the words of ${id} for ${[...new Set(all.map((one) => one.altar))].join(" and for ")}: name the altar you mean with --url, the url of a buyer. Nothing was sent.`
-        : `${altar} answered more than one purchase with the id ${id}, and this journal holds other words for each: give salt and words. Nothing was sent.`,
+      secret === undefined
+        ? `This journal holds the words of ${id} for ${[...shops].join(" and for ")}: name the altar you mean with --url, the url of a buyer. Nothing was sent.`
+        : `${shop} answered more than one purchase with the id ${id}, and this journal holds other words for each: give salt and words. Nothing was sent.`,
     )
   }
 

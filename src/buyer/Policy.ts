@@ -4,7 +4,7 @@ import type { Sale } from "../../schema/payments/Sale.ts"
 import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payments/Usdc.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
-import type { Exchange } from "./core/Request.ts"
+import type { Exchange } from "./core/Loop.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
 
 /** All amounts are atomic USDC: `10_000n` is one cent. */

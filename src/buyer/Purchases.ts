@@ -90,10 +90,23 @@ export type Draft = Pick<Purchase, "act" | "url" | "altar" | "request" | "sealed
 const purchases = pagesOf("purchase", Purchase)
 /** The payment terms of earlier purchases, by altar URL. */
 const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, payTo: Schema.String }))
-/** Atomic amounts signed for, by key; one page a UTC day. */
-const spent = pagesOf("spent", Schema.Record(Schema.String, Schema.String))
 
 export const now = () => new Date().toISOString()
+
+/** Atomic USDC signed for on a UTC day. */
+const spentOn = (day: string, all: ReadonlyArray<Purchase>) =>
+  all.reduce((sum, { payment }) => sum + (payment?.signedAt.startsWith(day) ? BigInt(payment.amountAtomic) : 0n), 0n)
+
+/** Seconds until no failed payment for this URL can be used any more. */
+const secondsOpen = (all: ReadonlyArray<Purchase>, url: string) => {
+  const times = all.flatMap(({ openUntil, payment, url: its }) => {
+    if (its !== url || openUntil === undefined || payment === undefined) return []
+    // An altar cannot make it longer than any authorization that a buyer signs.
+    const latest = Date.parse(payment.signedAt) + secondsMaximum * 1000
+    return [(Math.min(Date.parse(openUntil), latest) - Date.now()) / 1000 || 0]
+  })
+  return Math.max(0, ...times)
+}
 
 /** The charge as known when the journal fails: before anything is sent, and after the price was asked for. */
 const unsent = "Nothing was sent."
@@ -142,16 +155,19 @@ export const purchasesIn = (journal: Journal) => {
         )
       }, unsent),
 
-    /** The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. */
+    /**
+     * The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. A number is the
+     * seconds to wait instead, because a second signature beside one that still could be used might pay twice.
+     */
     signOnce: ({ amountAtomic, payer, purchase: begun, sign, terms: signed }: Signing) =>
       alone(async (pages) => {
         const purchase = await current(pages, begun)
         if (purchase.payment !== undefined) return purchase.payment.header
+        const all = await purchases.all(pages)
+        const seconds = secondsOpen(all, purchase.url)
+        if (seconds > 0) return seconds
         const signedAt = now()
-        const today = signedAt.slice(0, 10)
-        const day = (await spent.get(pages, today)) ?? {}
-        const header = await sign(Object.values(day).reduce((sum, amount) => sum + BigInt(amount), 0n))
-        await spent.set(pages, today, { ...day, [purchase.key]: amountAtomic })
+        const header = await sign(spentOn(signedAt.slice(0, 10), all))
         await terms.set(pages, purchase.altar, signed)
         const payment = { header, payer, amountAtomic, signedAt }
         await purchases.set(pages, purchase.key, { ...purchase, payment })
@@ -161,18 +177,6 @@ export const purchasesIn = (journal: Journal) => {
     /** Changes the outcome of a purchase; payment and words stay, and a signed amount still counts against its day. */
     amend: (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed" | "openUntil">>) =>
       alone(async (pages) => purchases.set(pages, purchase.key, { ...(await current(pages, purchase)), ...change })),
-
-    /** Seconds until no failed payment for this URL can be used any more. */
-    openFor: (url: string) =>
-      alone(async (pages) => {
-        const times = (await purchases.all(pages)).flatMap(({ openUntil, payment, url: its }) => {
-          if (its !== url || openUntil === undefined || payment === undefined) return []
-          // An altar cannot make it longer than any authorization that a buyer signs.
-          const latest = Date.parse(payment.signedAt) + secondsMaximum * 1000
-          return [(Math.min(Date.parse(openUntil), latest) - Date.now()) / 1000 || 0]
-        })
-        return Math.max(0, ...times)
-      }, unpaid),
   }
 }
 

@@ -1,5 +1,4 @@
 /** `spirit-altar`: seals words, verifies an altar's answers, and buys; a buyer's code is loaded by its first call. */
-import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
@@ -16,10 +15,9 @@ export type * from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
 export { seal, type Sealed } from "./core/Commitment.ts"
 export type { Account } from "./core/Authorization.ts"
-export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
 export type { EntryProven } from "./log/EntryProof.ts"
-export type { NotProven } from "./log/Verdict.ts"
+export type { NotProven } from "./core/Verdict.ts"
 export type { ReceiptCheck } from "./receipt/Checks.ts"
 export type { ReceiptClaims } from "./receipt/Jws.ts"
 export type { ReceiptTrust, ReceiptVerdict } from "./receipt/VerifyReceipt.ts"
@@ -49,10 +47,6 @@ export const verifyReceipt: typeof Receipt.verifyReceipt = (...of) =>
 /** The checkpoint of a signed note, when the log of this key signed it; offline. */
 export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>
   import("./log/SignedCheckpoint.ts").then((log) => log.openCheckpoint(...of))
-
-/** Whether the tree of one checkpoint begins with that of an older one, by a consistency proof; offline. */
-export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
-  import("./log/MerkleProofs.ts").then((log) => log.extendsTree(...of))
 
 /**
  * A buyer of one altar with one account. Every purchase has a key; repeating it resends the signed payment and never

@@ -3,10 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { RFC9162 } from "@transmute/rfc9162"
 import { base64, type Bytes, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
-import { extendsTree, growingTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
+import { growingTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
 import {
   append,
   edgePlaces,
+  extendsTree,
   hashesOf,
   leafOf,
   rootOf,
@@ -111,7 +112,7 @@ describe("a proof", () => {
     [...hashes, more],
   ]
 
-  const assertRefused = async (verdicts: ReadonlyArray<Promise<boolean>>, why: string) =>
+  const assertRefused = async (verdicts: ReadonlyArray<Promise<boolean> | boolean>, why: string) =>
     assert.notInclude(await Promise.all(verdicts), true, why)
 
   it("is of the tree that the page grows leaf by leaf", async () => {
@@ -128,7 +129,7 @@ describe("a proof", () => {
       for (let at = 0; at < size; at += 1) {
         const what = `${at} of ${size}`
         assert.isTrue(await includes(treeOf(size), at, leafAt(at), log.inclusion(at, size)), what)
-        assert.isTrue(await extendsTree(treeOf(at + 1), treeOf(size), log.consistency(at + 1, size)), what)
+        assert.isTrue(extendsTree(treeOf(at + 1), treeOf(size), log.consistency(at + 1, size)), what)
       }
       if (![1, 2, 3, 7, 8, 9, 31, 33, 64, 70].includes(size)) continue
       const some = entries.slice(0, size)
@@ -182,7 +183,6 @@ describe("a proof", () => {
         extendsTree(after, before, hashes),
         extendsTree(after, after, [before.root]),
         extendsTree({ ...after, root: before.root }, after, []),
-        extendsTree(treeOf(0), after, []),
       ],
       "another history",
     )
@@ -195,7 +195,7 @@ describe("a proof", () => {
     const size = 2 ** 40 + 1
     assert.isTrue(await includes({ size, root }, 2 ** 40, last, [leafAt(1)]))
     assert.isFalse(await includes({ size, root }, 0, last, [leafAt(1)]))
-    assert.isTrue(await extendsTree({ size: 2 ** 40, root: leafAt(1) }, { size, root }, [last]))
+    assert.isTrue(extendsTree({ size: 2 ** 40, root: leafAt(1) }, { size, root }, [last]))
   })
 })
 

@@ -1,12 +1,12 @@
 /** Verifies offline that any C2SP tiled log includes an entry, from its bytes, its leaf hash, or the stone it is of. */
-import { base64, type Bytes, hex } from "../../../schema/log/Bytes.ts"
+import { base64, type Bytes } from "../../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../../schema/log/Entry.ts"
 import { parseProofFile, type ProofFile } from "../../../schema/log/ProofFile.ts"
-import type { Link } from "../Verify.ts"
+import { chainHashOf, type Link } from "../core/Chain.ts"
 import { includes } from "./MerkleProofs.ts"
 import { type Cosignature, opened, type Trust } from "./SignedCheckpoint.ts"
-import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
-import { leaf, sha256 } from "./WebCrypto.ts"
+import { formed, type NotProven, Unproven, verdictOf } from "../core/Verdict.ts"
+import { leaf } from "./WebCrypto.ts"
 
 export interface EntryProven {
   readonly ok: true
@@ -49,8 +49,7 @@ export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<En
     const entry = entryOf(stone)
     if (proof.index !== indexOf(stone))
       throw new Unproven("inclusion", `The proof is of stone ${proof.index + 1}, not of stone ${stone.sequence}.`)
-    // Uses the chain's hash function: a page that has it need not load another.
-    const computed = hex(await sha256(entry))
+    const computed = await chainHashOf(stone)
     if (computed !== stone.chainHash)
       throw new Unproven(
         "stone",

@@ -1,7 +1,8 @@
-/** Verifies inclusion and consistency proofs; a proof of the wrong length is rejected unread. */
+/** Verifies inclusion proofs, and grows a tree; a proof of the wrong length is rejected unread. */
 import { type Bytes, equal } from "../../../schema/log/Bytes.ts"
-import { consistencyPath, hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
-import { node, sha256 } from "./WebCrypto.ts"
+import { hashSize, siblingSides } from "../../../schema/log/Merkle.ts"
+import { sha256Bytes } from "../core/Digest.ts"
+import { node } from "./WebCrypto.ts"
 
 export interface Tree {
   readonly size: number
@@ -24,40 +25,20 @@ export const growingTree = () => {
     },
     root: async (): Promise<Bytes> => {
       const [last, ...others] = subtrees.toReversed()
-      let root = last?.root ?? (await sha256(new Uint8Array()))
+      let root = last?.root ?? (await sha256Bytes(new Uint8Array()))
       for (const left of others) root = await node(left.root, root)
       return root
     },
   }
 }
 
-const isSize = (size: number) => Number.isSafeInteger(size) && size >= 0
-
-const areHashes = (hashes: ReadonlyArray<Bytes>, count: number) =>
-  hashes.length === count && hashes.every((hash) => hash.length === hashSize)
-
 /** Whether the leaf with this hash is number `index`, from 0, of the tree. */
 export const includes = async (tree: Tree, index: number, leafHash: Bytes, hashes: ReadonlyArray<Bytes>) => {
-  if (!isSize(index) || !isSize(tree.size) || index >= tree.size) return false
+  if (![index, tree.size].every(Number.isSafeInteger) || index < 0 || index >= tree.size) return false
   const path = siblingSides(index, tree.size - 1)
-  if (!areHashes(hashes, path.length) || leafHash.length !== hashSize) return false
+  if (hashes.length !== path.length || [leafHash, ...hashes].some(({ length }) => length !== hashSize)) return false
   let hash = leafHash
   for (const [at, sibling] of hashes.entries())
     hash = await (path[at] === "left" ? node(sibling, hash) : node(hash, sibling))
   return equal(hash, tree.root)
-}
-
-/** Whether the tree begins with all leaves of the older one; false for an empty one, which proves nothing. */
-export const extendsTree = async (old: Tree, tree: Tree, hashes: ReadonlyArray<Bytes>): Promise<boolean> => {
-  if (!isSize(old.size) || !isSize(tree.size) || old.size === 0 || old.size > tree.size) return false
-  if (old.size === tree.size) return hashes.length === 0 && equal(old.root, tree.root)
-  const { isKnown, sides: path } = consistencyPath(old.size, tree.size)
-  if (!areHashes(hashes, path.length + (isKnown ? 0 : 1))) return false
-  const [seed = old.root, ...siblings] = isKnown ? [old.root, ...hashes] : hashes
-  let [older, newer] = [seed, seed]
-  for (const [at, sibling] of siblings.entries()) {
-    if (path[at] === "left") older = await node(sibling, older)
-    newer = await (path[at] === "left" ? node(sibling, newer) : node(newer, sibling))
-  }
-  return equal(older, old.root) && equal(newer, tree.root)
 }

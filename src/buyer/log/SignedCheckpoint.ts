@@ -12,8 +12,9 @@ import {
   type VerifierKey,
 } from "../../../schema/log/Note.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
-import { formed, type NotProven, Unproven, verdictOf } from "./Verdict.ts"
-import { isSigned, sha256 } from "./WebCrypto.ts"
+import { formed, type NotProven, Unproven, verdictOf } from "../core/Verdict.ts"
+import { sha256Bytes } from "../core/Digest.ts"
+import { isSigned } from "./WebCrypto.ts"
 
 export interface Trust {
   /** The log's verifier key, `name+hash+base64`, from a source other than the log itself. */
@@ -40,7 +41,7 @@ export interface Opened {
 export const keyOf = async (vkey: string, type: VerifierKey["type"]): Promise<VerifierKey> => {
   const key = formed(parseVerifierKey(vkey), "key")
   if (key.type !== type) throw new Unproven("key", `The key of ${key.name} is not of type ${type}.`)
-  if (keyIdOf(await sha256(keyIdInput(key))) === key.id) return key
+  if (keyIdOf(await sha256Bytes(keyIdInput(key))) === key.id) return key
   throw new Unproven("key", `The id ${key.id} is not that of the key of ${key.name}.`)
 }
 
@@ -76,11 +77,20 @@ const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
   return new Set(keys).size < keys.length
 }
 
-const cosignaturesOf = async (
-  note: Note,
-  witnesses: NonNullable<Trust["witnesses"]>,
-): Promise<ReadonlyArray<Cosignature>> => {
-  const vkeys = "isMet" in witnesses ? witnesses.witnesses.map(({ vkey }) => vkey) : [...new Set(witnesses.vkeys)]
+type Rules = Pick<Policy, "logs" | "quorum" | "isMet"> & { readonly vkeys: ReadonlyArray<string> }
+
+/** The log witnesses that the reader trusts, and how many of them must have signed. */
+const rulesOf = (witnesses: NonNullable<Trust["witnesses"]>): Rules =>
+  "isMet" in witnesses
+    ? { ...witnesses, vkeys: witnesses.witnesses.map(({ vkey }) => vkey) }
+    : {
+        logs: [],
+        vkeys: [...new Set(witnesses.vkeys)],
+        quorum: String(witnesses.quorum),
+        isMet: (signed) => signed.size >= witnesses.quorum,
+      }
+
+const cosignaturesOf = async (note: Note, { isMet, quorum, vkeys }: Rules): Promise<ReadonlyArray<Cosignature>> => {
   const found = new Map<string, Cosignature>()
   for (const vkey of vkeys) {
     const one = await cosigned(note, vkey)
@@ -88,14 +98,10 @@ const cosignaturesOf = async (
   }
   // One signer must not count twice under two names.
   if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
-  const isEnough = (signed: ReadonlySet<string>) =>
-    "isMet" in witnesses ? witnesses.isMet(signed) : signed.size >= witnesses.quorum
-  if (isEnough(new Set(found.keys()))) return [...found.values()]
+  if (isMet(new Set(found.keys()))) return [...found.values()]
   throw new Unproven(
     "cosignatures",
-    "isMet" in witnesses
-      ? `${found.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${witnesses.quorum}.`
-      : `${found.size} of the log's witnesses signed; ${witnesses.quorum} must.`,
+    `${found.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${quorum}.`,
   )
 }
 
@@ -104,16 +110,15 @@ export const opened = async (noteText: string, trust: Trust): Promise<Opened> =>
   const note = formed(parseNote(noteText))
   const checkpoint = formed(parseCheckpoint(note.text))
   const key = await keyOf(trust.vkey, keyTypes.ed25519)
-  const logs = trust.witnesses !== undefined && "isMet" in trust.witnesses ? trust.witnesses.logs : []
-  if (logs.length > 0 && !logs.includes(trust.vkey))
+  const rules = rulesOf(trust.witnesses ?? { vkeys: [], quorum: 0 })
+  if (rules.logs.length > 0 && !rules.logs.includes(trust.vkey))
     throw new Unproven("key", `The policy names other logs, and not the key ${trust.vkey}.`)
   const origin = trust.origin ?? key.name
   if (checkpoint.origin !== origin)
     throw new Unproven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)
   if (!(await isByLog(note, key)))
     throw new Unproven("signature", `The checkpoint is not signed with the key ${key.name}+${key.id}.`)
-  const cosignatures = await cosignaturesOf(note, trust.witnesses ?? { vkeys: [], quorum: 0 })
-  return { ok: true, checkpoint, cosignatures }
+  return { ok: true, checkpoint, cosignatures: await cosignaturesOf(note, rules) }
 }
 
 /** The checkpoint of a note that the log signed, with the required cosignatures. */

@@ -1,19 +1,12 @@
-/** Hashes and signatures with WebCrypto alone: the same in a page and in Node. */
+/** Hashes of a tree and signatures, with WebCrypto alone: the same in a page and in Node. */
 import type { Bytes } from "../../../schema/log/Bytes.ts"
 import { leafHash, nodeHash } from "../../../schema/log/Merkle.ts"
-import { Unproven } from "./Verdict.ts"
+import { sha256Bytes, subtle } from "../core/Digest.ts"
+import { Unproven } from "../core/Verdict.ts"
 
-const subtle = (): SubtleCrypto => {
-  const found = globalThis.crypto?.subtle
-  if (found !== undefined) return found
-  throw new Unproven("unsupported", "There is no WebCrypto here: a page must be loaded over https to check a proof.")
-}
+export const leaf = (entry: Uint8Array): Promise<Bytes> => leafHash(sha256Bytes, entry)
 
-export const sha256 = async (bytes: Bytes): Promise<Bytes> => new Uint8Array(await subtle().digest("SHA-256", bytes))
-
-export const leaf = (entry: Uint8Array): Promise<Bytes> => leafHash(sha256, entry)
-
-export const node = (left: Uint8Array, right: Uint8Array): Promise<Bytes> => nodeHash(sha256, left, right)
+export const node = (left: Uint8Array, right: Uint8Array): Promise<Bytes> => nodeHash(sha256Bytes, left, right)
 
 const noEd25519 =
   "This browser cannot check Ed25519 signatures, so the proof was neither confirmed nor refuted: Chrome and Edge can since version 137, Firefox since 129, Safari since 17, and so can `spirit-altar verify-proof`."

@@ -1,5 +1,5 @@
 /** One line for each check of a receipt: it holds, it is broken, or it was not shown. */
-import { Unproven } from "../log/Verdict.ts"
+import { type NotProven, Unproven, verdictOf } from "../core/Verdict.ts"
 
 export interface ReceiptCheck {
   readonly name: string
@@ -22,15 +22,19 @@ export const unless = (isFine: boolean, says: string) => {
 export const isSound = (checks: ReadonlyArray<ReceiptCheck>) =>
   checks.every(({ isForeign, state }) => state !== "broken" && isForeign !== true)
 
+/** The line of a fault: keys that are not those of the file show nothing, nor does a platform that cannot check. */
+export const fault = (name: string, { fault: kind, reason }: Pick<NotProven, "fault" | "reason">): ReceiptCheck => {
+  if (kind === "key" || kind === "origin") return { ...open(name, reason), isForeign: true }
+  return { name, state: kind === "unsupported" ? "open" : "broken", says: reason }
+}
+
 /** A check whose fault is its answer. Nesting that no parser follows is a fault, too. */
 export const checked = (name: string, check: () => Promise<ReceiptCheck>): Promise<ReceiptCheck> =>
-  Promise.resolve()
-    .then(check)
-    .catch((error: unknown): ReceiptCheck => {
-      if (error instanceof Unproven) {
-        if (error.fault === "key" || error.fault === "origin") return { ...open(name, error.message), isForeign: true }
-        return { name, state: error.fault === "unsupported" ? "open" : "broken", says: error.message }
-      }
-      if (error instanceof RangeError) return { name, state: "broken", says: "It is nested too deeply to be read." }
+  verdictOf(check).then(
+    (found) => ("ok" in found ? fault(name, found) : found),
+    (error: unknown) => {
+      if (error instanceof RangeError)
+        return fault(name, { fault: "malformed", reason: "It is nested too deeply to be read." })
       throw error
-    })
+    },
+  )

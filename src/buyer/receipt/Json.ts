@@ -1,6 +1,6 @@
 /** JSON of a stranger: its members are asked for one by one, and more than these are refused. */
 import type { Schema } from "effect"
-import { Unproven } from "../log/Verdict.ts"
+import { Unproven } from "../core/Verdict.ts"
 
 export type Members = Schema.JsonObject
 

@@ -2,7 +2,7 @@
 import { type Bytes, fromBase64, utf8 } from "../../../schema/log/Bytes.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { isSigned } from "../log/WebCrypto.ts"
-import { Unproven } from "../log/Verdict.ts"
+import { Unproven } from "../core/Verdict.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"
 
 /** The claims that the receipt's key attested, by the extension's names. */

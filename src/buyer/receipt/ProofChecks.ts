@@ -3,9 +3,8 @@ import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parseProofFile } from "../../../schema/log/ProofFile.ts"
 import { openCheckpoint, type Opened, type Trust } from "../log/SignedCheckpoint.ts"
 import { verifyProof } from "../log/EntryProof.ts"
-import { type NotProven, Unproven } from "../log/Verdict.ts"
-import type { Link } from "../Verify.ts"
-import { checked, holds, open, type ReceiptCheck } from "./Checks.ts"
+import type { Link } from "../core/Chain.ts"
+import { fault, holds, open, type ReceiptCheck } from "./Checks.ts"
 
 /** The stone that the log is said to hold. `others` are its members that the log does not certify. */
 export interface Logged {
@@ -18,14 +17,6 @@ export interface ProofVerdict {
   readonly ok: boolean
   readonly checks: ReadonlyArray<ReceiptCheck>
 }
-
-/** A line whose fault is that of the verdict. */
-const judged = <A extends { readonly ok: true }>(name: string, verdict: A | NotProven, says: (proven: A) => string) =>
-  checked(name, () =>
-    verdict.ok
-      ? Promise.resolve(holds(name, says(verdict)))
-      : Promise.reject(new Unproven(verdict.fault, verdict.reason)),
-  )
 
 /** The members of a stone that a proof covers; `chainHash` is the hash of the other five. */
 const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"]
@@ -43,21 +34,29 @@ const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
 /** Checks offline that a log of this key holds a stone. A file that cannot be read has one broken check. */
 export const checkProof = async (text: string, { others, stone }: Logged, trust: Trust): Promise<ProofVerdict> => {
   const file = parseProofFile(text)
-  if (file instanceof Malformed) return { ok: false, checks: [{ name: "file", state: "broken", says: file.message }] }
+  if (file instanceof Malformed)
+    return { ok: false, checks: [fault("file", { fault: "malformed", reason: file.message })] }
   const opened = await openCheckpoint(file.checkpoint, trust)
-  const checkpoint = await judged(
-    !opened.ok && opened.fault === "cosignatures" ? "cosignatures" : "checkpoint",
-    opened,
-    ({ checkpoint: { origin, size } }) =>
-      `The log ${origin} signed its tree of ${size} ${size === 1 ? "entry" : "entries"} with this key.`,
-  )
-  if (!opened.ok)
-    return { ok: false, checks: [checkpoint, open("entry", "Without its checkpoint the proof shows nothing.")] }
+  if (!opened.ok) {
+    const name = opened.fault === "cosignatures" ? "cosignatures" : "checkpoint"
+    return {
+      ok: false,
+      checks: [fault(name, opened), open("entry", "Without its checkpoint the proof shows nothing.")],
+    }
+  }
+  const { origin, size } = opened.checkpoint
+  const entries = size === 1 ? "entry" : "entries"
   const verdict = await verifyProof(text, stone, trust)
-  const entry = await judged("entry", verdict, () => `The tree holds stone ${stone.sequence}: ${covered.join(", ")}.`)
   const rest = `The log does not certify what the words mean, or the other members of the stone${others === undefined ? "" : `: ${others.join(", ")}`}.`
   return {
     ok: verdict.ok,
-    checks: [checkpoint, cosignatureCheck(opened), entry, open("meaning", rest)],
+    checks: [
+      holds("checkpoint", `The log ${origin} signed its tree of ${size} ${entries} with this key.`),
+      cosignatureCheck(opened),
+      verdict.ok
+        ? holds("entry", `The tree holds stone ${stone.sequence}: ${covered.join(", ")}.`)
+        : fault("entry", verdict),
+      open("meaning", rest),
+    ],
   }
 }

@@ -4,7 +4,7 @@ import { entryOf } from "../../../schema/log/Entry.ts"
 import { keyTypes } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { bodyText, isMarked, saltBytes } from "../../../schema/payments/BindingRecipe.ts"
-import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
+import { centAtomic, networkName, priceUsd, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { boundNonce } from "../core/Authorization.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
@@ -12,9 +12,9 @@ import { sha256 } from "../core/Digest.ts"
 import { same } from "../core/Expectation.ts"
 import { verifyEntry } from "../log/EntryProof.ts"
 import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
-import { Unproven } from "../log/Verdict.ts"
+import { Unproven } from "../core/Verdict.ts"
 import { leaf } from "../log/WebCrypto.ts"
-import { checked, holds, isSound, open, type ReceiptCheck, unless } from "./Checks.ts"
+import { checked, fault, holds, isSound, open, type ReceiptCheck, unless } from "./Checks.ts"
 import { claimsOf, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
@@ -45,15 +45,11 @@ const publicKeyOf = async ({ kid }: OpenedJws, key: string) => {
   return publicKey
 }
 
-/** Atomic USDC with at least two decimals. */
-const usdcWords = (atomic: string) => {
-  const digits = atomic.padStart(7, "0")
-  return `${digits.slice(0, -6)}.${digits.slice(-6).replace(/0{1,4}$/u, "")} USDC`
-}
-
 /** The sum, in USDC where the token of the network is known to be that. */
 export const sumOf = ({ amount, asset, network }: Pick<ReceiptClaims, "amount" | "asset" | "network">) =>
-  same(usdcOn(network), asset) ? usdcWords(amount) : `${amount} atomic units of the token ${asset}`
+  same(usdcOn(network), asset) && BigInt(amount) % centAtomic === 0n
+    ? `${priceUsd(BigInt(amount)).slice(1)} USDC`
+    : `${amount} atomic units of the token ${asset}`
 
 const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payTo: string | undefined) =>
   checked("claims", async () => {
@@ -117,14 +113,10 @@ const bindingCheck = ({ binding, body }: ReceiptFile, { nonce, resourceUrl }: Re
 
 const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
   const { stone: signed } = claims
-  if (signed === undefined)
-    return log === undefined
-      ? []
-      : [
-          await checked("log", () =>
-            Promise.reject(new Unproven("stone", "The receipt is of no stone, and a log proof stands beside it.")),
-          ),
-        ]
+  if (signed === undefined) {
+    const reason = "The receipt is of no stone, and a log proof stands beside it."
+    return log === undefined ? [] : [fault("log", { fault: "stone", reason })]
+  }
   const link = checked("stone", async () => {
     if (record === null) return open("stone", "Without the record the stone cannot be hashed.")
     const stone = linkOf(record)
@@ -173,13 +165,7 @@ export const namedIn = (text: string) => {
 
 /** Checks a receipt file. A file that cannot be read, or is signed with another key, has one broken check. */
 export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<ReceiptVerdict> => {
-  let known:
-    | {
-        readonly file: ReceiptFile
-        readonly kid: string
-        readonly claims: ReceiptClaims
-      }
-    | undefined
+  let known: { readonly file: ReceiptFile; readonly kid: string; readonly claims: ReceiptClaims } | undefined
   const signature = await checked("signature", async () => {
     const file = readReceiptFile(text)
     const jws = openJws(file.receipt)

@@ -2,7 +2,7 @@
 import { Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseSigned } from "../../../../schema/log/Checkpoint.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
-import { Unproven } from "../../../buyer/log/Verdict.ts"
+import { Unproven } from "../../../buyer/core/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { readHeld } from "../words/box.ts"
 import { part } from "../page/http.ts"
