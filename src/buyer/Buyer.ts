@@ -1,6 +1,6 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import type { Sale } from "../../schema/payments/Sale.ts"
-import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Settled } from "./Acts.ts"
+import { bodyOf, type Settled } from "./Acts.ts"
 import { baseOf, faultOf, type Shop } from "./Client.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
@@ -8,7 +8,7 @@ import { type End, type Exchange, pursue } from "./core/Loop.ts"
 import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Kept } from "./Options.ts"
-import { expected, objection } from "./Policy.ts"
+import { objection } from "./Policy.ts"
 import { messageOf, Misrecorded, Open, reasonOf, refuse, type Refused } from "./PurchaseError.ts"
 import { now, type Purchase, purchasesIn, type Signing } from "./Purchases.ts"
 
@@ -32,7 +32,6 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     policy = {},
   } = options
   const altar = baseOf(options.url)
-  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
   const purchases = purchasesIn(journal)
 
   signal.throwIfAborted()
@@ -64,16 +63,14 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
     if (account === undefined || price === undefined) throw no("no_account", "There is no account to pay with.")
     if (challenge === undefined) throw no("unreadable_terms", "The altar sent terms that cannot be read.")
-    const terms = await expected(altar, policy, await purchases.termsOf(altar), exchange)
-    const [{ amount, payTo }] = challenge.accepts
+    const [offer] = challenge.accepts
     const signing: Signing = {
       purchase,
-      amountAtomic: amount,
+      offer,
       payer: account.address,
-      terms,
-      sign: async (spentToday) => {
+      sign: async (spentToday, known) => {
         if (signal.aborted) throw no("not_signed", "The call was aborted.")
-        const objected = objection({ challenge, key, url, price, terms, policy, spentToday })
+        const objected = objection({ challenge, key, url, price, policy, known, spentToday })
         if (objected !== undefined) throw objected
         return signedBy(account, challenge, bodyOf(request), Date.now()).catch(() => {
           throw refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key)
@@ -86,7 +83,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
       await wait(payment)
       payment = await purchases.signOnce(signing)
     }
-    report({ step: "signed", key, amountAtomic: amount, payTo })
+    report({ step: "signed", key, amountAtomic: offer.amount, payTo: offer.payTo })
     return { payment }
   }
 
@@ -163,20 +160,5 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
   }
 
   at(altar)
-  return {
-    altar,
-    catalog,
-    at,
-    purchases,
-    follow,
-
-    /** Follows a purchase of this journal to its end. An unsigned one is not paid for. */
-    resume: async (purchase: Purchase): Promise<Settled> => {
-      const { act, key, payment } = purchase
-      if (payment === undefined)
-        throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-      at(purchase.altar)
-      return follow({ answer: catalog.get(act)?.answer ?? anyAnswer }, purchase)
-    },
-  }
+  return { altar, at, purchases, follow }
 }

@@ -5,7 +5,7 @@ import { candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
 import { reconcile } from "../../schema/altar/Sales.ts"
 import { revealWitnessStone } from "../../schema/altar/Witness.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import { type Act, acts, type RequestParts, type Settled } from "./Acts.ts"
+import { type Act, acts, anyAnswer, catalog as contract, catalogOf, type RequestParts, type Settled } from "./Acts.ts"
 import { buyerOf } from "./Buyer.ts"
 import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
@@ -31,7 +31,8 @@ const checkRevealed = async (id: string, commitment: string | null, ...all: Read
 
 /** The methods of a buyer, for one call that ends with the signal. */
 export const ordersOf = (options: Kept, signal: AbortSignal) => {
-  const { altar, at, catalog, follow, purchases, resume } = buyerOf(options, signal)
+  const { altar, at, follow, purchases } = buyerOf(options, signal)
+  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
 
   /** Buys an act under the key of its order, with its words sealed if it has any. */
   const buyParts = async <Answer extends Settled>(
@@ -105,7 +106,6 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
   }
 
   return {
-    /** Buys any act of the contract by its name, also one without a method here. */
     act: async (name: string, { key, sealing, ...parts }: Order.ActOrder) => {
       const act = catalog.get(name)
       if (act === undefined)
@@ -130,7 +130,6 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       )
     },
 
-    /** Reveals a stone's words, free and once: words and salt become public. */
     reveal: async (id: string, given: Order.Opening = {}) => {
       const { sealed, shop } = await opening(id, given)
       const { agentName } = given
@@ -139,7 +138,6 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       return answer
     },
 
-    /** Unseals the words of a candle or light, free and once: words and salt become public. */
     unseal: async (id: string, given: Order.Opening = {}) => {
       const { sealed, shop } = await opening(id, given)
       const answer = await ask(unsealCandle, shop, id, sealed)
@@ -150,7 +148,11 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     /** The outcome of a purchase: followed to its end if this journal signed for it, otherwise asked for once. */
     reconcile: async (key: string) => {
       const found = await purchases.find(key)
-      return found === undefined ? ask(reconcile, at(altar), key) : resume(found)
+      if (found === undefined) return ask(reconcile, at(altar), key)
+      if (found.payment === undefined)
+        throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
+      at(found.altar)
+      return follow({ answer: catalog.get(found.act)?.answer ?? anyAnswer }, found)
     },
 
     purchases: purchases.all,

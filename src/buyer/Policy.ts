@@ -1,10 +1,8 @@
 /** Decides what may be signed: any other price, payee, asset, network or resource is refused before signing. */
-import { Schema } from "effect"
 import type { Sale } from "../../schema/payments/Sale.ts"
 import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payments/Usdc.ts"
-import type { Challenge } from "./core/Challenge.ts"
+import type { Challenge, Offer } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
-import type { Exchange } from "./core/Loop.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
 
 /** All amounts are atomic USDC: `10_000n` is one cent. */
@@ -18,11 +16,8 @@ export interface Policy {
   readonly payTo?: string
 }
 
-/** The asset is the network's USDC. */
-export interface Terms {
-  readonly network: string
-  readonly payTo: string
-}
+/** The terms of a buyer's first payment to an altar, to which its policy holds later ones. The asset is USDC. */
+export type Terms = Pick<Offer, "network" | "payTo">
 
 export const defaultMaxPerDay = 1_000n * centAtomic
 
@@ -34,13 +29,14 @@ export interface Asked {
   readonly key: string
   readonly url: string
   readonly price: Sale
-  readonly terms: Terms
   readonly policy: Policy
+  /** The terms of earlier payments to this altar. */
+  readonly known: Terms | undefined
   /** Signed for today under other keys, in atomic USDC. */
   readonly spentToday: bigint
 }
 
-const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, terms, url }: Asked) => {
+const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, url }: Asked, terms: Terms) => {
   const listed = `${money(priceAtomic)}, at which ${name} is listed`
   const [code, what, expected] = (
     {
@@ -60,15 +56,22 @@ const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, term
 
 /** The reason not to sign; undefined when the challenge is as expected. */
 export const objection = (asked: Asked): Refused | undefined => {
-  const { challenge, key, policy, price, spentToday, terms, url } = asked
+  const { challenge, key, known, policy, price, spentToday, url } = asked
+  const [offer] = challenge.accepts
+  const terms = {
+    network: policy.network ?? known?.network ?? offer.network,
+    payTo: policy.payTo ?? known?.payTo ?? offer.payTo,
+  }
   const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
+  if (usdcOn(terms.network) === undefined)
+    return no("unknown_network", `The altar wants to be paid on ${terms.network}, where no USDC is known here.`)
   const mismatch = mismatchOf(challenge, {
     ...terms,
     amountAtomic: price.priceAtomic,
     isResource: (resource) => resource === url,
   })
-  if (mismatch !== undefined) return no(...explain(mismatch, asked))
-  const amount = BigInt(challenge.accepts[0].amount)
+  if (mismatch !== undefined) return no(...explain(mismatch, asked, terms))
+  const amount = BigInt(offer.amount)
   if (policy.maxPerPayment !== undefined && amount > policy.maxPerPayment)
     return no(
       "above_limit",
@@ -81,33 +84,4 @@ export const objection = (asked: Asked): Refused | undefined => {
       `With ${money(spentToday)} already signed for today, ${money(amount)} more is above your limit of ${money(limit)} a day.`,
     )
   return undefined
-}
-
-const Manifest = Schema.Struct({ payment: Schema.Struct({ network: Schema.String, payTo: Schema.String }) })
-
-const unsigned = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`)
-
-const announced = async (altar: string, exchange: Exchange): Promise<Terms> => {
-  const init = { redirect: "error", signal: AbortSignal.timeout(60_000) } as const
-  const manifest: unknown = await exchange(`${altar}/.well-known/agent.json`, init)
-    .then((response) => response.json())
-    .catch(() => {
-      throw unsigned("unreachable", `${altar} does not answer.`)
-    })
-  if (Schema.is(Manifest)(manifest)) return manifest.payment
-  throw unsigned("no_terms", `${altar} does not say how it is paid. Name network and payTo yourself.`)
-}
-
-/** The terms that the buyer named; the others are those of its earlier purchases, or else what the altar announces. */
-export const expected = async (
-  altar: string,
-  { network, payTo }: Policy,
-  kept: Terms | undefined,
-  exchange: Exchange,
-): Promise<Terms> => {
-  const isNamed = network !== undefined && payTo !== undefined
-  const known = isNamed ? { network, payTo } : (kept ?? (await announced(altar, exchange)))
-  const terms = { network: network ?? known.network, payTo: payTo ?? known.payTo }
-  if (usdcOn(terms.network) !== undefined) return terms
-  throw unsigned("unknown_network", `The altar wants to be paid on ${terms.network}, where no USDC is known here.`)
 }

@@ -1,6 +1,7 @@
 /** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
 import { Option, Schema } from "effect"
 import { Difference, messageOf, refuse, Refused } from "./PurchaseError.ts"
+import type { Offer } from "./core/Challenge.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { secondsMaximum } from "../../schema/payments/Usdc.ts"
 import type { Terms } from "./Policy.ts"
@@ -114,11 +115,10 @@ const unpaid = "This request sent no payment, so it charged nothing."
 
 export interface Signing {
   readonly purchase: Purchase
-  readonly amountAtomic: string
+  readonly offer: Offer
   readonly payer: string
-  readonly terms: Terms
   /** Rejects with a refusal, or returns the header; called at most once for a key. */
-  readonly sign: (spentToday: bigint) => Promise<string>
+  readonly sign: (spentToday: bigint, known: Terms | undefined) => Promise<string>
 }
 
 export const purchasesIn = (journal: Journal) => {
@@ -128,9 +128,6 @@ export const purchasesIn = (journal: Journal) => {
     all: () => alone(purchases.all, unsent),
 
     find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
-
-    /** The payment terms of earlier purchases at this altar. */
-    termsOf: (altar: string) => alone((pages) => terms.get(pages, altar), unpaid),
 
     /** The existing purchase of this key, or a new one; the same key with another request is refused. */
     begin: (key: string, draft: (found: Purchase | undefined) => Promise<Draft>) =>
@@ -159,7 +156,7 @@ export const purchasesIn = (journal: Journal) => {
      * The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. A number is the
      * seconds to wait instead, because a second signature beside one that still could be used might pay twice.
      */
-    signOnce: ({ amountAtomic, payer, purchase: begun, sign, terms: signed }: Signing) =>
+    signOnce: ({ offer: { amount, network, payTo }, payer, purchase: begun, sign }: Signing) =>
       alone(async (pages) => {
         const purchase = await current(pages, begun)
         if (purchase.payment !== undefined) return purchase.payment.header
@@ -167,9 +164,9 @@ export const purchasesIn = (journal: Journal) => {
         const seconds = secondsOpen(all, purchase.url)
         if (seconds > 0) return seconds
         const signedAt = now()
-        const header = await sign(spentOn(signedAt.slice(0, 10), all))
-        await terms.set(pages, purchase.altar, signed)
-        const payment = { header, payer, amountAtomic, signedAt }
+        const header = await sign(spentOn(signedAt.slice(0, 10), all), await terms.get(pages, purchase.altar))
+        await terms.set(pages, purchase.altar, { network, payTo })
+        const payment = { header, payer, amountAtomic: amount, signedAt }
         await purchases.set(pages, purchase.key, { ...purchase, payment })
         return header
       }, unpaid),

@@ -21,16 +21,7 @@ export type { NotProven } from "./core/Verdict.ts"
 export type { ReceiptCheck } from "./receipt/Checks.ts"
 export type { ReceiptClaims } from "./receipt/Jws.ts"
 export type { ReceiptTrust, ReceiptVerdict } from "./receipt/VerifyReceipt.ts"
-export {
-  type Broken,
-  type Head,
-  type Link,
-  type Revealed,
-  type Segment,
-  verifyReveal,
-  verifySegment,
-  verifyStone,
-} from "./Verify.ts"
+export * from "./Verify.ts"
 
 /** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
 export const verifyProof: typeof EntryProof.verifyProof = (...of) =>

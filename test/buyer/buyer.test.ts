@@ -222,11 +222,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       const tokenless = yield* rejection(buyerOf(at, undefined, { policy: { network: "eip155:1" } }).witness({ words }))
       assert.deepStrictEqual([tokenless._tag, tokenless.code, at.counted.signatures], ["Refused", "unknown_network", 0])
       yield* Effect.promise(() => buyerOf(at).witness({ words }))
-      const moved: Network = async (request, forward) => {
-        if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
-        const manifest = await (await forward(request)).json()
-        return Response.json({ ...manifest, payment: { ...manifest.payment, payTo: stranger } })
-      }
+      const moved = offering({ payTo: stranger })
       const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
       assert.strictEqual(refused.code, "other_payee")
       assert.strictEqual(at.counted.signatures, 1)

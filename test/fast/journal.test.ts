@@ -6,6 +6,7 @@ import { refuse } from "../../src/buyer/PurchaseError.ts"
 import { purchasesIn, turnsOf } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
+import { offer } from "../lab/buyer/Offers.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { rejected } from "../lab/Assertions.ts"
 
@@ -144,13 +145,11 @@ describe("a journal that cannot be used", () => {
     const purchases = purchasesIn({ alone: () => Promise.reject(new Error("database or disk is full")) })
     const key = "key-of-my-altar"
     const purchase = { key, ...drafted(mine, "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
-    const terms = { network: "eip155:84532", payTo: mine }
     const said = (asked: Promise<unknown>) => rejected(asked).then(({ message }) => message)
     const full = "The journal cannot be used: database or disk is full."
     assert.strictEqual(await said(purchases.begin(key, async () => purchase)), `${full} Nothing was sent.`)
-    const signing = { purchase, amountAtomic: "10000", payer: mine, terms, sign: async () => "header" }
-    for (const asked of [purchases.termsOf(mine), purchases.signOnce(signing)])
-      assert.strictEqual(await said(asked), `${full} This request sent no payment, so it charged nothing.`)
+    const signing = purchases.signOnce({ purchase, offer, payer: mine, sign: async () => "header" })
+    assert.strictEqual(await said(signing), `${full} This request sent no payment, so it charged nothing.`)
     const settled = { id, permalink: mine, answer: {} }
     assert.strictEqual(await said(purchases.amend(purchase, { settled })), full)
   })

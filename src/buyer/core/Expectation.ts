@@ -35,7 +35,7 @@ export const mismatchOf = (
   if (offer.scheme !== "exact") return { kind: "scheme", asked: offer.scheme }
   if (offer.network !== network) return { kind: "network", asked: offer.network }
   if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", asked: offer.asset }
-  if (payTo === undefined ? !/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) : !same(offer.payTo, payTo))
+  if (!/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) || !same(offer.payTo, payTo ?? offer.payTo))
     return { kind: "payee", asked: offer.payTo }
   return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > secondsMaximum
     ? { kind: "lifetime", asked: String(offer.maxTimeoutSeconds) }

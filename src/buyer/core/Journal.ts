@@ -26,9 +26,9 @@ export const memoryJournal = (): Journal => {
   const written = new Map<string, string>()
   const takeTurns = turns()
   const pages: Pages = {
-    get: (name) => Promise.resolve(written.get(name)),
-    set: (name, text) => Promise.resolve(void written.set(name, text)),
-    all: (prefix) => Promise.resolve([...written].flatMap(([name, text]) => (name.startsWith(prefix) ? [text] : []))),
+    get: async (name) => written.get(name),
+    set: async (name, text) => void written.set(name, text),
+    all: async (prefix) => [...written].flatMap(([name, text]) => (name.startsWith(prefix) ? [text] : [])),
   }
   return { alone: (run) => takeTurns(() => run(pages)) }
 }
@@ -36,14 +36,11 @@ export const memoryJournal = (): Journal => {
 /** `localStorage` of this origin, shared by all its tabs; every script of the origin can read it. */
 export const browserJournal = (name = "spirit-altar"): Journal => {
   const slot = (page: string) => `${name}:${page}`
-  const run = <A>(act: () => A) => new Promise<A>((resolve) => resolve(act()))
   const pages: Pages = {
-    get: (page) => run(() => localStorage.getItem(slot(page)) ?? undefined),
-    set: (page, text) => run(() => localStorage.setItem(slot(page), text)),
-    all: (prefix) =>
-      run(() =>
-        Object.entries(localStorage).flatMap(([key, text]) => (key.startsWith(slot(prefix)) ? [String(text)] : [])),
-      ),
+    get: async (page) => localStorage.getItem(slot(page)) ?? undefined,
+    set: async (page, text) => localStorage.setItem(slot(page), text),
+    all: async (prefix) =>
+      Object.entries(localStorage).flatMap(([key, text]) => (key.startsWith(slot(prefix)) ? [String(text)] : [])),
   }
   return { alone: (turn) => navigator.locks.request(name, () => turn(pages)) }
 }

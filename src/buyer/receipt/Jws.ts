@@ -5,41 +5,12 @@ import { isSigned } from "../log/WebCrypto.ts"
 import { Unproven } from "../core/Verdict.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"
 
-/** The claims that the receipt's key attested, by the extension's names. */
-export interface ReceiptClaims {
-  readonly network: string
-  readonly resourceUrl: string
-  readonly payer: string
-  /** Seconds since 1970. */
-  readonly issuedAt: number
-  readonly transaction: string
-  readonly act: string
-  readonly id: string
-  readonly amount: string
-  readonly asset: string
-  readonly payTo: string
-  readonly nonce: string
-  /** SHA-256 of the record's canonical JSON. */
-  readonly record: string
-  /** Of a stone alone. */
-  readonly stone: { readonly sequence: number; readonly leaf: string } | undefined
-}
-
-export interface OpenedJws {
-  readonly kid: string
-  readonly payload: Members
-  readonly isSignedWith: (publicKey: Bytes) => Promise<boolean>
-}
-
-export const fromBase64Url = (text: string): Bytes => {
-  const bytes = /^[A-Za-z0-9_-]*$/u.test(text)
-    ? fromBase64(
-        text
-          .replaceAll("-", "+")
-          .replaceAll("_", "/")
-          .padEnd(Math.ceil(text.length / 4) * 4, "="),
-      )
-    : undefined
+const fromBase64Url = (text: string): Bytes => {
+  const padded = text
+    .padEnd(Math.ceil(text.length / 4) * 4, "=")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+  const bytes = /[+/=]/u.test(text) ? undefined : fromBase64(padded)
   if (bytes === undefined) throw malformed("The receipt is not base64url.")
   return bytes
 }
@@ -52,7 +23,7 @@ const partOf = (part: string, what: string): Members => {
   return members
 }
 
-export const openJws = (jws: string): OpenedJws => {
+export const openJws = (jws: string) => {
   const [header = "", payload = "", signature = "", ...more] = jws.split(".")
   const bytes = fromBase64Url(signature)
   if (more.length > 0 || bytes.length !== 64)
@@ -68,7 +39,7 @@ export const openJws = (jws: string): OpenedJws => {
   return {
     kid: textAt(head, "kid", /^did:web:[^#\s]+#[A-Za-z0-9._-]{1,64}$/u),
     payload: partOf(payload, "The payload of the receipt"),
-    isSignedWith: (publicKey) => isSigned(publicKey, utf8(`${header}.${payload}`), bytes),
+    isSignedWith: (publicKey: Bytes) => isSigned(publicKey, utf8(`${header}.${payload}`), bytes),
   }
 }
 
@@ -76,13 +47,15 @@ const address = /^0x[0-9a-fA-F]{40}$/u
 const word = /^0x[0-9a-f]{64}$/iu
 const hash = /^[0-9a-f]{64}$/u
 
-export const claimsOf = (payload: Members): ReceiptClaims => {
+/** The claims that the receipt's key attested, by the extension's names. */
+export const claimsOf = (payload: Members) => {
   const delivered = anyMembers(payload["delivered"], "delivered")
   if (payload["version"] !== 1) throw malformed("The receipt is of another version than 1.")
   return {
     network: textAt(payload, "network", /^eip155:\d{1,12}$/u),
     resourceUrl: textAt(payload, "resourceUrl", /^https?:\/\/\S+$/u),
     payer: textAt(payload, "payer", address),
+    /** Seconds since 1970. */
     issuedAt: wholeAt(payload, "issuedAt"),
     transaction: textAt(payload, "transaction", word),
     act: textAt(delivered, "act", /^[A-Za-z]{1,64}$/u),
@@ -91,10 +64,14 @@ export const claimsOf = (payload: Members): ReceiptClaims => {
     asset: textAt(delivered, "asset", address),
     payTo: textAt(delivered, "payTo", address),
     nonce: textAt(delivered, "nonce", word),
+    /** SHA-256 of the record's canonical JSON. */
     record: textAt(delivered, "record", hash),
+    /** Of a stone alone. */
     stone:
       "leaf" in delivered
         ? { sequence: wholeAt(delivered, "sequence"), leaf: textAt(delivered, "leaf", hash) }
         : undefined,
   }
 }
+
+export type ReceiptClaims = ReturnType<typeof claimsOf>

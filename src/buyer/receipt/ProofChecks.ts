@@ -12,12 +12,6 @@ export interface Logged {
   readonly others?: ReadonlyArray<string>
 }
 
-export interface ProofVerdict {
-  /** Whether the log has the stone and its witnesses signed as required. */
-  readonly ok: boolean
-  readonly checks: ReadonlyArray<ReceiptCheck>
-}
-
 /** The members of a stone that a proof covers; `chainHash` is the hash of the other five. */
 const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "transaction", "chainHash"]
 
@@ -32,7 +26,7 @@ const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
     : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories.")
 
 /** Checks offline that a log of this key holds a stone. A file that cannot be read has one broken check. */
-export const checkProof = async (text: string, { others, stone }: Logged, trust: Trust): Promise<ProofVerdict> => {
+export const checkProof = async (text: string, { others, stone }: Logged, trust: Trust) => {
   const file = parseProofFile(text)
   if (file instanceof Malformed)
     return { ok: false, checks: [fault("file", { fault: "malformed", reason: file.message })] }

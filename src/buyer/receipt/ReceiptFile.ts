@@ -8,19 +8,6 @@ export const receiptFormat = "spirit-altar-receipt/v1"
 /** Maximum characters; the largest true file has a tenth of them. */
 export const fileMaximum = 300_000
 
-export interface ReceiptFile {
-  readonly act: string
-  readonly permalink: string
-  readonly receipt: string
-  readonly record: Members | null
-  readonly reveal: { readonly text: string | null; readonly salt: string | null } | null
-  /** The request that the payment names, as the file says. */
-  readonly binding: { readonly salt: string; readonly url: string; readonly bodySha256: string } | null
-  /** The body of the purchase; undefined where it is not public. */
-  readonly body: Members | undefined
-  readonly log: string | undefined
-}
-
 const hash = /^[0-9a-f]{64}$/u
 
 /** The parts of a stone that its chain hash covers, and the hash. */
@@ -33,14 +20,11 @@ export const linkOf = (stone: Members): Link => ({
   chainHash: textAt(stone, "chainHash", hash),
 })
 
-/** A stone of a file, and the names of its members that no chain hash covers. */
-export interface StoneGiven {
-  readonly stone: Link
-  readonly others: ReadonlyArray<string>
-}
-
-/** The one stone in a JSON text: a record alone, or an answer or a receipt file that holds one. */
-export const stoneIn = (text: string): StoneGiven => {
+/**
+ * The one stone in a JSON text: a record alone, or an answer or a receipt file that holds one. `others` are the names of
+ * its members that no chain hash covers.
+ */
+export const stoneIn = (text: string) => {
   const answer = anyMembers(jsonIn(text, "The stone"), "The stone")
   const [given, ...more] = [answer, answer["stone"], answer["record"]].flatMap((one) =>
     typeof one === "object" && one !== null && "chainHash" in one ? [anyMembers(one, "The stone")] : [],
@@ -69,7 +53,7 @@ const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "reveal
 const compact = (text: string) =>
   text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[\t\n\r ]+/gu, (_, quoted: string | undefined) => quoted ?? "")
 
-export const readReceiptFile = (text: string): ReceiptFile => {
+export const readReceiptFile = (text: string) => {
   if (text.length > fileMaximum) throw malformed("The file is larger than any receipt file.")
   const json = jsonIn(text, "The file")
   // Another reader may take the other one of two members of one name.
@@ -88,11 +72,15 @@ export const readReceiptFile = (text: string): ReceiptFile => {
     receipt: textAt(file, "receipt"),
     record: record === null || record === undefined ? null : anyMembers(record, "The record"),
     reveal: shown === null ? null : { text: nullable(shown, "text"), salt: nullable(shown, "salt") },
+    /** The request that the payment names, as the file says. */
     binding:
       named === null
         ? null
         : { salt: textAt(named, "salt"), url: textAt(named, "url"), bodySha256: textAt(named, "bodySha256", hash) },
+    /** The body of the purchase; undefined where it is not public. */
     body: "body" in file ? anyMembers(file["body"], "The body") : undefined,
     log: "log" in file ? textAt(file, "log") : undefined,
   }
 }
+
+export type ReceiptFile = ReturnType<typeof readReceiptFile>

@@ -15,7 +15,7 @@ import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
 import { Unproven } from "../core/Verdict.ts"
 import { leaf } from "../log/WebCrypto.ts"
 import { checked, fault, holds, isSound, open, type ReceiptCheck, unless } from "./Checks.ts"
-import { claimsOf, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
+import { claimsOf, openJws, type ReceiptClaims } from "./Jws.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
 export interface ReceiptTrust {
@@ -38,7 +38,7 @@ export interface ReceiptVerdict {
 const bytesOf = (text: string) => Uint8Array.from(text.match(/../gu) ?? [], (byte) => Number.parseInt(byte, 16))
 
 /** The public key that must have signed. */
-const publicKeyOf = async ({ kid }: OpenedJws, key: string) => {
+const publicKeyOf = async (kid: string, key: string) => {
   const name = kid.split("#")[1]
   const { name: trusted, publicKey } = await keyOf(key, keyTypes.ed25519)
   if (trusted !== name) throw new Unproven("key", `The receipt names the key ${name}, not ${trusted}.`)
@@ -169,7 +169,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
   const signature = await checked("signature", async () => {
     const file = readReceiptFile(text)
     const jws = openJws(file.receipt)
-    if (!(await jws.isSignedWith(await publicKeyOf(jws, trust.key))))
+    if (!(await jws.isSignedWith(await publicKeyOf(jws.kid, trust.key))))
       throw new Unproven("signature", `The receipt is not signed with the key ${jws.kid}.`)
     known = { file, kid: jws.kid, claims: claimsOf(jws.payload) }
     return holds("signature", `The receipt is signed with the key ${jws.kid}.`)
