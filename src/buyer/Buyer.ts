@@ -104,7 +104,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     return new Misrecorded({ key: purchase.key, differences, message: misrecorded(differences, kept) })
   }
 
-  const refused = async (purchase: Purchase, { body, refusal: { code, message } }: Refusing): Promise<Refused> => {
+  const refused = async (purchase: Purchase, { refusal: { body, code, message } }: Refusing): Promise<Refused> => {
     const { key } = purchase
     const openUntil = body["authorizationOpenUntil"]
     const failed = { failed: String(body["reason"]), ...(typeof openUntil === "string" ? { openUntil } : {}) }

@@ -19,23 +19,19 @@ export const toBase64 = (text: string): string => base64(utf8(text))
 const toBase64Url = (bytes: Uint8Array): string =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 
-/** A nonce that names one request, and the salt that proves it. */
-export interface Bound {
-  readonly nonce: `0x${string}`
-  /** Base64url. */
-  readonly salt: string
-}
-
 /** The nonce that names a request. */
 export const boundNonce = async (request: BoundRequest, salt: Uint8Array) =>
   nonceOf(await sha256Bytes(boundBytes(request, salt)))
 
 /** Derives the nonce of a payment from the request that it buys. `body` is JSON; empty when there is none. */
-export const boundTo = async ({ resource: { url } }: Challenge, body: string): Promise<Bound> => {
+export const boundTo = async ({ resource: { url } }: Challenge, body: string) => {
   const salt = crypto.getRandomValues(new Uint8Array(bindingSaltMinimum))
   const bodySha256 = await sha256(bodyText(JSON.parse(body === "" ? "{}" : body)))
   return { nonce: await boundNonce({ method: "POST", url, bodySha256 }, salt), salt: toBase64Url(salt) }
 }
+
+/** A nonce that names one request, and the salt in base64url that proves it. */
+type Bound = Awaited<ReturnType<typeof boundTo>>
 
 /** EIP-712 typed data for one transfer of exactly the offered amount, signed at `nowMs`. */
 export const typedDataOf = ({ accepts: [offer] }: Challenge, { nonce }: Bound, from: string, nowMs: number) => ({

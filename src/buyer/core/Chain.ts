@@ -1,12 +1,5 @@
 /** Hashes links of the witness chain and checks them by the contract's rules. */
-import {
-  type ChainFault,
-  type ChainPoint,
-  checkLink,
-  headFault,
-  type LinkCheck,
-  nextFault,
-} from "../../../schema/altar/ChainCheck.ts"
+import { type ChainPoint, checkLink, headFault, nextFault } from "../../../schema/altar/ChainCheck.ts"
 import { type ChainLink, chainLinkText } from "../../../schema/altar/ChainLink.ts"
 import { sha256 } from "./Digest.ts"
 
@@ -25,19 +18,14 @@ export interface Segment<L extends Link = Link> {
   readonly next: number | null
 }
 
-export interface SegmentCheck<L extends Link> {
-  /** One for each link; the check goes on after a fault. */
-  readonly checks: ReadonlyArray<LinkCheck<L>>
-  /** The fault behind the last link: another head, or a chain that would never end. */
-  readonly end: ChainFault | undefined
-  readonly last: ChainPoint
-}
-
-/** Checks every link against the one before it, the first against `start`, and where the segment says that it ends. */
+/**
+ * Checks every link against the one before it, the first against `start`; the check goes on after a fault. `end` is the
+ * fault behind the last link: another head, or a chain that would never end.
+ */
 export const checkSegment = async <L extends Link>(
   { entries, head, next }: Omit<Segment<L>, "anchor">,
   start: ChainPoint,
-): Promise<SegmentCheck<L>> => {
+) => {
   const checks = await Promise.all(
     entries.map((link, index) =>
       chainHashOf(link).then((computed) => checkLink(link, entries[index - 1] ?? start, computed)),

@@ -32,16 +32,14 @@ export const unsealable = (salt: string, words: string): string | undefined => {
   return /[\0\p{Cs}]/u.test(words + salt) ? "Words and salt must not hold NUL or lone surrogates." : undefined
 }
 
-export interface Sealed {
-  /** 64 lowercase hex digits; the only part that is sent before a reveal. */
-  readonly commitment: string
-  readonly salt: string
-  readonly words: string
-}
-
-/** The commitment of salt and words. Rejects with a `RangeError` outside `sealBounds`: no reveal could succeed. */
-export const seal = async (words: string, salt: string = randomHex(16)): Promise<Sealed> => {
+/**
+ * Seals words: only the commitment, 64 lowercase hex digits, is sent before a reveal. Rejects with a `RangeError` outside
+ * `sealBounds`: no reveal could succeed.
+ */
+export const seal = async (words: string, salt: string = randomHex(16)) => {
   const problem = unsealable(salt, words)
   if (problem !== undefined) throw new RangeError(`${problem} This request charged nothing.`)
   return { commitment: await commitmentOf(salt, words), salt, words }
 }
+
+export type Sealed = Awaited<ReturnType<typeof seal>>

@@ -91,7 +91,7 @@ export type End<Answer, Stop> =
   | { readonly end: "settled"; readonly answer: Answer }
   /** The altar recorded something else than was bought. */
   | { readonly end: "misrecorded"; readonly differences: ReadonlyArray<Difference>; readonly settlement: Settlement }
-  | { readonly end: "refused"; readonly refusal: Refusal; readonly body: Body; readonly isSigned: boolean }
+  | { readonly end: "refused"; readonly refusal: Refusal; readonly isSigned: boolean }
   | { readonly end: "stopped"; readonly stop: Stop }
   /** Without an outcome for too long: a signed purchase stays open. */
   | {
@@ -101,22 +101,15 @@ export type End<Answer, Stop> =
       readonly isSigned: boolean
     }
 
-/** The reason that is shown while the altar has given none. */
-const settling = "it is still settling"
-
+/** The reason to show; the altar has given none while it settles. */
 const whyOf = (outcome: Outcome): string =>
-  outcome.tag === "silent"
-    ? outcome.reason
-    : outcome.tag === "refused" || outcome.tag === "unpaid"
-      ? outcome.refusal.message
-      : settling
+  "refusal" in outcome ? outcome.refusal.message : "reason" in outcome ? outcome.reason : "it is still settling"
 
 /** Seconds to wait: `Retry-After` if given, otherwise one for each unanswered request, up to ten. */
 const secondsAfter = (outcome: Outcome, unanswered: number): number => {
   if (outcome.tag === "pending") return outcome.seconds
-  const asked =
-    outcome.tag === "silent" ? outcome.retryAfter : outcome.tag === "refused" ? outcome.refusal.retryAfter : undefined
-  return waitOf(asked ?? Math.min(10, unanswered))
+  const { retryAfter } = "refusal" in outcome ? outcome.refusal : "reason" in outcome ? outcome : {}
+  return waitOf(retryAfter ?? Math.min(10, unanswered))
 }
 
 /** Follows a purchase to its end. Submits the same bytes each time, and signs at most once. */
@@ -157,8 +150,7 @@ export const pursue = async <Answer, Stop>(
       ;[state, unanswered] = ["pay", 0]
       continue
     }
-    if (move === "refuse" && (outcome.tag === "refused" || outcome.tag === "unpaid"))
-      return { end: "refused", refusal: outcome.refusal, body: outcome.tag === "refused" ? outcome.body : {}, isSigned }
+    if (move === "refuse" && "refusal" in outcome) return { end: "refused", refusal: outcome.refusal, isSigned }
     const hasNone = event === "busy" || event === "silent"
     unanswered = hasNone ? unanswered + 1 : event === "pending" ? 0 : unanswered
     if (unanswered >= (isSigned ? patience.signed : patience.unsigned) || all >= patience.all) {

@@ -1,5 +1,6 @@
 /** The meaning of an answer to a paid request. Only the altar's own answer says anything about a payment. */
-import { type Challenge, challengeOf, isObject, readChallenge, readHeader } from "./Challenge.ts"
+import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
+import { isMembers } from "./Json.ts"
 
 /** A JSON object; empty when the answer held none. */
 export type Body = Readonly<Record<string, unknown>>
@@ -16,6 +17,7 @@ export interface Refusal {
   readonly message: string
   /** Seconds until a retry makes sense, where the altar says so. */
   readonly retryAfter: number | undefined
+  readonly body: Body
 }
 
 /** A settled answer, not yet compared with the purchase. */
@@ -31,14 +33,9 @@ export type Outcome =
   | { readonly tag: "pending"; readonly seconds: number }
   /** Nothing is reserved; the challenge is undefined when it is unsupported. */
   | { readonly tag: "unpaid"; readonly challenge: Challenge | undefined; readonly refusal: Refusal }
-  | { readonly tag: "refused"; readonly refusal: Refusal; readonly body: Body }
+  | { readonly tag: "refused"; readonly refusal: Refusal }
   /** No answer, or one of a proxy or portal; it says nothing about a payment. */
-  | {
-      readonly tag: "silent"
-      readonly reason: string
-      readonly status?: number
-      readonly retryAfter?: number | undefined
-    }
+  | { readonly tag: "silent"; readonly reason: string; readonly retryAfter?: number | undefined }
 
 /** The reason for an answer that claims to be settled without the contract's form. */
 export const unknownAnswer = "its answer is none that the contract knows"
@@ -47,7 +44,7 @@ export const unknownAnswer = "its answer is none that the contract knows"
 export const bodyOf = (text: string): Body => {
   try {
     const body: unknown = JSON.parse(text)
-    return isObject(body) ? { ...body } : {}
+    return isMembers(body) ? body : {}
   } catch {
     return {}
   }
@@ -82,15 +79,15 @@ export const readOutcome = (reply: Reply): Outcome => {
   if (body["ok"] === true) {
     if (status === 202) return { tag: "pending", seconds: waitOf(retryAfter ?? 2) }
     if (status === 200 || status === 201)
-      return isObject(body["record"]) && isObject(body["receipt"])
+      return isMembers(body["record"]) && isMembers(body["receipt"])
         ? { tag: "settled", settlement: { body, header: readHeader(headers.get("payment-response")) } }
-        : { tag: "silent", reason: unknownAnswer, status, retryAfter }
+        : { tag: "silent", reason: unknownAnswer, retryAfter }
   }
   if (body["ok"] !== false || typeof code !== "string")
-    return { tag: "silent", reason: `the altar answered ${status}`, status, retryAfter }
+    return { tag: "silent", reason: `the altar answered ${status}`, retryAfter }
   const words = typeof message === "string" ? message : `The altar answered ${status}.`
-  const refusal = { status, code, message: words, retryAfter }
-  if (code !== "payment_required") return { tag: "refused", refusal, body }
+  const refusal = { status, code, message: words, retryAfter, body }
+  if (code !== "payment_required") return { tag: "refused", refusal }
   const challenge = readChallenge(headers.get("payment-required")) ?? challengeOf(body["challenge"])
   return { tag: "unpaid", challenge, refusal }
 }

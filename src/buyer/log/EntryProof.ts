@@ -4,23 +4,12 @@ import { entryOf, indexOf } from "../../../schema/log/Entry.ts"
 import { parseProofFile, type ProofFile } from "../../../schema/log/ProofFile.ts"
 import { chainHashOf, type Link } from "../core/Chain.ts"
 import { includes } from "./MerkleProofs.ts"
-import { type Cosignature, opened, type Trust } from "./SignedCheckpoint.ts"
+import { opened, type Trust } from "./SignedCheckpoint.ts"
 import { formed, type NotProven, Unproven, verdictOf } from "../core/Verdict.ts"
 import { leaf } from "./WebCrypto.ts"
 
-export interface EntryProven {
-  readonly ok: true
-  readonly origin: string
-  /** Index of the entry, from 0. */
-  readonly index: number
-  /** Size of the signed tree, and its root in base64. */
-  readonly size: number
-  readonly root: string
-  readonly cosignatures: ReadonlyArray<Cosignature>
-}
-
 /** Throws unless the signed tree of the proof has this leaf at the proof's index. */
-const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust): Promise<EntryProven> => {
+const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust) => {
   const { checkpoint, cosignatures } = await opened(proof.checkpoint, trust)
   const { origin, root, size } = checkpoint
   if (!(await includes(checkpoint, proof.index, leafHash, proof.hashes)))
@@ -28,8 +17,19 @@ const included = async (proof: ProofFile, leafHash: Bytes, trust: Trust): Promis
       "inclusion",
       `The tree of ${size} entries that ${origin} signed does not hold this one at ${proof.index}.`,
     )
-  return { ok: true, origin, index: proof.index, size, root: base64(root), cosignatures }
+  return {
+    ok: true as const,
+    origin,
+    /** Index of the entry, from 0. */
+    index: proof.index,
+    /** Size of the signed tree, and its root in base64. */
+    size,
+    root: base64(root),
+    cosignatures,
+  }
 }
+
+export type EntryProven = Awaited<ReturnType<typeof included>>
 
 /** Whether a `.tlog-proof` proves that a log includes these bytes; it says nothing about their meaning. */
 export const verifyEntry = (

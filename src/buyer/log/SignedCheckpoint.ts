@@ -1,6 +1,6 @@
 /** Verifies a checkpoint's signatures, the log's and its witnesses', by the keys that the reader trusts. */
 import { hex, Malformed, utf8 } from "../../../schema/log/Bytes.ts"
-import { type Checkpoint, parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
+import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
 import { cosignedBytes, parseCosignature } from "../../../schema/log/Cosignature.ts"
 import {
   keyIdInput,
@@ -29,12 +29,6 @@ export interface Cosignature {
   readonly name: string
   /** Since 1970, by the witness's clock. */
   readonly seconds: number
-}
-
-export interface Opened {
-  readonly ok: true
-  readonly checkpoint: Checkpoint
-  readonly cosignatures: ReadonlyArray<Cosignature>
 }
 
 /** Parses a key of this type and checks that its id is its own. */
@@ -106,7 +100,7 @@ const cosignaturesOf = async (note: Note, { isMet, quorum, vkeys }: Rules): Prom
 }
 
 /** Opens a checkpoint for a further check; throws what is not proved. */
-export const opened = async (noteText: string, trust: Trust): Promise<Opened> => {
+export const opened = async (noteText: string, trust: Trust) => {
   const note = formed(parseNote(noteText))
   const checkpoint = formed(parseCheckpoint(note.text))
   const key = await keyOf(trust.vkey, keyTypes.ed25519)
@@ -118,8 +112,10 @@ export const opened = async (noteText: string, trust: Trust): Promise<Opened> =>
     throw new Unproven("origin", `The checkpoint is of the log ${checkpoint.origin}, not of ${origin}.`)
   if (!(await isByLog(note, key)))
     throw new Unproven("signature", `The checkpoint is not signed with the key ${key.name}+${key.id}.`)
-  return { ok: true, checkpoint, cosignatures: await cosignaturesOf(note, rules) }
+  return { ok: true as const, checkpoint, cosignatures: await cosignaturesOf(note, rules) }
 }
+
+export type Opened = Awaited<ReturnType<typeof opened>>
 
 /** The checkpoint of a note that the log signed, with the required cosignatures. */
 export const openCheckpoint = (noteText: string, trust: Trust): Promise<Opened | NotProven> =>

@@ -3,7 +3,7 @@ import { type Bytes, fromBase64, utf8 } from "../../../schema/log/Bytes.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { isSigned } from "../log/WebCrypto.ts"
 import { Unproven } from "../core/Verdict.ts"
-import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"
+import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "../core/Json.ts"
 
 const fromBase64Url = (text: string): Bytes => {
   const padded = text

@@ -204,7 +204,7 @@ const follow = async (
       return disputed(purchase, end, progress)
     case "refused":
       return end.isSigned
-        ? refused(purchase, end.refusal.message, end.body, progress)
+        ? refused(purchase, end.refusal.message, end.refusal.body, progress)
         : unpriced(purchase, end.refusal.message, progress, end.refusal)
     case "open":
       if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal)
