@@ -10,21 +10,24 @@ import { type Reference, statusesOf } from "./Operations.ts"
 import { inline, sample } from "../templates/Prose.ts"
 
 /** The document lists only methods that a path answers. */
-const wrongMethod = [
-  [new MethodNotAllowed({}).code, refusalOf(new MethodNotAllowed({}))] as const,
-  [new RoomMethodNotAllowed({}).error.code, { error: new RoomMethodNotAllowed({}).error }] as const,
-].map(([code, body]) => ({
+const wrongMethod = [new MethodNotAllowed({}), new RoomMethodNotAllowed({}).error].map(({ code, message }) => ({
   code,
   status: "405",
   meaning: "The path does not support this method; `Allow` lists those it supports.",
-  example: JSON.parse(JSON.stringify(body)),
+  message,
 }))
+
+/** The sentence that the server sends with the code. */
+const messageIn = (example: unknown): string => {
+  const body: { readonly message?: string; readonly error?: { readonly message: string } } = Object(example)
+  return body.message ?? body.error?.message ?? ""
+}
 
 const errorsOf = ({ chapters, forms }: Reference) => {
   const listed = chapters
     .flatMap(({ operations }) => operations.flatMap((operation) => statusesOf(forms, operation)))
     .flatMap(({ code, form, meaning, status }) =>
-      code === "" || form === undefined ? [] : [{ code, status, meaning, example: exampleOf(forms, form) }],
+      code === "" || form === undefined ? [] : [{ code, status, meaning, message: messageIn(exampleOf(forms, form)) }],
     )
   const found = new Map([...listed, ...wrongMethod].map((one) => [one.code, one]))
   return [...found.values()].sort(
@@ -34,23 +37,14 @@ const errorsOf = ({ chapters, forms }: Reference) => {
 
 type ErrorCode = ReturnType<typeof errorsOf>[number]
 
-/** The sentence that the server sends with the code. */
-const messageOf = ({ example }: ErrorCode): string => {
-  const body: { readonly message?: string; readonly error?: { readonly message: string } } = Object(example)
-  return body.message ?? body.error?.message ?? ""
-}
-
-const entry = (error: ErrorCode): Html => {
-  const { code, meaning, status } = error
-  const message = messageOf(error)
-  return html`<article class="error" id="${code}">
+const entry = ({ code, meaning, message, status }: ErrorCode): Html =>
+  html`<article class="error" id="${code}">
     <h3>
       <a href="#${code}"><code>${code}</code></a> <span class="quiet">${status}</span>
     </h3>
-    ${message.startsWith(meaning) ? "" : html`<p>${inline(meaning)}</p>`}
+    ${!message.startsWith(meaning) && html`<p>${inline(meaning)}</p>`}
     <p>${message}</p>
   </article>`
-}
 
 const chapter = (title: string, errors: ReadonlyArray<ErrorCode>): Html =>
   html`<h2>${title}</h2>

@@ -14,7 +14,7 @@ import {
   type Reference,
   statusesOf,
 } from "./Operations.ts"
-import { inline, sample } from "../templates/Prose.ts"
+import { anchorOf, inline, sample } from "../templates/Prose.ts"
 import { money } from "../templates/Words.ts"
 
 /** A summary ends with its price. */
@@ -22,8 +22,6 @@ const priced = (summary: string) => {
   const [, words = summary, dollars] = /^(.*) \(([0-9.]+) USD\)$/u.exec(summary) ?? []
   return dollars === undefined ? words : html`${words}, ${money(`$${dollars}`)}`
 }
-
-const anchorOf = (title: string) => title.toLowerCase().replace(/\W+/gu, "-")
 
 const field = ({ description, isRequired, path, words }: Member) =>
   html`<dt><code>${path}</code> <span class="quiet">${inline(words)}${isRequired ? "" : ", optional"}</span></dt>

@@ -1,6 +1,6 @@
 /** All acts, those of one wallet, or those that a search found: filters that a link keeps, and the list. */
 import type { sales } from "../../../schema/altar/Sales.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, recordText, type SettledAct } from "./ActList.ts"
 import { blank, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { option, spiritOptions } from "./Plates.ts"
@@ -67,9 +67,9 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
     </form>
   </search>`
 
-const lead = ({ acts, asked, wallet }: AllActsView): Html => {
-  if (wallet !== undefined) return html`Everything that <code class="long">${wallet}</code> paid for here.`
-  if (asked === "") return html`Everything that was paid for here. Each act has a public page and a receipt.`
+const lead = ({ acts, asked, wallet }: AllActsView): Value => {
+  if (wallet !== undefined) return "Everything that this wallet paid for here."
+  if (asked === "") return "Everything that was paid for here. Each act has a public page and a receipt."
   return html`<span role="status"
     >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
     <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
