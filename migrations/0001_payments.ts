@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 /**
  * `payment` is the signed payment as `Payment.ts` encodes it, without a card's token once the attempt has ended. The
  * columns generated from it are null for a card, except `rail` and `transaction`, which is a card's intent.
- * `authorization_name` is the name of its claim. `doubted_reason` is why an attempt fails, or a settled transfer is lost, if a later inquiry agrees. `refusal` is
- * a facilitator's. `answer` has the parts of the first answer with their members in order. `current_transaction` holds the transfer after a reorganisation moved it. `acknowledged_at` is the
+ * `authorization_name` is the name of its claim. `doubted_reason` is why an attempt fails, or a settled transfer is lost, if a later inquiry agrees.
+ * `answer` has the parts of the first answer with their members in order. `current_transaction` holds the transfer after a reorganisation moved it. `acknowledged_at` is the
  * operator's. `traceparent` is W3C's.
  */
 const attempts = Effect.gen(function* () {
@@ -32,7 +32,6 @@ const attempts = Effect.gen(function* () {
       pool_number integer,
       state text NOT NULL CHECK (state IN ('pending', 'settled', 'failed')),
       reason text,
-      refusal text,
       doubted_at timestamptz(3),
       doubted_reason text,
       settled_block bigint,

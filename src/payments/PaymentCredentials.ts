@@ -129,8 +129,6 @@ export interface CredentialRequest extends CardRequest {
 export interface PresentedPayment {
   readonly _tag: "Presented"
   readonly payment: Payment
-  /** The x402 payload as sent, empty for a card. */
-  readonly payload: string
   /** The wallet's balance, absent for a card and for a payment that is already made. */
   readonly balance: PayerBalance | undefined
 }
@@ -154,10 +152,9 @@ const unproven = new FacilitatorUnavailable({
 export const isRefused = (error: unknown) =>
   error instanceof PaymentInvalid || error instanceof AuthorizationAlreadyBound || error === unproven
 
-const presented = (payment: Payment, payload: string, balance?: PayerBalance): PresentedPayment => ({
+const presented = (payment: Payment, balance?: PayerBalance): PresentedPayment => ({
   _tag: "Presented",
   payment,
-  payload,
   balance,
 })
 
@@ -186,16 +183,16 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         return Option.map(attempt, (attempt): DuplicateRequest => ({ _tag: "Duplicate", attempt }))
       })
 
-      const traced = (payment: ChainPayment, payload: string, refusal: PaymentRejected, terms: Terms) =>
+      const traced = (payment: ChainPayment, refusal: PaymentRejected, terms: Terms) =>
         trace(payment, refusal, terms).pipe(
           Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)),
-          Effect.map((found) => presented(found, payload)),
+          Effect.map((found) => presented(found)),
         )
 
       const onChain = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const sale = { ...saleOf(act, request.url, request.parameters), bodySha256: request.bodySha256 }
-        const { payload, payment, verdict } = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
-        if (verdict._tag === "Verified") return presented(payment, payload, verdict.balance)
+        const { payment, verdict } = yield* verifier.verify(request.payment ?? noHeader, terms, sale)
+        if (verdict._tag === "Verified") return presented(payment, verdict.balance)
         // The database decides whose payment it is, independent of the chain.
         const duplicate = yield* duplicateOf(request.key, payment)
         if (Option.isSome(duplicate)) return duplicate.value
@@ -203,12 +200,12 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
           return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(verdict.cause)
         }
         const { isTraceable, refusal } = verdict
-        return yield* isTraceable ? traced(payment, payload, refusal, terms) : refusal
+        return yield* isTraceable ? traced(payment, refusal, terms) : refusal
       })
 
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
         Effect.map(Option.isNone(cards) ? notHere : cards.value.verify(card, act, request), (payment) =>
-          presented(payment, ""),
+          presented(payment),
         )
 
       /** A token that is paused, or that blocks our wallet, refuses every transfer. The payer is not to blame. */
@@ -230,8 +227,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       })
 
       /** The payment of a verified authorization that the token calls used by now: a stranger may have broadcast it. */
-      const paidByNow = (payment: ChainPayment, payload: string, terms: Terms) =>
-        traced(payment, payload, usedByNow, terms)
+      const paidByNow = (payment: ChainPayment, terms: Terms) => traced(payment, usedByNow, terms)
 
       /** Whether a wallet that has paid here before signed this payment for this offer. */
       const isKnown = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {

@@ -3,14 +3,14 @@ import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, ReconcileRequired } from "../../schema/payments/Errors.ts"
-import type { ClaimConflict, PaidAct, PaymentGuard } from "./Act.ts"
+import type { ClaimConflict, PaidAct, PaymentGuard, SoldAct } from "./Act.ts"
 import { Availability, notSettled } from "./Availability.ts"
 import { Challenges } from "./Challenge.ts"
 import { changed, settlementTimed } from "./Changes.ts"
 import { NodeQueries } from "./chain/Rpc.ts"
 import { type CredentialRequest, isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentRejected } from "./Payment.ts"
-import { requirementsOf, type Terms } from "./PaymentTerms.ts"
+import { saleOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -25,11 +25,6 @@ export interface PurchaseConfig {
 }
 
 type Asked = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
-
-/** A new attempt, and the x402 payload as its client sent it, which a facilitator needs. Empty for a card. */
-interface Intent extends NewAttempt {
-  readonly payload: string
-}
 
 const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
@@ -58,10 +53,10 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       act: PaidAct<Refusal>,
       request: CredentialRequest,
       terms: Terms,
-      intent: Intent,
+      intent: NewAttempt,
       { inFlight, most, tooMany }: Extract<ClaimOutcome, { readonly _tag: "Overdrawn" }>,
     ) {
-      const { balance: tooSmall, payload, payment } = intent
+      const { balance: tooSmall, payment } = intent
       if (tooMany) return yield* ReconcileRequired.of(most)
       if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
         return yield* challenges.invalid(act, request, overdrawn)
@@ -74,21 +69,22 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       if (!isUsed) return { ...intent, balance: { ...tooSmall, balanceAtomic, isExact: true } }
       // The balance may be low because a stranger broadcast this very authorization, and it has paid us.
       const paid = yield* credentials
-        .paidByNow(payment, payload, terms)
+        .paidByNow(payment, terms)
         .pipe(Effect.catchTag("PaymentRejected", (rejected) => challenges.invalid(act, request, rejected)))
       return { ...intent, ...paid }
     })
 
     /** Submits a claimed payment. A payment that is already on chain needs no submission. */
-    const submit = (terms: Terms, attempt: Attempt, intent: Intent): Effect.Effect<Submission | undefined> => {
-      const { payload, payment } = intent
+    const submit = (
+      act: SoldAct,
+      { parameters, url }: CredentialRequest,
+      { id, payment }: Attempt,
+    ): Effect.Effect<Submission | undefined> => {
       if (payment.rail === "card") return Effect.undefined
       if (Option.isSome(payment.transaction)) {
         return Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
       }
-      const { authorization } = payment
-      const requirements = requirementsOf(terms, attempt.amountAtomic)
-      return settlementTimed(settlement.submit({ attempt: attempt.id, authorization, requirements, payload }))
+      return settlementTimed(settlement.submit({ attempt: id, payment, sale: saleOf(act, url, parameters) }))
     }
 
     /** Runs in a fiber of its own: once the intent is recorded, only evidence ends it. */
@@ -96,7 +92,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       act: PaidAct<Refusal>,
       request: CredentialRequest,
       terms: Terms,
-      asked: Intent,
+      asked: NewAttempt,
     ) {
       let intent = asked
       let claimed = yield* claim(intent)
@@ -114,7 +110,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       }
       const { attempt } = claimed
       yield* changed({ ...attempt, from: "none", to: "pending", evidence: "intent on disk" })
-      const submission = yield* submit(terms, attempt, intent)
+      const submission = yield* submit(act, request, attempt)
       // The payment may be on its way, so a database error leaves the attempt pending.
       const unrecorded = DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })
       const concluded = yield* reconciler
@@ -145,13 +141,13 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       )
       const presented = yield* request.payment === undefined ? judged : guard.admit(judged, isKnown)
       if (presented._tag === "Duplicate") return yield* challenges.replay(presented.attempt, asked.fingerprint)
-      const { balance, payload, payment } = presented
+      const { balance, payment } = presented
       const isToSettle = payment.rail === "x402" && Option.isNone(payment.transaction)
       // A payment that is already on chain is delivered even while sales are paused or settlement is down.
       if (isToSettle || payment.rail === "card") yield* availability.unlessPaused
       const obstacle = isToSettle ? yield* settlement.obstacle : undefined
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
-      const intent = { ...asked, payment, payload, balance, leaseMillis: Duration.toMillis(config.lease) }
+      const intent = { ...asked, payment, balance, leaseMillis: Duration.toMillis(config.lease) }
       const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
       return yield* Effect.tapError(Fiber.join(fiber), counted)
     })

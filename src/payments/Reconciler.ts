@@ -12,7 +12,7 @@ import { changed, inquiryTimed } from "./Changes.ts"
 import { apartOf, decide, type Found, retryAfterSeconds, submissionStateOf } from "./decision.ts"
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
-import type { Attempt, FailureVerdict, PendingAttempt, SettledAttempt } from "./store/Attempt.ts"
+import type { Attempt, FailureVerdict, SettledAttempt } from "./store/Attempt.ts"
 import { type OpenInquiry, Settled, Sweep } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
@@ -131,14 +131,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
         const isFinal = Effect.orElseSucceed(isFinalBy(node, block), () => false)
         return { ...known, found: { is: "paid", proof }, isFinal }
       }
-      const isOpen = found.is === "unused" || found.is === "reverts"
-      const isCanceled = conclusion.value._tag === "Open" && conclusion.value.isCanceled === true
-      const hasEnded = found.is === "void" || isCanceled
       // Answers that contradict each other say nothing about the wallet: it may have paid.
-      if (!isOpen && !hasEnded) return { ...known, found }
-      const isSpent = yield* settlement.isSpent(attempt.id, payment, hasEnded)
+      if (found.is !== "unused" && found.is !== "void") return { ...known, found }
+      const isSpent = yield* settlement.isSpent(attempt.id, payment, found.is === "void")
       // While the authorization is unused, only a final transaction of ours that did not pay fails the attempt early.
-      return { ...known, found: isOpen && isSpent ? { is: "spent" } : found }
+      return { ...known, found: found.is === "unused" && isSpent ? { is: "spent" } : found }
     })
 
     /** Asks by repeating the charge: its idempotency key makes the processor answer the first outcome. */
@@ -158,11 +155,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     })
 
     /** Resubmits the payment unless it may be in flight. */
-    const resubmit = ({ id, payment, state }: PendingAttempt | SettledAttempt) => {
-      if (payment.rail === "card") return Effect.succeedNone
-      const paidIn = state === "settled" ? Option.getOrUndefined(payment.transaction) : undefined
-      return settlement.resubmit({ id, state, paidIn }, payment)
-    }
+    const resubmit = (attempt: Attempt) =>
+      attempt.payment.rail === "card" ? Effect.succeedNone : settlement.resubmit(attempt, attempt.payment)
 
     /** Marks a settled act final. The scan usually does this; a node without logs needs it. */
     const confirm = Effect.fnUntraced(function* (attempt: SettledAttempt, proof: Proof, { isFinal }: Inquiry) {
@@ -197,36 +191,33 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
         const { found, reference } = inquiry
         const open = { ...attempt, payment: inquiry.payment }
-        const left = { reference, refusal: refusalOf(submission) }
         const state =
-          attempt.state === "settled"
-            ? ({ is: "settled" } as const)
-            : submissionStateOf(submission, attempt.refusal, isFirst)
+          attempt.state === "settled" ? ({ is: "settled" } as const) : submissionStateOf(submission, isFirst)
         const decision = decide(found, state, pendingFailure, apartOf(found, Option.isSome(reference), sweepMillis))
         switch (decision.is) {
           case "settle":
             if (attempt.state === "pending") return yield* settle(attempt.id, decision.proof)
             yield* confirm(attempt, decision.proof, inquiry)
-            return yield* defer(attempt, { ...left, verdict: null }, caller)
+            return yield* defer(attempt, { reference, verdict: null }, caller)
           case "fail":
             return yield* fail(attempt.id, decision.reason)
           case "fail unsent":
-            return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
+            return yield* failUnsent(attempt.id, decision.reason)
           case "agreed":
             if (attempt.state === "pending") return yield* fail(attempt.id, decision.doubt.reason, decision.doubt)
             return yield* Effect.as(lose(attempt, decision.doubt), attempt)
           case "doubt":
-            return yield* defer(open, { ...left, verdict: decision.reason }, caller)
+            return yield* defer(open, { reference, verdict: decision.reason }, caller)
           case "keep":
-            return yield* defer(open, left, caller)
+            return yield* defer(open, { reference }, caller)
           case "wait":
-            return yield* defer(open, { ...left, verdict: null }, caller)
+            return yield* defer(open, { reference, verdict: null }, caller)
           case "submit": {
             const submitted = yield* resubmit(attempt)
             if (attempt.state === "settled" && Option.isSome(submitted))
               yield* log("payment orphaned", { attempt: attempt.id, resubmission: submitted.value._tag })
             if (attempt.state === "settled" || Option.isNone(submitted))
-              return yield* defer(open, { ...left, verdict: null }, caller)
+              return yield* defer(open, { reference, verdict: null }, caller)
             submission = submitted.value
           }
         }
@@ -259,7 +250,3 @@ const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`
     : submission?._tag === "Unclear"
       ? submission.transaction
       : Option.none()
-
-/** The refusal to record. A refusal of our own relayer concerns this inquiry only. */
-const refusalOf = (submission: Submission | undefined) =>
-  submission && (submission._tag === "Refused" && submission.unsent !== true ? submission.reason : null)

@@ -2,18 +2,10 @@
 import type { Submission } from "./settle/Settlement.ts"
 
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
-export type Finding = "paid" | "ruled" | "void" | "spent" | "reverts" | "unused" | "nothing" | "silence"
+export type Finding = "paid" | "ruled" | "void" | "spent" | "unused" | "nothing" | "silence"
 
 /** The submission state of an attempt, and its column in the table. */
-export const column = {
-  waiting: 0,
-  declined: 1,
-  refused: 2,
-  submitted: 3,
-  unsent: 4,
-  disputed: 5,
-  settled: 6,
-} as const
+export const column = { waiting: 0, submitted: 1, unsent: 2, settled: 3 } as const
 
 /** `agree` fails the attempt when an earlier inquiry had the same reason. */
 export type UnpaidRule = "fail" | "agree" | "fail unsent" | "submit" | "wait" | "keep"
@@ -21,20 +13,19 @@ export type UnpaidRule = "fail" | "agree" | "fail unsent" | "submit" | "wait" | 
 /** Only a proof of payment settles an attempt, and nothing else follows from one. */
 export type RuleOf<F extends Finding> = F extends "paid" ? "settle" : UnpaidRule
 
-type Row<Rule> = readonly [Rule, Rule, Rule, Rule, Rule, Rule, Rule]
+type Row<Rule> = readonly [Rule, Rule, Rule, Rule]
 
 // A missing row, cell or column does not compile.
 // prettier-ignore
 export const table: { readonly [F in Finding]: Row<RuleOf<F>> } = {
-  //         waiting   declined  refused   submitted unsent         disputed       settled
-  paid:    ["settle", "settle", "settle", "settle", "settle",      "settle",      "settle"],
-  ruled:   ["fail",   "fail",   "fail",   "fail",   "fail",        "fail",        "wait"],
-  void:    ["agree",  "agree",  "agree",  "agree",  "fail unsent", "fail unsent", "agree"],
-  spent:   ["agree",  "agree",  "agree",  "agree",  "fail unsent", "wait",        "submit"],
-  reverts: ["submit", "agree",  "agree",  "wait",   "fail unsent", "wait",        "submit"],
-  unused:  ["submit", "submit", "wait",   "wait",   "fail unsent", "wait",        "submit"],
-  nothing: ["wait",   "wait",   "wait",   "wait",   "wait",        "wait",        "wait"],
-  silence: ["keep",   "keep",   "keep",   "keep",   "keep",        "keep",        "keep"],
+  //         waiting   submitted unsent         settled
+  paid:    ["settle", "settle", "settle",      "settle"],
+  ruled:   ["fail",   "fail",   "fail",        "wait"],
+  void:    ["agree",  "agree",  "fail unsent", "agree"],
+  spent:   ["agree",  "agree",  "fail unsent", "submit"],
+  unused:  ["submit", "wait",   "fail unsent", "submit"],
+  nothing: ["wait",   "wait",   "wait",        "wait"],
+  silence: ["keep",   "keep",   "keep",        "keep"],
 }
 
 /** The relayer's refusal of an authorization that the token reports as used or cancelled. */
@@ -51,8 +42,8 @@ export type Found<Proof> =
 
 /** The submission state of an attempt, apart from the evidence. The reason is that of a refusal. */
 export type SubmissionState =
-  | { readonly is: "declined" | "refused" | "unsent"; readonly reason: string }
-  | { readonly is: Exclude<keyof typeof column, "declined" | "refused" | "unsent"> }
+  | { readonly is: "unsent"; readonly reason: string }
+  | { readonly is: Exclude<keyof typeof column, "unsent"> }
 
 /** An earlier inquiry's reason to fail an attempt, and its age in milliseconds. */
 export interface Doubt {
@@ -67,19 +58,15 @@ export type Decision<Proof, D extends Doubt> =
   | { readonly is: "agreed"; readonly doubt: D }
   | { readonly is: "submit" | "wait" | "keep" }
 
-/** The submission state of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
-export const submissionStateOf = (
-  submission: Submission | undefined,
-  declined: string | null,
-  isFirst: boolean,
-): SubmissionState => {
-  if (submission === undefined) return declined === null ? { is: "waiting" } : { is: "declined", reason: declined }
-  const { _tag } = submission
-  if (_tag === "Submitted" || _tag === "Unclear") return { is: "submitted" }
-  const { reason } = submission
-  const isUnsent = _tag === "Unheard" || submission.unsent === true
-  if (isFirst && isUnsent) return reason === alreadyUsed ? { is: "disputed" } : { is: "unsent", reason }
-  return _tag === "Refused" ? { is: "refused", reason } : { is: "submitted" }
+/**
+ * The submission state of a pending attempt. Only the first request proves it unsent, unless a node calls the
+ * authorization used: then a third party has submitted it.
+ */
+export const submissionStateOf = (submission: Submission | undefined, isFirst: boolean): SubmissionState => {
+  if (submission === undefined) return { is: "waiting" }
+  return isFirst && submission._tag === "Refused" && submission.reason !== alreadyUsed
+    ? { is: "unsent", reason: submission.reason }
+    : { is: "submitted" }
 }
 
 /** The decision. Two inquiries agree when their reasons are equal and `apartMillis` lie between them. */

@@ -14,7 +14,6 @@ export const messages = {
     "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
     "database lost during start": "Nothing, if it comes back: the start is retried every second.",
     "block not scanned": "Use a node that answers all logs of a block. Compare the block's payments by hand.",
-    "facilitator redirects": "`reason` names status and target. Set `FACILITATOR_URL` to the final address.",
     "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
     "page failed": "Report the cause: it is a bug, or a missing privilege, which `reason` names.",
     "payment lost": "Follow *A lost payment*.",
@@ -46,6 +45,8 @@ export const messages = {
     "log witness recall failed": "Ask the operator of `witness`.",
     "migration waiting": "End the dump or transaction that holds a table. The server retries every 10 seconds.",
     "payment not made": "Nothing. Its wallet may have one payment in flight for an hour.",
+    "payment not settled":
+      "Read the facilitator's `reason`. If it names another address, set `FACILITATOR_URL` to it. The attempt stays pending.",
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",
     "reconciliation failed": "Read the cause: node, database or gas.",

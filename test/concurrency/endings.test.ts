@@ -109,22 +109,8 @@ layer(fixture, realClock)("an attempt that ends", (it) => {
       const { failUnsent } = yield* Fail
       const [sent, unsent] = [yield* claimed(newName()), yield* claimed(newName())]
       assert.isTrue(yield* claim(newClaim(sent.id)))
-      assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high", false)).state, "pending")
-      assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
-    }),
-  )
-  it.effect("fails as unread by the facilitator only while no other inquiry has ended", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { failUnsent } = yield* Fail
-      const { id } = yield* claimed(newName())
-      for (const [checks, state] of [
-        [1, "pending"],
-        [0, "failed"],
-      ] as const) {
-        yield* sql`UPDATE payment_attempts SET checks = ${checks} WHERE id = ${id}::uuid`
-        assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, state)
-      }
+      assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high")).state, "pending")
+      assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high")).state, "failed")
     }),
   )
 

@@ -29,7 +29,7 @@ const look: Search = {
   patience: Duration.zero,
 }
 
-const open = (unused: boolean, reverts = false): Conclusion => ({ _tag: "Open", unused, reverts })
+const open = (unused: boolean): Conclusion => ({ _tag: "Open", unused })
 const nothing = open(false)
 const paid = (transaction: Hex, block = blockAt(7n)): Conclusion => ({
   _tag: "Paid",
@@ -74,6 +74,7 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
     open(true),
     {
       "the named transaction is not there": {},
+      "it is unused, not expired, and its dry run is refused": { revert: "insufficient" },
       "the named transaction's receipt has reverted": namedIs(receipt(transfer, { succeeded: false })),
       "the named transaction's receipt shows a transfer to another recipient": namedIs(receipt(elsewhere)),
       "the named transaction's receipt shows the transfer of another token": namedIs(receipt(otherToken)),
@@ -86,7 +87,6 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       },
     },
   ],
-  [open(true, true), { "it is unused, not expired, and its dry run is refused": { revert: "insufficient" } }],
   [
     nothing,
     {
@@ -159,7 +159,7 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
 const nameOf = (evidence: Conclusion) => {
   if (evidence._tag === "Paid") return "it is paid"
   if (evidence._tag === "Void") return `it can never be paid (${evidence.reason})`
-  return evidence.unused ? `it is open${evidence.reverts ? " and would revert" : ""}` : "nothing follows"
+  return evidence.unused ? "it is open" : "nothing follows"
 }
 
 const rows = outcomes.flatMap(([follows, when]) =>

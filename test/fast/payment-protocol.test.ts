@@ -26,7 +26,6 @@ const found: Readonly<Record<Finding, Found<typeof proof>>> = {
   ruled: { is: "ruled", reason: "declined" },
   void: { is: "void", reason: "expired" },
   spent: { is: "spent" },
-  reverts: { is: "reverts" },
   unused: { is: "unused" },
   nothing: { is: "nothing" },
   silence: { is: "silence" },
@@ -34,11 +33,8 @@ const found: Readonly<Record<Finding, Found<typeof proof>>> = {
 
 const standings: Readonly<Record<keyof typeof column, SubmissionState>> = {
   waiting: { is: "waiting" },
-  declined: { is: "declined", reason: "refused before" },
-  refused: { is: "refused", reason: "refused now" },
   submitted: { is: "submitted" },
   unsent: { is: "unsent", reason: "gas" },
-  disputed: { is: "disputed" },
   settled: { is: "settled" },
 }
 
@@ -86,7 +82,7 @@ describe("the payment protocol's table", () => {
     const { decision: once, finding, standing } = cell
     const after = (before: Doubt | null) => decide(found[finding], standings[standing], before, apart)
     assert.deepStrictEqual<object>(after(null), once)
-    for (const reason of ["expired", couldNotPay, "refused before"])
+    for (const reason of ["expired", couldNotPay])
       assert.strictEqual(after({ reason, ageMillis: apart }).is === "settle", finding === "paid")
     const isDoubt = once.is === "doubt"
     const doubt = { reason: once.reason ?? "expired", ageMillis: apart }
@@ -99,33 +95,27 @@ describe("the payment protocol's table", () => {
 
 describe("the submission state of a pending attempt", () => {
   const unclear: Submission = { _tag: "Unclear", reason: "?", transaction: Option.none() }
-  const disputed: Submission = { _tag: "Refused", reason: alreadyUsed, unsent: true }
-  type Row = readonly [what: string, Submission | undefined, declined: string | null, first: string, later: string]
+  type Row = readonly [what: string, Submission | undefined, first: SubmissionState["is"], later: SubmissionState["is"]]
   const rows: ReadonlyArray<Row> = [
-    ["it was never submitted", undefined, null, "waiting", "waiting"],
-    ["it was refused before", undefined, "no", "declined", "declined"],
-    ["a transaction is named", { _tag: "Submitted", transaction: "0x1" }, "no", "submitted", "submitted"],
-    ["its answer is unclear", unclear, "no", "submitted", "submitted"],
-    ["a facilitator refuses it", { _tag: "Refused", reason: "no" }, null, "refused", "refused"],
-    ["our relayer refuses it", { _tag: "Refused", reason: "gas", unsent: true }, null, "unsent", "refused"],
-    ["our relayer reports it as used", disputed, null, "disputed", "refused"],
-    ["no facilitator was reached", { _tag: "Unheard", reason: "away" }, null, "unsent", "submitted"],
+    ["it was never submitted", undefined, "waiting", "waiting"],
+    ["a transaction is named", { _tag: "Submitted", transaction: "0x1" }, "submitted", "submitted"],
+    ["its answer is unclear", unclear, "submitted", "submitted"],
+    ["our relayer refuses it", { _tag: "Refused", reason: "gas" }, "unsent", "submitted"],
+    ["our relayer reports it as used", { _tag: "Refused", reason: alreadyUsed }, "submitted", "submitted"],
   ]
-  it.each(rows)("is decided when %s", (_, submission, declined, first, later) => {
-    const reason = reasonOf(submission ?? {}) ?? declined
+  it.each(rows)("is decided when %s", (_, submission, first, later) => {
     for (const [is, isFirst] of [
       [first, true],
       [later, false],
     ] as const)
       assert.deepEqual<unknown>(
-        submissionStateOf(submission, declined, isFirst),
-        ["declined", "refused", "unsent"].includes(is) ? { is, reason } : { is },
+        submissionStateOf(submission, isFirst),
+        is === "unsent" ? { is, reason: reasonOf(submission ?? {}) } : { is },
       )
   })
 })
 
 describe("the chain's evidence", () => {
-  const open = { _tag: "Open", unused: true, reverts: true } as const
   const paid = { _tag: "Paid", transaction: "0x1", block: { number: 1n, hash: "0x2" } } as const
   const rows: ReadonlyArray<readonly [Conclusion, Found<unknown>]> = [
     [paid, { is: "paid", proof: paid }],
@@ -133,9 +123,8 @@ describe("the chain's evidence", () => {
       { _tag: "Void", reason: "authorization_expired" },
       { is: "void", reason: "authorization_expired" },
     ],
-    [open, { is: "reverts" }],
-    [{ ...open, reverts: false }, { is: "unused" }],
-    [{ _tag: "Open", unused: false, reverts: false }, { is: "nothing" }],
+    [{ _tag: "Open", unused: true }, { is: "unused" }],
+    [{ _tag: "Open", unused: false }, { is: "nothing" }],
   ]
   it.each(rows)("%o is the finding %o", (evidence, finding) => {
     assert.deepStrictEqual(findingOf(evidence), finding)

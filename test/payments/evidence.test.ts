@@ -90,7 +90,7 @@ describe.concurrent("an authorization", () => {
       const behind: View = { head: before }
       const silent: View = { ...behind, clamps: true }
       const isHead = (method: string) => method === "eth_getBlockByNumber"
-      const open = { _tag: "Open", unused: false, reverts: false } as const
+      const open = { _tag: "Open", unused: false } as const
       // The state is asked first and the dry run second; each is answered by another node.
       for (const parity of [0, 1]) {
         const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
@@ -104,7 +104,7 @@ describe.concurrent("an authorization", () => {
         ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), { _tag: "Paid", transaction }],
         ["no log beside its use", () => ({ forgets: ["logs"] }), open],
         ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
-        ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
+        ["a node that is behind", () => behind, { _tag: "Open", unused: true }],
         ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
         ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
         [
@@ -157,7 +157,7 @@ describe.concurrent("an authorization", () => {
       Effect.gen(function* () {
         const { before, seenBy } = yield* scene
         yield* mine(60)
-        assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
+        assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true })
         yield* passExpiry
         const views: ReadonlyArray<View> = [
           here,

@@ -94,10 +94,11 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
-  it.live("counts against a wallet that cancelled it in flight", () =>
+  it.live("counts against a wallet that cancelled it in flight, once that is final", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
+      yield* Purchase.mine(4)
       yield* Purchase.reconcile(url, purchase)
       assert.isTrue(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),

@@ -13,7 +13,6 @@ const evidenceOf = (attempt: InspectedAttempt): string =>
     attempt.transaction !== null && `transaction ${attempt.transaction}`,
     attempt.broadcast !== null &&
       `our relayer sent ${attempt.broadcast} (nonce ${attempt.broadcastNonce}) at ${attempt.broadcastAt}`,
-    attempt.refusal !== null && `the facilitator refused it: ${attempt.refusal}`,
     attempt.doubtedReason !== null && `one inquiry found ${attempt.doubtedReason}; a second must agree`,
     attempt.reason !== null && `ended as ${attempt.reason}`,
   ]

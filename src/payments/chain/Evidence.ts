@@ -7,7 +7,6 @@ import type { Found } from "../decision.ts"
 import {
   alreadyUsed,
   amountPaid,
-  canceledTopic,
   endIn,
   inLowerCase,
   isPayment,
@@ -26,19 +25,15 @@ export type Conclusion =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
   /** It can never be paid. The transaction used or cancelled it in a final block; an expired one has none. */
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
-  /**
-   * `unused`: at the newest block. `reverts`: its transfer would revert there, for another reason than use or expiry.
-   * `isCanceled`: cancelled, in a block that is not final.
-   */
-  | { readonly _tag: "Open"; readonly unused: boolean; readonly reverts: boolean; readonly isCanceled?: true }
+  /** `unused`: at the newest block. */
+  | { readonly _tag: "Open"; readonly unused: boolean }
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
 export const findingOf = (conclusion: Conclusion): Found<Conclusion & { readonly _tag: "Paid" }> => {
   if (conclusion._tag === "Paid") return { is: "paid", proof: conclusion }
   if (conclusion._tag === "Void") return { is: "void", reason: conclusion.reason }
-  if (!conclusion.unused) return { is: "nothing" }
-  return { is: conclusion.reverts ? "reverts" : "unused" }
+  return { is: conclusion.unused ? "unused" : "nothing" }
 }
 
 export interface Search {
@@ -59,10 +54,8 @@ export interface Table<E> {
   readonly hasReadPast: (authorization: SignedAuthorization) => Effect.Effect<boolean, E>
 }
 
-const open = (unused: boolean, reverts: boolean) => ({ _tag: "Open", unused, reverts }) satisfies Conclusion
-
 /** Contradicting or missing answers prove nothing. */
-const nothing = open(false, false)
+const nothing = { _tag: "Open", unused: false } satisfies Conclusion
 
 /** Base makes a block every 2 s. The first polls are fast for faster chains. */
 const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
@@ -110,8 +103,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
         return paidBy(end.transaction, block)
     }
     // Only the whole receipt, in a final block, excludes a payment.
-    if (!(yield* isFinalBy(node, block)))
-      return end.topics[0] === canceledTopic ? ({ ...nothing, isCanceled: true } satisfies Conclusion) : nothing
+    if (!(yield* isFinalBy(node, block))) return nothing
     const receipt = Option.getOrUndefined(yield* node.receiptOf(end.transaction, authorization.asset))
     if (receipt?.succeeded !== true || receipt.block.hash !== block.hash) return nothing
     const amount = amountPaid(receipt.logs, authorization)
@@ -159,8 +151,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     // of the final block is not needed.
     if (final.timestamp >= authorization.validBefore)
       return Option.isNone(revert) ? nothing : yield* expire(authorization)
-    // An expired authorization reverts in a block that may be reorganised. That proves nothing about the final chain.
-    return open(true, Option.isSome(revert) && newest.timestamp < authorization.validBefore)
+    return { _tag: "Open", unused: true }
   }, Trace.span("Evidence.evidence"))
 
   /** The evidence about an authorization of a stranger, whose use may lie in any block of its life. */

@@ -179,7 +179,6 @@ export const getTransactionCount = question(
   "eth_getTransactionCount",
   Quantity.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: BigInt(Number.MAX_SAFE_INTEGER) })),
 )
-export const getTransaction = question("eth_getTransactionByHash", Schema.NullOr(Schema.Unknown))
 
 const durations = seriesOf(
   Metric.histogram("altar.rpc.duration.seconds", {

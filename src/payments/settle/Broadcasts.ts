@@ -75,8 +75,8 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     )
 
     /**
-     * Records a transaction before it is sent, and drops an earlier doubt about its attempt. False if another server
-     * uses the nonce or sends the payment, if the payment is no longer wanted, or if too much gas is at risk.
+     * Records a transaction before it is sent. False if another server uses the nonce or sends the payment, if the
+     * payment is no longer wanted, or if too much gas is at risk.
      */
     const claim = Effect.fn("Broadcasts.claim")(function* (asked: Claiming) {
       const { attempt, gasAtMost, gasAtRisk, hash, mined, nonce, raw, sender, state } = asked
@@ -85,9 +85,6 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
           -- Locks the attempt, so that it is not ended as never sent at the same time.
           SELECT a.id FROM payment_attempts a
           WHERE a.id = ${attempt}::uuid AND a.state = ${state} AND ${wanted} FOR UPDATE
-        ), undoubted AS (
-          UPDATE payment_attempts a SET refusal = NULL, doubted_at = NULL, doubted_reason = NULL
-          FROM wanted w WHERE a.id = w.id AND (a.refusal IS NOT NULL OR a.doubted_at IS NOT NULL)
         )
         INSERT INTO relayer_broadcasts (sender, nonce, attempt_id, hash, raw, gas_at_risk, sent_at)
         SELECT ${sender}, ${nonce}::bigint, id, ${hash}, ${raw}, ${gasAtRisk.toString()}::bigint, clock_timestamp()

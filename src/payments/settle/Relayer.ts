@@ -9,14 +9,8 @@ import { alreadyUsed, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
-import {
-  type Funds,
-  type Limits,
-  Settlement,
-  type SettlementRequest,
-  type Submission,
-  type Unpaid,
-} from "./Settlement.ts"
+import type { Attempt } from "../store/Attempt.ts"
+import { type Funds, type Limits, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
 import {
   currentFees,
   emptyGas,
@@ -192,7 +186,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           })
         }).pipe(Effect.uninterruptible)
 
-      const submit = ({ attempt, authorization, requirements: { network } }: SettlementRequest) =>
+      const submit = ({ attempt, payment: { authorization, network } }: SettlementRequest) =>
         start({ attempt, state: "pending", authorization, chainId: chainIdOf(network) }).pipe(
           Effect.flatMap(Fiber.join),
           Effect.timeoutOrElse({
@@ -202,7 +196,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         )
 
       /** Sends a payment without a recorded transaction. A recorded one is tended until its nonce is spent. */
-      const resubmit = Effect.fn("Relayer.resubmit")(function* ({ id, state }: Unpaid, payment: ChainPayment) {
+      const resubmit = Effect.fn("Relayer.resubmit")(function* ({ id, state }: Attempt, payment: ChainPayment) {
         const { authorization, network } = payment
         if (Option.isSome(yield* broadcasts.find(id))) {
           yield* tending.look
@@ -253,8 +247,8 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
 
       return Settlement.of({
         submit,
-        resubmit: (unpaid, payment) =>
-          Effect.catch(resubmit(unpaid, payment), (error) =>
+        resubmit: (attempt, payment) =>
+          Effect.catch(resubmit(attempt, payment), (error) =>
             Effect.as(DatabaseWatch.failed("resubmission failed")(Cause.fail(error)), Option.none<Submission>()),
           ),
         isSpent: (attempt, payment, hasEnded) =>

@@ -57,9 +57,6 @@ export const sign = (account: PrivateKeyAccount, { fee, ...call }: Call) =>
     Effect.map((raw) => ({ sender: inLowerCase(account.address), nonce: call.nonce, hash: keccak256(raw), raw })),
   )
 
-/** A refusal of a transfer that was certainly not sent by us. */
-const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
-
 /** An outcome that is unknown, with the transaction that was recorded, if any. */
 export const unclear = (failure: { readonly message: string }, hash?: Hex): Submission => ({
   _tag: "Unclear",
@@ -163,15 +160,15 @@ export const make = Effect.fnUntraced(function* (
     return yield* (isRisky ? riskyLine : line).withPermits(1)(inLine(transfer, rehearsed, isRisky))
   })
 
-  /** The report about a transfer that this call did not record. Any server may have recorded and sent it. */
+  /** The report about a transfer that this call did not record. It is refused only if no server has recorded it. */
   const unrecorded = Effect.fnUntraced(function* (
     { attempt, state }: Transfer,
     failure: ChainUnavailable | SqlError.SqlError,
-  ) {
+  ): Effect.fn.Return<Submission> {
     const reason = failure._tag === "ChainUnavailable" ? refusalOf(failure) : undefined
     const isUnsent =
       reason !== undefined && (yield* Effect.orElseSucceed(broadcasts.isUnsent(attempt, state), () => false))
-    return isUnsent ? unsent(reason) : unclear(failure)
+    return isUnsent ? { _tag: "Refused", reason } : unclear(failure)
   })
 
   /** The report about a payment that another server sends, or that is no longer wanted. */

@@ -20,7 +20,7 @@ export const setVerdict = (reason: string | null) =>
     WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
 
 export const attemptColumns = `id, idempotency_key, fingerprint, act, url, input, amount_atomic::text AS amount_atomic,
-  payment, pool_number AS number, refusal, accepted_at, checks, traceparent, state, reason, answer, payment_response,
+  payment, pool_number AS number, accepted_at, checks, traceparent, state, reason, answer, payment_response,
   CASE WHEN doubted_reason IS NOT NULL THEN json_build_object('reason', doubted_reason, 'at', doubted_at, 'ageMillis',
     extract(epoch FROM now() - doubted_at) * 1000) END AS pending_failure`
 
@@ -37,8 +37,6 @@ const facts = {
   payment: Payment,
   /** The number from the pool, if the act claims one. */
   number: Schema.NullOr(Schema.Int),
-  /** The reason a facilitator gave for refusing it, by its own account before any broadcast. */
-  refusal: Schema.NullOr(Schema.String),
   /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
   pendingFailure: Schema.NullOr(FailureVerdict),
   acceptedAt: Moment,

@@ -177,7 +177,6 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         amountAtomic,
         payment,
         number,
-        refusal: null,
         pendingFailure: null,
         acceptedAt: timestampOf(acceptedAtMillis),
         checks: 0,

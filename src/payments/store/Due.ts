@@ -10,8 +10,6 @@ import type { Hex } from "viem"
 export interface OpenInquiry {
   /** The transaction or intent that the outcome depends on. */
   readonly reference: Option.Option<string>
-  /** A facilitator's refusal in this inquiry; null if it was asked and did not refuse, absent if none was asked. */
-  readonly refusal?: string | null | undefined
   /** The reason to fail if the next inquiry agrees; null if the attempt is open, absent without an answer. */
   readonly verdict?: string | null | undefined
 }
@@ -46,7 +44,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
      */
     const defer = Effect.fn("Sweep.defer")(function* (
       { id, payment, state }: Attempt,
-      { reference, refusal, verdict }: OpenInquiry,
+      { reference, verdict }: OpenInquiry,
       pauseMillis: number,
       isBeside: boolean,
     ) {
@@ -54,12 +52,11 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
       const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
       const next = isBeside ? soonest : until
       const made = state === "pending" ? Option.map(reference, (one) => madeIn(payment.rail, one)) : Option.none()
-      const refused = refusal === undefined ? sql.literal("") : sql`, refusal = ${refusal}::text`
       const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(verdict)}`
       yield* sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
           payment = payment || ${JSON.stringify(Option.getOrElse(made, () => ({})))}::jsonb
-          ${refused}${judged}
+          ${judged}
         WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`
     })
 

@@ -53,19 +53,9 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       return committed(end(id, reason, agreed))
     })
 
-    /**
-     * Ends an attempt that was never sent, only while no server has recorded a broadcast. With `isUnseen`, only before
-     * its first inquiry ends: until then only the request itself submits to a facilitator.
-     */
-    const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string, isUnseen: boolean) =>
-      committed(
-        end(
-          id,
-          reason,
-          part`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)
-            AND (checks = 0 OR NOT ${isUnseen}::boolean)`,
-        ),
-      ),
+    /** Ends an attempt that was never sent, only while no server has recorded a broadcast. */
+    const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string) =>
+      committed(end(id, reason, part`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)`)),
     )
 
     return { fail, failUnsent }

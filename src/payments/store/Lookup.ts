@@ -171,7 +171,6 @@ const Row = Schema.Struct({
   checks: Schema.Int,
   nextCheckAt: Moment,
   reason: Schema.NullOr(Schema.String),
-  refusal: Schema.NullOr(Schema.String),
   doubtedReason: Schema.NullOr(Schema.String),
   doubtedAt: Schema.NullOr(Moment),
   transaction: Schema.NullOr(Schema.String),
@@ -188,7 +187,7 @@ const isUuid = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.finality, a.payer,
   a.amount_atomic::text AS amount_atomic, a.accepted_at, a.ended_at,
   extract(epoch FROM clock_timestamp() - a.accepted_at)::int AS age_seconds, a.valid_before::text AS valid_before,
-  COALESCE(a.valid_before > extract(epoch FROM clock_timestamp()), true) AS is_payable, a.checks, a.next_check_at, a.reason, a.refusal,
+  COALESCE(a.valid_before > extract(epoch FROM clock_timestamp()), true) AS is_payable, a.checks, a.next_check_at, a.reason,
   a.doubted_reason, a.doubted_at, COALESCE(a.current_transaction, a.transaction) AS transaction, b.hash AS broadcast,
   b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
 const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")

@@ -7,9 +7,7 @@ import { issuesOf } from "../../platform/Issues.ts"
 export interface PaymentHeader {
   /** Whether two header lines were joined by a comma. */
   readonly isTwice: boolean
-  /** The decoded text; none if the header is not base64. */
-  readonly text: Option.Option<string>
-  /** The text as JSON; none if it is not JSON. */
+  /** The decoded JSON; none if the header is not base64 of one. */
   readonly json: Option.Option<unknown>
 }
 
@@ -22,8 +20,8 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const utf8 = new TextDecoder()
 
 export const read = (header: string): PaymentHeader => {
-  const text = isBase64(header) ? Option.some(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
-  return { isTwice: header.includes(","), text, json: Option.flatMap(text, decodeJson) }
+  const json = isBase64(header) ? decodeJson(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
+  return { isTwice: header.includes(","), json }
 }
 
 /** Marked required: a payment needs an id or an `Idempotency-Key`. A client without extensions sends the header. */
@@ -101,11 +99,6 @@ export const keyOf = ({
       )
 }
 
-interface ReadPayload {
-  readonly payload: PaymentPayload
-  readonly text: string
-}
-
 type Members = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Members =>
@@ -164,21 +157,5 @@ const faultOf = (error: Schema.SchemaError): Fault => {
   return { member, fault: message.replace(/^Must/u, "must") }
 }
 
-export const payloadIn = (json: unknown, sent: string): Result.Result<ReadPayload, Fault> => {
-  const one = spelled(json, spellings)
-  return Result.mapBoth(decodePayload(one), {
-    onFailure: faultOf,
-    onSuccess: (payload) => {
-      const text = JSON.stringify(one)
-      return { payload, text: text === JSON.stringify(json) ? sent : text }
-    },
-  })
-}
-
-/** The same payload with another spelling of its signature. */
-export const withSignature = (text: string, signature: string): string => {
-  const json: unknown = JSON.parse(text)
-  return isObject(json) && isObject(json["payload"])
-    ? JSON.stringify({ ...json, payload: { ...json["payload"], signature } })
-    : text
-}
+export const payloadIn = (json: unknown): Result.Result<PaymentPayload, Fault> =>
+  Result.mapError(decodePayload(spelled(json, spellings)), faultOf)

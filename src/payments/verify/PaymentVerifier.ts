@@ -9,7 +9,7 @@ import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { ChainPayment, PaymentRejected } from "../Payment.ts"
 import { bindingOf, mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
-import { type Fault, payloadIn, type PaymentHeader, withSignature } from "./Header.ts"
+import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
 import { Signatures } from "./Signature.ts"
 
 /** The judgement of the wallet and the chain about a payment. */
@@ -26,8 +26,6 @@ export type Verdict =
 
 export interface JudgedPayment {
   readonly payment: ChainPayment
-  /** The payload as the client sent it, JSON. */
-  readonly payload: string
   readonly verdict: Verdict
 }
 
@@ -70,14 +68,14 @@ const invalid = ({ fault, member }: Fault) => Result.fail(refuseMember("invalid_
 
 const invalidHeader = (fault: string) => invalid({ member: "PAYMENT-SIGNATURE", fault })
 
-const read = ({ isTwice, json, text }: PaymentHeader) => {
+const read = ({ isTwice, json }: PaymentHeader) => {
   if (isTwice) return invalidHeader("was sent in two header lines. Send one")
-  if (Option.isNone(text) || Option.isNone(json)) return invalidHeader("must be base64 of a JSON object")
+  if (Option.isNone(json)) return invalidHeader("must be base64 of a JSON object")
   const version = decodeVersion(json.value)
   if (Option.isSome(version) && version.value.x402Version !== 2) {
     return Result.fail(refuseMember("invalid_x402_version", "x402Version", "must be 2. Sign the offer in challenge."))
   }
-  return Result.orElse(payloadIn(json.value, text.value), invalid)
+  return Result.orElse(payloadIn(json.value), invalid)
 }
 
 const authorizationOf = (
@@ -111,16 +109,14 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       const clock = yield* DatabaseClock
 
       /** Judges a payment that fits the offer by its wallet and the chain. */
-      const judge = Effect.fnUntraced(function* (asked: ChainPayment, sent: string, terms: Terms) {
+      const judge = Effect.fnUntraced(function* (asked: ChainPayment, terms: Terms) {
         const signed = yield* signatures.plausible(asked.authorization, terms)
         const authorization = signed ?? asked.authorization
-        const isRespelled = authorization.signature !== asked.authorization.signature
-        const payload = isRespelled ? withSignature(sent, authorization.signature) : sent
         const payment: ChainPayment = { ...asked, authorization }
         /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
         const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
           const isTraceable = yield* signatures.proven(authorization, terms)
-          return { payment, payload, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
+          return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
         })
         if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
         if (yield* signatures.isHigh(signed, terms))
@@ -139,7 +135,7 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         }
         const balance = { balanceAtomic: simulation.balance, asOfMillis, isExact: false }
         const verdict: Verdict = { _tag: "Verified", balance }
-        return { payment: { ...payment, fromBlock: simulation.block }, payload, verdict }
+        return { payment: { ...payment, fromBlock: simulation.block }, verdict }
       })
 
       /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
@@ -148,17 +144,17 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         terms: Terms,
         sale: Sale,
       ): Effect.fn.Return<JudgedPayment, PaymentRejected> {
-        const { payload: sent, text: payload } = yield* Effect.fromResult(read(header))
+        const sent = yield* Effect.fromResult(read(header))
         const payment = paymentOf(authorizationOf(sent, terms), terms)
         const misfit = mismatch(sent, terms, sale)
-        if (misfit !== undefined) return { payment, payload, verdict: refusedAs(misfit, false) }
+        if (misfit !== undefined) return { payment, verdict: refusedAs(misfit, false) }
         const bound = bindingOf(sent, sale)
-        if (Result.isFailure(bound)) return { payment, payload, verdict: refusedAs(bound.failure, false) }
+        if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
         const binding = bound.success
         const named = binding === undefined ? payment : { ...payment, binding }
-        return yield* judge(named, payload, terms).pipe(
+        return yield* judge(named, terms).pipe(
           Effect.catchTag("ChainUnavailable", (cause) =>
-            Effect.succeed({ payment, payload, verdict: { _tag: "Unverified", cause } as const }),
+            Effect.succeed({ payment, verdict: { _tag: "Unverified", cause } as const }),
           ),
         )
       })
@@ -166,8 +162,8 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       /** The authorization of a payment that fits the offer; none otherwise. Its signature is not checked. */
       const authorizationIn = (header: PaymentHeader, terms: Terms, sale: Sale) => {
         const found = Option.getSuccess(read(header))
-        return Option.filter(found, ({ payload }) => mismatch(payload, terms, sale) === undefined).pipe(
-          Option.map(({ payload }) => authorizationOf(payload, terms)),
+        return Option.filter(found, (payload) => mismatch(payload, terms, sale) === undefined).pipe(
+          Option.map((payload) => authorizationOf(payload, terms)),
         )
       }
 

@@ -43,9 +43,6 @@ const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): Read
 
 /** Deliberate faults of the server in how it reads a node's answers. */
 const misread: Partial<Record<Fault, (node: EvidenceNode<never>) => Partial<EvidenceNode<never>>>> = {
-  "a revert past the end agrees": ({ heads }) => ({
-    heads: Effect.map(heads, (both) => ({ ...both, newest: { ...both.newest, timestamp: 0n } })),
-  }),
   "any node makes it final": ({ finalAnd }) => ({
     finalAnd: (number) => Effect.map(finalAnd(number), (told) => ({ ...told, again: told.final })),
   }),

@@ -15,13 +15,9 @@ const submissionOf = (said: Said, { settles }: World): Submission | undefined =>
       return { _tag: "Submitted", transaction: settles === "relayer" ? "0xr" : "0xo" }
     case "unclear":
       return { _tag: "Unclear", reason: "", transaction: Option.none() }
-    case "refused":
-      return { _tag: "Refused", reason: "facilitator" }
-    case "unheard":
-      return { _tag: "Unheard", reason: "unheard" }
     case "unsent":
     case "unsent as used":
-      return { _tag: "Refused", reason: said === "unsent" ? said : alreadyUsed, unsent: true }
+      return { _tag: "Refused", reason: said === "unsent" ? said : alreadyUsed }
   }
 }
 
@@ -29,21 +25,14 @@ const submissionOf = (said: Said, { settles }: World): Submission | undefined =>
 const hintOf = ({ row }: State, { said }: Work, { settles }: World) =>
   said === "submitted" ? (settles === "relayer" ? "r" : "o") : row.transaction
 
-const decided = ({ found }: Look, state: State, work: Work, world: World) => {
+const decided = ({ found }: Look, work: Work, world: World) => {
   const { fault } = world
   const standing =
     work.of === "pending"
-      ? submissionStateOf(
-          submissionOf(work.said, world),
-          state.row.refusal === "" ? null : state.row.refusal,
-          work.isFirst,
-        )
+      ? submissionStateOf(submissionOf(work.said, world), work.isFirst)
       : ({ is: "settled" } as const)
-  const isOpen = found.is !== "paid" && found.is !== "void" && found.is !== "silence"
-  const isBelieved =
-    fault === "a refusal is believed" && isOpen && (standing.is === "declined" || standing.is === "refused")
   const doubt = work.ripe === "" ? null : { reason: work.ripe, ageMillis: 1 }
-  const decision = decide(isBelieved ? { is: "reverts" as const } : found, standing, doubt, 1)
+  const decision = decide(found, standing, doubt, 1)
   const isEnough = fault === (work.of === "settled" ? "one look loses" : "one look is enough")
   return isEnough && decision.is === "doubt"
     ? ({ is: "agreed", doubt: { reason: decision.reason, ageMillis: 1 } } as const)
@@ -62,13 +51,9 @@ const noDoubt = { doubt: "", isRipe: false } as const
 /** The statement of an inquiry that ends nothing; a doubt of `undefined` stays as it is. */
 const deferred = (state: State, work: Work, world: World, doubt: string | undefined): Work => {
   const { row } = state
-  const submission = submissionOf(work.said, world)
   const patch = {
     ...(work.of === "pending" ? { transaction: hintOf(state, work, world) } : {}),
-    ...(submission === undefined || work.of !== "pending"
-      ? {}
-      : { refusal: work.said === "refused" ? "facilitator" : "" }),
-    ...(doubt === undefined || doubt === row.doubt ? {} : { doubt, isRipe: false, wasPoor: false }),
+    ...(doubt === undefined || doubt === row.doubt ? {} : { doubt, isRipe: false }),
   }
   const changes = Object.entries(patch).some(([name, value]) => row[name as keyof Row] !== value)
   return changes ? toWrite(work, "defer", patch) : idle
@@ -76,7 +61,7 @@ const deferred = (state: State, work: Work, world: World, doubt: string | undefi
 
 /** Where the work goes on after a look at a pending attempt. */
 const concluded = (look: Look, state: State, work: Work, world: World): Work => {
-  const decision = decided(look, state, work, world)
+  const decision = decided(look, work, world)
   switch (decision.is) {
     case "settle": {
       const { block, transaction } = decision.proof
@@ -93,18 +78,14 @@ const concluded = (look: Look, state: State, work: Work, world: World): Work => 
       return deferred(state, work, world, undefined)
     case "wait":
       return deferred(state, work, world, "")
-    case "submit": {
-      if (world.settles === "relayer") return { ...work, at: "note" }
-      // A facilitator said nothing of it, and its transfer would pass.
-      const isGivenUp = look.found.is === "unused" && state.row.transaction === "" && state.row.refusal === ""
-      return isGivenUp ? { ...work, at: "note", isFirst: false } : deferred(state, work, world, "")
-    }
+    case "submit":
+      return world.settles === "relayer" ? { ...work, at: "note" } : deferred(state, work, world, "")
   }
 }
 
 /** The same of a settled attempt. */
 const checked = (look: Look, state: State, work: Work, world: World): Work => {
-  const decision = decided(look, state, work, world)
+  const decision = decided(look, work, world)
   switch (decision.is) {
     case "settle": {
       const { block, transaction } = decision.proof
@@ -128,15 +109,14 @@ const checked = (look: Look, state: State, work: Work, world: World): Work => {
 }
 
 /** Whether a statement finds its row as it was read. */
-const isAsRead = ({ row }: State, work: Work, { fault, settles }: World) => {
-  const careless = settles === "relayer" ? "unsent without compare" : "unheard without compare"
+const isAsRead = ({ row }: State, work: Work, { fault }: World) => {
   switch (work.statement) {
     case "settle":
       return row.state === "pending" || fault === "settle without compare"
     case "fail":
       return (row.state === "pending" && !work.isStale) || fault === "fail without compare"
     case "fail unsent":
-      return row.state === "pending" && (!row.isNoted || fault === careless)
+      return row.state === "pending" && (!row.isNoted || fault === "unsent without compare")
     case "lose":
       return row.state === "settled" && row.finality === "pending" && !work.isStale
     default:
@@ -157,7 +137,7 @@ const patched = ({ patch, statement }: Work, row: Row): Partial<Row> => {
       return { finality: "lost" }
     default: {
       // The same doubt keeps its age, whichever server had it first.
-      const { doubt, isRipe: _, wasPoor: __, ...rest } = patch
+      const { doubt, isRipe: _, ...rest } = patch
       return doubt === row.doubt ? rest : patch
     }
   }
@@ -171,22 +151,14 @@ const written = (state: State, server: Server, work: Work, patch: Partial<Row>):
   return { ...state, row, [server]: work, [other]: { ...state[other], isStale } }
 }
 
-/** Our relayer rehearses a transfer and records its broadcast; a facilitator's is leased. */
+/** Our relayer rehearses a transfer and records its broadcast. */
 const notes = (state: State, server: Server, world: World, to: (says: string, next: State) => void) => {
   const { lag, pool, row, truth } = state
-  const { fault, settles } = world
+  const { fault } = world
   const work = state[server]
   const go = (says: string, next: Work) => to(says, { ...state, [server]: next })
   const toLook = (said: Said): Work => (work.of === "settled" ? idle : { ...work, at: "look", said })
   const isOurs = (row.state === work.of && row.finality === "pending") || fault === "a note asks nobody"
-  const isJudged = work.of === "pending" && fault !== "a note keeps the doubt"
-  const note = { isNoted: true, ...(isJudged ? { refusal: "", ...noDoubt } : {}) }
-  if (settles === "facilitator") {
-    go("lets it be", idle)
-    if (isOurs && !row.isNoted)
-      to("leases it to submit it again", written(state, server, { ...work, at: "facilitator" }, note))
-    return
-  }
   if (row.isNoted && truth.blocks.includes("r")) return go("knows that it is in a block", idle)
   for (const { blocks } of new Set([truth, lag])) {
     const revert = revertOf(blocks, world.adversary.expiry)
@@ -195,7 +167,7 @@ const notes = (state: State, server: Server, world: World, to: (says: string, ne
       go(`is told by a node that the transfer reverts: ${revert}`, toLook(said))
     } else if (!isOurs) go("finds that it is not to be sent", toLook("unclear"))
     else if (fault === "sent before noted") go("rehearses it", { ...work, at: "broadcast" })
-    else to("records the broadcast", written(state, server, { ...work, at: "broadcast" }, note))
+    else to("records the broadcast", written(state, server, { ...work, at: "broadcast" }, { isNoted: true }))
   }
   go("gets no answer to its rehearsal", toLook(row.isNoted ? "submitted" : "unclear"))
 }
@@ -233,18 +205,15 @@ export const works = (
     case "facilitator": {
       const next = (said: Said): Work => ({ ...work, at: "look", said })
       go("hears the transaction of the facilitator", next("submitted"), { pool: read })
-      go("hears nothing clear of the facilitator", next("unclear"), { pool: read })
-      go("does not reach the facilitator", next(work.isFirst ? "unheard" : "unclear"))
-      // A second refusal proves nothing about the first submission.
-      return go("is refused by the facilitator", next(work.isFirst ? "refused" : "unclear"), { pool: read })
+      go("hears nothing clear of the facilitator, or its refusal", next("unclear"), { pool: read })
+      return go("does not reach the facilitator", next("unsent"))
     }
     case "look": {
       const from = { ...state, row: { ...state.row, transaction: hintOf(state, work, world), state: work.of } }
       for (const seen of looks(from))
         for (const isSpent of standingsOf(state, world)) {
           const { is } = seen.found
-          const look: Look =
-            isSpent && (is === "unused" || is === "reverts") ? { ...seen, found: { is: "spent" } } : seen
+          const look: Look = isSpent && is === "unused" ? { ...seen, found: { is: "spent" } } : seen
           const next = (work.of === "pending" ? concluded : checked)(look, state, work, world)
           go(`looks and finds it ${JSON.stringify(look.found)}${look.isFinal ? ", final" : ""}`, next)
         }

@@ -1,20 +1,10 @@
 /** The specification: servers, their row, the chain, what they may do in which order, and what must always hold. */
 import { couldNotPay } from "../../../src/payments/decision.ts"
-import { tooPoor } from "../../../src/payments/chain/Eip3009.ts"
-import { execute, finalEnd, moves, revertOf } from "./ModelChain.ts"
+import { execute, finalEnd, moves } from "./ModelChain.ts"
 import type { Emit, Invariant, Specification } from "./Explorer.ts"
 import { looksOf } from "./Inquiry.ts"
 import { begins, works } from "./Servers.ts"
 import { idle, type Row, type State, type World } from "./State.ts"
-
-/** Whether the attempt has been seen unable to pay since its refusal became old; it is what a refusal promises. */
-const witnessed = (state: State, { adversary }: World): State => {
-  const { row, truth } = state
-  const isPoor = row.state === "pending" && row.doubt === "facilitator" && row.isRipe && !row.wasPoor
-  return isPoor && revertOf(truth.blocks, adversary.expiry) === tooPoor
-    ? { ...state, row: { ...row, wasPoor: true } }
-    : state
-}
 
 /** The scan reads final blocks by one of the nodes. Its table makes a settled act final. */
 const scans = (state: State, { adversary, fault }: World, emit: Emit<State>) => {
@@ -33,8 +23,7 @@ const scans = (state: State, { adversary, fault }: World, emit: Emit<State>) => 
 
 const next = (world: World) => {
   const looks = looksOf(world)
-  return (state: State, emitRaw: Emit<State>) => {
-    const emit: Emit<State> = (says, to) => emitRaw(says, witnessed(to, world))
+  return (state: State, emit: Emit<State>) => {
     const { lag, pool, row, truth } = state
     scans(state, world, emit)
     moves(truth, lag, pool, world.adversary, (says, change) => emit(says, { ...state, ...change }))
@@ -53,9 +42,6 @@ const next = (world: World) => {
   }
 }
 
-/** A refusal that counted while the transfer would have reverted promises nothing of what comes later. */
-const isExcused = ({ reason, wasPoor }: Row) => (reason === "facilitator" && wasPoor) || reason === couldNotPay
-
 const invariantsOf = ({ adversary }: World): ReadonlyArray<Invariant<State>> => {
   /** The sender of a final charge. */
   const chargedBy = ({ truth }: State) => {
@@ -65,7 +51,8 @@ const invariantsOf = ({ adversary }: World): ReadonlyArray<Invariant<State>> => 
   return [
     {
       name: "a client charged for good has an attempt that has not failed",
-      holds: (state) => chargedBy(state) === undefined || state.row.state !== "failed" || isExcused(state.row),
+      holds: (state) =>
+        chargedBy(state) === undefined || state.row.state !== "failed" || state.row.reason === couldNotPay,
     },
     {
       name: "a settled act that is final was paid for good, and a lost one was not",
@@ -99,12 +86,10 @@ const claimed: Row = {
   transaction: "",
   settledBlock: 0,
   finality: "pending",
-  refusal: "",
   doubt: "",
   isRipe: false,
   isNoted: false,
   records: 0,
-  wasPoor: false,
 }
 
 /** Numbers the parts of states: a step changes one or two of them, and short keys are compared quickly. */

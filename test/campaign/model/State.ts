@@ -9,20 +9,17 @@ export interface Row {
   readonly transaction: string
   readonly settledBlock: number
   readonly finality: "pending" | "final" | "lost"
-  readonly refusal: string
   readonly doubt: string
   /** Whether that doubt is a sweep old. */
   readonly isRipe: boolean
-  /** Whether a broadcast is recorded; of a facilitator, whether a server has leased it to resubmit it. */
+  /** Whether a broadcast is recorded. */
   readonly isNoted: boolean
   /** How often its act was recorded. */
   readonly records: number
-  /** Whether its transfer would have reverted at some moment after a refusal was a sweep old; only an invariant reads it. */
-  readonly wasPoor: boolean
 }
 
 /** The settlement's latest answer; nothing where it was not asked. */
-export type Said = "" | "submitted" | "unclear" | "refused" | "unsent" | "unsent as used" | "unheard"
+export type Said = "" | "submitted" | "unclear" | "unsent" | "unsent as used"
 
 /** A server's work in memory. */
 export interface Work {
@@ -74,21 +71,17 @@ export interface State {
 
 /** Deliberate faults, each with the world in which some invariant has to notice it. */
 export const faults = {
-  "one look is enough": "facilitator",
+  "one look is enough": "split",
   "one look loses": "split",
   "any node makes it final": "behind",
   "a used log is a payment": "cancelled",
-  "a revert past the end agrees": "steady",
-  "a refusal is believed": "facilitator",
   "an early look makes it final": "two servers",
   "final without looking": "behind",
   "what was taken back is pending again": "two servers",
   "settle without compare": "two servers",
   "fail without compare": "two servers",
   "unsent without compare": "two servers",
-  "unheard without compare": "facilitator unheard",
   "a note asks nobody": "two servers",
-  "a note keeps the doubt": "poor",
   "sent before noted": "two servers",
   "spent before it is final": "emptied",
   "the scan reads to the head": "behind",
@@ -134,7 +127,7 @@ export const small = {
   },
   "facilitator unheard": {
     ...relayed,
-    name: "a facilitator that is unreachable, silent and asked again, and two servers",
+    name: "a facilitator that is unreachable or silent, and two servers",
     settles: "facilitator",
   },
   emptied: { ...emptied, name: "a wallet that is emptied before its block" },

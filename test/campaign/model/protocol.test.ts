@@ -16,7 +16,7 @@ describe("the payment protocol", () => {
     ["lost", small.behind, (row) => row.finality === "lost"],
     ["failed after its broadcast", small.behind, (row) => row.state === "failed" && row.isNoted],
     ["failed as its wallet could not pay", small.emptied, (row) => row.reason === couldNotPay],
-    ["failed as refused", small.facilitator, (row) => row.reason === "facilitator"],
+    ["failed as never sent", small["facilitator unheard"], (row) => row.reason === "unsent"],
   ]
   it.each(ends)("can end an attempt as %s", (name, world, isEnd) => {
     const never = { name, holds: ({ row }: State) => !isEnd(row) }

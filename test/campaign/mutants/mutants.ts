@@ -23,8 +23,7 @@ const faults: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
         "(decide) => (found, state, doubt, apart) => decide(found, state, doubt && { ...doubt, reason: found.reason ?? state.reason }, apart)",
     },
     "src/payments/decision.ts submissionStateOf": {
-      "every request may prove an attempt unsent":
-        "(whole) => (submission, declined) => whole(submission, declined, true)",
+      "every request may prove an attempt unsent": "(whole) => (submission) => whole(submission, true)",
     },
     "src/payments/chain/Evidence.ts findingOf": {
       "a used authorization counts as unused": "(whole) => (evidence) => whole({ ...evidence, unused: true })",
