@@ -5,7 +5,7 @@ import type { Group } from "./Group.ts"
 import { Timestamp } from "./Common.ts"
 import { Count, waitSeconds, listOf, sentence, patterned } from "./Fields.ts"
 import { ChainHead } from "./altar/Witness.ts"
-import { RoomRequests } from "./room/Api.ts"
+import { described, RoomRequests } from "./room/Api.ts"
 import { interfaceVersion } from "./Version.ts"
 import { Mode, modes } from "./room/Message.ts"
 
@@ -109,12 +109,10 @@ const health = HttpApiEndpoint.get("health", "/api/health", {
   success: Health.pipe(HttpApiSchema.status(200)),
   error: unhealthy(Health),
 }).annotateMerge(
-  OpenApi.annotations({
-    identifier: "health",
-    summary: "Health",
-    description:
-      "200 when everything works, also while the operator has paused sales; 503 with the same body when a part fails. Part of the room's API: its errors have the room's shape.",
-  }),
+  described(
+    "Health",
+    "200 when everything works, also while the operator has paused sales; 503 with the same body when a part fails. Part of the room's API: its errors have the room's shape.",
+  ),
 )
 
 export const Liveness = Schema.Struct({ alive: Schema.Literal(true) }).annotate({
@@ -124,12 +122,10 @@ export const Liveness = Schema.Struct({ alive: Schema.Literal(true) }).annotate(
 })
 
 const livez = HttpApiEndpoint.get("livez", "/livez", { success: Liveness }).annotateMerge(
-  OpenApi.annotations({
-    identifier: "livez",
-    summary: "Liveness",
-    description:
-      "200 as long as the process answers, also while it starts and stops. For supervisors that restart a hanging process: it checks no part.",
-  }),
+  described(
+    "Liveness",
+    "200 as long as the process answers, also while it starts and stops. For supervisors that restart a hanging process: it checks no part.",
+  ),
 )
 
 export const Readiness = Schema.Struct({
@@ -160,12 +156,10 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
   success: Readiness.pipe(HttpApiSchema.status(200)),
   error: unhealthy(Readiness),
 }).annotateMerge(
-  OpenApi.annotations({
-    identifier: "readyz",
-    summary: "Readiness",
-    description:
-      "200 when this server should get traffic; 503 while it starts or stops, has no database, has a clock that is more than 30 seconds off, or cannot sell: sales are paused, or no payment on chain is possible. For load balancers.",
-  }),
+  described(
+    "Readiness",
+    "200 when this server should get traffic; 503 while it starts or stops, has no database, has a clock that is more than 30 seconds off, or cannot sell: sales are paused, or no payment on chain is possible. For load balancers.",
+  ),
 )
 
 export const ServiceGroup: Group<"service", typeof health | typeof livez | typeof readyz, RoomRequests> =

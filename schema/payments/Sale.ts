@@ -90,24 +90,16 @@ const cardRule =
 
 const saleOf = (
   { identifier, method, path }: Pick<HttpApiEndpoint.Top, "identifier" | "method" | "path">,
-  terms: Terms,
-) => {
-  const { action = identifier, bodyOptional = false, cards = false, days, description, parameter, priceAtomic } = terms
-  const { formerPrices = [] } = terms
-  const route = `${method} ${path.replace(/:([A-Za-z]+)/u, (_, name: string) => `{${parameter ?? name}}`)}`
-  const sale: Sale = {
-    name: identifier,
-    action,
-    route,
-    priceAtomic,
-    formerPrices,
-    description,
-    cards,
-    bodyOptional,
-    ...(days === undefined ? {} : { days }),
-  }
-  return sale
-}
+  { parameter, summary: _, tag: __, title: ___, ...terms }: Terms,
+): Sale => ({
+  name: identifier,
+  action: identifier,
+  route: `${method} ${path.replace(/:([A-Za-z]+)/u, (_, name: string) => `{${parameter ?? name}}`)}`,
+  formerPrices: [],
+  cards: false,
+  bodyOptional: false,
+  ...terms,
+})
 
 /**
  * Puts an act on sale at an endpoint; price, document and challenge come from this one place. The endpoint has the

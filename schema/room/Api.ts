@@ -65,8 +65,8 @@ const Full = Errors.RoomsFull.pipe(
   HttpApiSchema.encodeToWithHeaders({ body: Errors.RoomsFull, headers: waits }, waiting()),
 )
 
-const described = (identifier: string, summary: string, description: string) =>
-  OpenApi.annotations({ identifier, summary, description })
+/** Summary and description of an operation. */
+export const described = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const room = { roomId: RoomId }
 const known = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
@@ -77,44 +77,36 @@ const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
   error: [RateLimited, Full],
 })
   .annotateMerge(
-    OpenApi.annotations({
-      identifier: "createRoom",
-      summary: "Create a room",
-      description:
-        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address; of IPv6 4 times as many from a /56 and 20 times from a /48. 503 `ROOMS_FULL` at the server's maximum of rooms.",
-    }),
+    described(
+      "Create a room",
+      "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address; of IPv6 4 times as many from a /56 and 20 times from a /48. 503 `ROOMS_FULL` at the server's maximum of rooms.",
+    ),
   )
   .annotateMerge(optionalBody)
 
-const cursor = {
-  after: Schema.optionalKey(
-    whole({ minimum: 0, default: 0, description: "Only messages with a greater sequence; 0 for the latest 50." }),
-  ),
-}
-
-const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", {
+const poll = {
   params: room,
-  query: cursor,
+  query: {
+    after: Schema.optionalKey(
+      whole({ minimum: 0, default: 0, description: "Only messages with a greater sequence; 0 for the latest 50." }),
+    ),
+  },
   success: limited(Signals),
   error: known,
-})
+}
+
+const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", poll)
   .middleware(RoomInvite)
   .annotateMerge(
     described(
-      "readRoom",
       "Poll a room",
       "Stored messages after the cursor, oldest first. Poll every 3 seconds while the room is in view. 120 per minute from one address.",
     ),
   )
 
-const streamRoom = HttpApiEndpoint.get("streamRoom", "/api/rooms/:roomId/stream", {
-  params: room,
-  query: cursor,
-  success: limited(Signals),
-  error: known,
-})
+const streamRoom = HttpApiEndpoint.get("streamRoom", "/api/rooms/:roomId/stream", poll)
   .middleware(RoomInvite)
-  .annotateMerge(described("streamRoom", "Poll a room (alias)", "The same JSON as readRoom, not an event stream."))
+  .annotateMerge(described("Poll a room (alias)", "The same JSON as readRoom, not an event stream."))
 
 const send = {
   params: room,
@@ -127,7 +119,6 @@ const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/mess
   .middleware(RoomInvite)
   .annotateMerge(
     described(
-      "sendMessage",
       "Send a message",
       "A clientId makes it safe to retry: the same content returns the original message. 20 per minute from one address (80 from an IPv6 /56, 400 from a /48), 30 new ones per minute in a room.",
     ),
@@ -135,7 +126,7 @@ const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/mess
 
 const sendMessageToRoom = HttpApiEndpoint.post("sendMessageToRoom", "/api/rooms/:roomId", send)
   .middleware(RoomInvite)
-  .annotateMerge(described("sendMessageToRoom", "Send a message (alias)", "The same as sendMessage."))
+  .annotateMerge(described("Send a message (alias)", "The same as sendMessage."))
 
 const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
   params: room,
@@ -143,9 +134,7 @@ const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
   error: known,
 })
   .middleware(RoomInvite)
-  .annotateMerge(
-    described("deleteRoom", "Delete a room", "Deletes it at once for everyone. 10 per minute from one address."),
-  )
+  .annotateMerge(described("Delete a room", "Deletes it at once for everyone. 10 per minute from one address."))
 
 export const RoomsGroup: Group<
   "rooms",
