@@ -156,16 +156,7 @@ const light = paid("light", {
     salt,
     agentName,
   },
-  buy: (orders, { days, salt, spirit, words, ...others }, key) =>
-    Option.isSome(others.dedication) === Option.isSome(others.parentId)
-      ? Promise.reject(
-          refuse(
-            "bad_request",
-            "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
-            key,
-          ),
-        )
-      : orders.light({ key, spirit, days, ...provided({ ...others, words, salt }) }),
+  buy: (orders, { days, spirit, ...others }, key) => orders.light({ key, spirit, days, ...provided(others) }),
   later: ({ words }) => (Option.isSome(words) ? "unseal" : undefined),
 })
 
@@ -193,23 +184,26 @@ const unseal = free("unseal", {
   ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
 })
 
-const stateOf = ({ failed, misrecorded, payment, settled }: Purchase) => {
-  if (settled !== undefined) return "settled"
-  if (misrecorded !== undefined) return "misrecorded"
-  if (failed !== undefined) return "failed"
-  return payment === undefined ? "not signed" : "open"
-}
-
-const listed = (purchase: Purchase) => ({
-  key: purchase.key,
-  act: purchase.act,
-  altar: purchase.altar,
-  begunAt: purchase.begunAt,
-  state: stateOf(purchase),
-  id: purchase.settled?.id ?? null,
-  permalink: purchase.settled?.permalink ?? null,
-  isSealed: purchase.sealed !== undefined,
-  misrecorded: purchase.misrecorded ?? null,
+/** A purchase without its salt and words. */
+const listed = ({ act, altar, begunAt, failed, key, misrecorded, payment, sealed, settled }: Purchase) => ({
+  key,
+  act,
+  altar,
+  begunAt,
+  state:
+    settled !== undefined
+      ? "settled"
+      : misrecorded !== undefined
+        ? "misrecorded"
+        : failed !== undefined
+          ? "failed"
+          : payment === undefined
+            ? "not signed"
+            : "open",
+  id: settled?.id ?? null,
+  permalink: settled?.permalink ?? null,
+  isSealed: sealed !== undefined,
+  misrecorded: misrecorded ?? null,
 })
 
 const acts = command("acts", {

@@ -1,6 +1,7 @@
 /** The session of a buyer's command: its journal, wallet, limits and progress messages. */
 import { homedir } from "node:os"
-import { Config, Console, Effect, FileSystem, Option, Path } from "effect"
+import { join, resolve } from "node:path"
+import { Config, Console, Effect, FileSystem, Option } from "effect"
 import type { Command } from "effect/cli"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { baseOf, faultOf } from "../../buyer/Client.ts"
@@ -21,30 +22,24 @@ export type Paying = Command.Command.Config.Infer<typeof paying>
 /** The name this program was called by, for hints that can be copied. */
 export const programName = process.env["npm_lifecycle_event"] === "buy" ? "npm run buy --" : "spirit-altar"
 
+const stateHome = Config.withDefault(Config.String("XDG_STATE_HOME"), join(homedir(), ".local", "state"))
+
 /** `buyer` in the data folder of a checkout of this project, otherwise the account's state folder. */
 export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Option<string>) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  if (Option.isSome(data)) return path.resolve(data.value)
-  const manifest = yield* Effect.orElseSucceed(fs.readFileString("package.json"), () => "")
-  if (/"name":\s*"spirit-altar"/u.test(manifest))
-    return path.resolve(yield* Effect.orDie(sandboxSettings.dataDir), "buyer")
-  const state = yield* Effect.orElseSucceed(Config.option(Config.String("XDG_STATE_HOME")), Option.none<string>)
-  return path.join(
-    Option.getOrElse(state, () => path.join(homedir(), ".local", "state")),
-    "spirit-altar",
-  )
+  if (Option.isSome(data)) return resolve(data.value)
+  const { readFileString } = yield* FileSystem.FileSystem
+  const manifest = yield* Effect.orElseSucceed(readFileString("package.json"), () => "")
+  return /"name":\s*"spirit-altar"/u.test(manifest)
+    ? resolve(yield* Effect.orDie(sandboxSettings.dataDir), "buyer")
+    : join(yield* Effect.orDie(stateHome), "spirit-altar")
 })
 
 const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
-  const path = yield* Path.Path
-  const file = path.join(yield* folderOf(data), "journal.db")
+  const file = join(yield* folderOf(data), "journal.db")
   return yield* Effect.try({
     try: () => JournalFile.open(file),
     catch: (error) =>
-      new CommandFailure({
-        message: `${file} cannot be opened: ${error instanceof Error ? error.message : ""}. This command charged nothing.`,
-      }),
+      new CommandFailure({ message: `${file} cannot be opened: ${messageOf(error)}. This command charged nothing.` }),
   })
 })
 

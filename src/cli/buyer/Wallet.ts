@@ -15,25 +15,28 @@ export type Sandbox = typeof Sandbox.Type
 
 const decodeSandbox = Schema.decodeEffect(Schema.fromJsonString(Sandbox))
 
-/** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
-export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
-  const { json, status } = yield* Effect.tryPromise((signal) =>
-    fetch(`${altar}/sandbox`, { redirect: "error", signal }).then((response) =>
-      response.text().then((text) => ({ status: response.status, json: text })),
-    ),
-  ).pipe(
+/** Asks for a path of the altar, and follows no redirect. */
+const request = (altar: string, path: string, init: RequestInit = {}) =>
+  Effect.tryPromise(async (signal) => {
+    const response = await fetch(`${altar}${path}`, { ...init, redirect: "error", signal })
+    return { status: response.status, text: await response.text() }
+  }).pipe(
     Effect.timeout("1 minute"),
     Effect.catch(() =>
-      fail(`${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`),
+      fail(`${altar}${path} does not answer: name your altar with --url, or start a sandbox with npm start.`),
     ),
   )
+
+/** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
+export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
+  const { status, text } = yield* request(altar, "/sandbox")
   const undecided = (why: string) => fail(`${altar} ${why}. Nothing was signed, so nothing was charged.`)
   if (status === 503) return yield* undecided("is still starting, or its parts do not answer: try again later")
   if (status === 429 || status >= 500)
     return yield* undecided(`answers ${status} to the question whether it is a sandbox: try again later`)
   if (status === 200)
     return yield* Effect.asSome(
-      Effect.catch(decodeSandbox(json), () => fail(`${altar} gives an unknown answer at /sandbox.`)),
+      Effect.catch(decodeSandbox(text), () => fail(`${altar} gives an unknown answer at /sandbox.`)),
     )
   return Option.exists(yield* processesHere, ({ url }) => url === altar)
     ? yield* undecided("is the address of this folder's sandbox, but another program answers there")
@@ -41,21 +44,12 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
 })
 
 /** Requests ten dollars of play money from the altar. */
-const fund = (altar: string, address: string) =>
-  Effect.tryPromise(() =>
-    fetch(`${altar}/sandbox/fund`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ address }),
-      redirect: "error",
-      signal: AbortSignal.timeout(20_000),
-    }),
-  ).pipe(
-    Effect.catch(() => fail(`${altar}/sandbox/fund does not answer.`)),
-    Effect.flatMap(({ status }) =>
-      status === 200 ? Effect.void : fail(`${altar}/sandbox/fund gave no play money: ${status}.`),
-    ),
-  )
+const fund = Effect.fnUntraced(function* (altar: string, address: string) {
+  const headers = { "content-type": "application/json" }
+  const asked = { method: "POST", headers, body: JSON.stringify({ address }) }
+  const { status } = yield* request(altar, "/sandbox/fund", asked)
+  if (status !== 200) return yield* fail(`${altar}/sandbox/fund gave no play money: ${status}.`)
+})
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 

@@ -63,19 +63,18 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
   )
 
 /** Names the owner of the folder, says that nothing was changed, and suggests the next command. */
-const taken = (flags: Flags) =>
-  Effect.fnUntraced(function* ({ folder, owner }: FolderInUse) {
-    const { port, publicUrl } = yield* listen
-    const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
-    const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${commands.sandbox} --fresh${network}`
-    const who =
-      owner === undefined
-        ? `Another sandbox has the data in ${folder}`
-        : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
-    return yield* new CommandFailure({
-      message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
-    })
+const taken = Effect.fnUntraced(function* (flags: Flags, { folder, owner }: FolderInUse) {
+  const { port, publicUrl } = yield* listen
+  const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
+  const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${commands.sandbox} --fresh${network}`
+  const who =
+    owner === undefined
+      ? `Another sandbox has the data in ${folder}`
+      : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
+  return yield* new CommandFailure({
+    message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
   })
+})
 
 /** For a person at a terminal: only warnings and errors, in words, unless the environment asks for more. */
 const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_LEVEL: "Warn" }))
@@ -99,6 +98,6 @@ export const sandbox = command("sandbox", {
         Layer.provide(DataFolder.layer({ fresh })),
         Layer.provide(Layer.unwrap(Effect.map(telemetry("pretty"), Telemetry.layer)).pipe(Layer.provide(forPeople))),
       ),
-    ).pipe(Effect.catchTag("FolderInUse", taken(flags)))
+    ).pipe(Effect.catchTag("FolderInUse", (error) => taken(flags, error)))
   }),
 })

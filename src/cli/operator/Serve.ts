@@ -1,5 +1,5 @@
 /** `serve`: the production server, configured by its environment alone. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { helpOf, serving as variables } from "../../server/config/Table.ts"
 import { command, on } from "../Define.ts"
 import { HttpServer } from "effect/http"
@@ -39,27 +39,19 @@ const server = listening.pipe(
   Layer.provide(Layer.effect(AppConfig, production)),
 )
 
-/** Runs until stopped. A database that becomes unavailable during the start is waited for. */
-const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<typeof server>> = Effect.catchCauseIf(
-  Layer.launch(server),
-  Sql.isAway,
-  (cause) =>
-    log("database lost during start", {}, cause).pipe(
-      Effect.andThen(Effect.sleep("1 second")),
-      Effect.andThen(Effect.suspend(() => launched)),
-    ),
-)
-
-/** A role that lacks a privilege to migrate or read is told so in one sentence. */
-const granted = Effect.catchCause(launched, (cause) =>
-  Effect.matchEffect(databaseUrl, {
-    onFailure: () => Effect.failCause(cause),
-    onSuccess: (url) => ungranted(cause, url),
-  }),
+/**
+ * Runs until stopped. A database that becomes unavailable during the start is waited for. A role that lacks a privilege
+ * to migrate or read is told so in one sentence.
+ */
+const launched = Layer.launch(server).pipe(
+  Effect.sandbox,
+  Effect.tapError((cause) => (Sql.isAway(cause) ? log("database lost during start", {}, cause) : Effect.void)),
+  Effect.retry({ while: Sql.isAway, schedule: Schedule.spaced("1 second") }),
+  Effect.catch((cause) => Effect.flatMap(databaseUrl, (url) => ungranted(cause, url))),
 )
 
 const serving = withUnknown(production).pipe(
-  Effect.andThen(Effect.provide(granted, Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer)))),
+  Effect.andThen(Effect.provide(launched, Layer.unwrap(Effect.map(telemetry("json"), Telemetry.layer)))),
 )
 
 export const serve = command("serve", {

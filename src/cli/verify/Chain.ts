@@ -2,7 +2,6 @@
 import { Console, Effect, Schema } from "effect"
 import { type ChainPoint, genesis, linkFault } from "../../../schema/altar/ChainCheck.ts"
 import { segmentMaximum, TransactionHash } from "../../../schema/Common.ts"
-import type { Bytes } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
 import { checkSegment, type Link } from "../../buyer/core/Chain.ts"
 import { growingTree } from "../../buyer/log/MerkleProofs.ts"
@@ -27,23 +26,6 @@ const Segment = Schema.Struct({
   next: Schema.NullOr(Schema.Int),
 })
 
-/** The growing tree of a log over the links, whose roots at `sizes` are kept. */
-const rootsAt = (sizes: ReadonlyArray<number>) => {
-  const tree = growingTree()
-  const roots = new Map<number, Bytes>()
-  const keep = async () => {
-    if (sizes.includes(tree.size())) roots.set(tree.size(), await tree.root())
-  }
-  const grow = async (links: ReadonlyArray<Link>) => {
-    if (tree.size() === 0) await keep()
-    for (const link of links.slice(0, Math.max(0, ...sizes) - tree.size())) {
-      await tree.push(await leaf(entryOf(link)))
-      await keep()
-    }
-  }
-  return { grow, roots }
-}
-
 export interface Walk {
   /** Looks up the payments of the stones whose links hold. */
   readonly payments?: Payments | undefined
@@ -55,7 +37,14 @@ export interface Walk {
 
 /** Checks all links at `base`, and fails with the first that is broken. */
 export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { payments, revealed, sizes = [] }: Walk) {
-  const { grow, roots } = rootsAt(sizes)
+  const tree = growingTree()
+  const roots = new Map([[0, yield* Effect.promise(tree.root)]])
+  const grow = async (links: ReadonlyArray<Link>) => {
+    for (const link of links) {
+      await tree.push(await leaf(entryOf(link)))
+      if (sizes.includes(tree.size())) roots.set(tree.size(), await tree.root())
+    }
+  }
   const unseen = new Map(revealed)
   let last: ChainPoint = genesis
   let next: number | null = 1
@@ -80,7 +69,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
         )
     }
     if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
-    yield* Effect.promise(() => grow(whole))
+    if (sizes.length > 0) yield* Effect.promise(() => grow(whole))
     if (Math.floor(reached.sequence / 10_000) > Math.floor(last.sequence / 10_000))
       yield* Console.error(`links       ${reached.sequence} of ${segment.head.sequence} hold`)
     last = reached

@@ -39,53 +39,38 @@ const Seen = Schema.fromJsonString(
 
 const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
-const open = (note: string, trust: Trust) =>
-  Effect.flatMap(
-    Effect.promise(() => openCheckpoint(note, trust)),
-    (opened) =>
-      opened.ok
-        ? Effect.succeed(opened)
-        : // The reader's own keys are at fault, and not the log.
-          Effect.fail(
-            opened.fault === "key" ? new CommandFailure({ message: plain(opened.reason) }) : broken(opened.reason),
-          ),
-  )
+const open = Effect.fnUntraced(function* (note: string, trust: Trust) {
+  const opened = yield* Effect.promise(() => openCheckpoint(note, trust))
+  if (opened.ok) return opened
+  // The reader's own keys may be at fault, and not the log.
+  return yield* opened.fault === "key" ? new CommandFailure({ message: plain(opened.reason) }) : broken(opened.reason)
+})
 
 const fileOf = (altar: string) =>
   Effect.map(folderOf(Option.none()), (folder) =>
     join(folder, "checkpoints", `${altar.replace(/^https?:\/\//u, "").replaceAll(/[^\w.-]/gu, "_")}.json`),
   )
 
-const lastIn = Effect.fnUntraced(
-  function* (file: string) {
+const lastIn = (file: string) =>
+  Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) return Option.none()
+    if (!(yield* fs.exists(file))) return Option.none()
     return Option.some(yield* Effect.flatMap(fs.readFileString(file), Schema.decodeEffect(Seen)))
-  },
-  (read, file) =>
-    Effect.mapError(read, () => new CommandFailure({ message: `${file} cannot be read, or no check has written it.` })),
-)
+  }).pipe(Effect.mapError(() => new CommandFailure({ message: `${file} cannot be read, or no check has written it.` })))
 
-const write = Effect.fnUntraced(
-  function* (file: string, text: string) {
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.makeDirectory(dirname(file), { recursive: true })
+const write = (file: string, text: string) =>
+  Effect.gen(function* () {
+    yield* (yield* FileSystem.FileSystem).makeDirectory(dirname(file), { recursive: true })
     yield* DurableFile.write(file, text)
-  },
-  (written, file) =>
-    Effect.mapError(
-      written,
-      () => new CommandFailure({ message: `${file} cannot be written. Name another with --seen.` }),
-    ),
-)
+  }).pipe(
+    Effect.mapError(() => new CommandFailure({ message: `${file} cannot be written. Name another with --seen.` })),
+  )
 
 /** Two signed notes that contradict each other prove it to anyone, so both stay on this machine. */
 const contradicted = Effect.fnUntraced(function* (
-  {
-    checkpoint: { root, size },
-    file,
-    note,
-  }: { readonly checkpoint: Checkpoint; readonly file: string; readonly note: string },
+  file: string,
+  { root, size }: Checkpoint,
+  note: string,
   what: string,
 ) {
   const second = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
@@ -109,7 +94,9 @@ export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
   const old = Option.isNone(last) ? undefined : (yield* open(last.value.checkpoint, { vkey })).checkpoint
   if (old !== undefined && old.size > checkpoint.size)
     return yield* contradicted(
-      { file, note, checkpoint },
+      file,
+      checkpoint,
+      note,
       `it had ${old.size} entries at the last check and has ${checkpoint.size} now. A log never shrinks; if a cache on the way is old, check again later.`,
     )
   const isNamed =
@@ -130,7 +117,9 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, { 
   const isOf = (one: Checkpoint) => equal(roots.get(one.size) ?? new Uint8Array(), one.root)
   if (old !== undefined && !isOf(old))
     return yield* contradicted(
-      opened,
+      file,
+      checkpoint,
+      note,
       `its first ${old.size} entries are not those of the last check (root ${base64(old.root)}): the history was rewritten.`,
     )
   if (!isOf(checkpoint)) return yield* broken(`its root is not that of the first ${size} stones of the chain.`)

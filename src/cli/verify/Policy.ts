@@ -1,9 +1,11 @@
 /** The files of a reader, and the logs and log witnesses that a policy file trusts. */
 import { Effect, FileSystem, Option } from "effect"
+import type { Command } from "effect/cli"
 import type { Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { optionalText } from "../Define.ts"
 import { provided } from "../Flags.ts"
 
 export const textIn = Effect.fnUntraced(function* (path: string) {
@@ -22,14 +24,21 @@ export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>
     : Option.some(policy)
 })
 
-interface TrustFlags {
-  readonly vkey: Option.Option<string>
-  readonly policy: Option.Option<string>
+export const trustFlags = {
+  vkey: optionalText(
+    "vkey",
+    "The log's verifier key, name+hash+base64, as you learned it from elsewhere than its server (else that of the policy; verify --log then takes the last check's, or the one that the server names)",
+  ),
+  policy: optionalText(
+    "policy",
+    "Policy (C2SP tlog-policy) with log witnesses and the quorum that must have signed the newest checkpoint",
+    "file",
+  ),
 }
 
 /** The log and the witnesses that the flags trust; none where neither the key nor the policy names a log. */
 export const trustIn = Effect.fnUntraced(function* (
-  { policy: file, vkey }: TrustFlags,
+  { policy: file, vkey }: Command.Command.Config.Infer<typeof trustFlags>,
   logIn: (policy: Policy) => string | undefined,
 ) {
   const policy = yield* policyIn(file)

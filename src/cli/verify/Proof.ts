@@ -7,11 +7,10 @@ import { verdictOf } from "../../buyer/core/Verdict.ts"
 import { checkProof } from "../../buyer/receipt/ProofChecks.ts"
 import { stoneIn } from "../../buyer/receipt/ReceiptFile.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { command, optionalText, text, word } from "../Define.ts"
+import { command, text, word } from "../Define.ts"
 import { plain } from "../Output.ts"
-import { textIn, trustIn } from "./Policy.ts"
+import { textIn, trustFlags, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
-import { policy } from "./Verify.ts"
 
 const stoneAt = Effect.fnUntraced(function* (path: string) {
   const given = yield* textIn(path)
@@ -35,11 +34,7 @@ export const verifyProof = command("verify-proof", {
   flags: {
     file: word("file", "The .tlog-proof of the stone"),
     stone: text("stone", "The stone as JSON: its record, or what /api/witness/{id} answered", "file"),
-    vkey: optionalText(
-      "vkey",
-      "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
-    ),
-    policy,
+    ...trustFlags,
   },
   run: Effect.fn("verifyProof")(function* (flags) {
     const proof = yield* textIn(flags.file)

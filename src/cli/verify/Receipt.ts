@@ -1,14 +1,16 @@
 /** `verify --receipt`: checks the receipt file of one act, offline except for `--rpc`. */
 import { Effect, Option } from "effect"
+import { type Command, Flag } from "effect/cli"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { same } from "../../buyer/core/Expectation.ts"
 import { holds, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { type ReceiptVerdict, sumOf, verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { optionalText, text } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { nodeAt } from "./Node.ts"
-import { textIn, trustIn } from "./Policy.ts"
+import { textIn, trustFlags, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
 
 const broken = (says: string): ReceiptCheck => ({ name: "payment", state: "broken", says })
@@ -45,23 +47,29 @@ const transferCheck = Effect.fn("transferCheck")(function* (
     : broken(`Transaction ${transaction} does not hold this payment.`)
 }, Effect.scoped)
 
-interface Given {
-  readonly key: Option.Option<string>
-  readonly payTo: ReadonlyArray<string>
-  readonly vkey: Option.Option<string>
-  readonly policy: Option.Option<string>
-  readonly rpc: Option.Option<string>
+export const receiptFlags = {
+  rpc: optionalText("rpc", "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own"),
+  payTo: text(
+    "pay-to",
+    "The address of every payment; may be repeated after a change (else any one address for all)",
+    "address",
+  ).pipe(Flag.atLeast(0)),
+  key: optionalText("key", "The verifier key of the receipts, name+hash+base64"),
+  ...trustFlags,
 }
 
-export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path: string, given: Given) {
+export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
+  path: string,
+  given: Command.Command.Config.Infer<typeof receiptFlags>,
+) {
   const { key, payTo, rpc } = given
   if (Option.isNone(key)) return yield* new CommandFailure({ message: "Name the receipts' verifier key with --key." })
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
-  const text = yield* textIn(path)
+  const file = yield* textIn(path)
   const log = yield* trustIn(given, onlyLogOf)
   const trust = { key: key.value, ...provided({ payTo: Option.fromUndefinedOr(payTo[0]), log }) }
-  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
+  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(file, trust))
   if (Option.isNone(rpc) || claims === undefined) return yield* report(path, { ok, checks, claims: claims ?? null })
   const payment = yield* transferCheck(rpc.value, claims)
   const looked = checks.map((check) => (check.name === payment.name ? payment : check))

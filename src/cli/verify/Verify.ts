@@ -1,8 +1,8 @@
 /** `verify`: checks a whole witness chain for a person. */
 import { Console, Effect, Option, Schema } from "effect"
-import { type Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import { logAt } from "../../../schema/log/Policy.ts"
-import { command, on, optionalText, text } from "../Define.ts"
+import { command, on, optionalText } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
@@ -12,30 +12,16 @@ import { policyIn } from "./Policy.ts"
 import { plain, print } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { baseOf } from "../../buyer/Client.ts"
-import { verifyReceiptFile } from "./Receipt.ts"
+import { receiptFlags, verifyReceiptFile } from "./Receipt.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 
-export const policy = optionalText(
-  "policy",
-  "Policy (C2SP tlog-policy) with log witnesses and the quorum that must have signed the newest checkpoint",
-  "file",
-)
-
 const flags = {
   url: common.url,
-  rpc: optionalText("rpc", "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own"),
-  payTo: text(
-    "pay-to",
-    "The address of every payment; may be repeated after a change (else any one address for all)",
-    "address",
-  ).pipe(Flag.atLeast(0)),
   log: on(
     "log",
     "Check the transparency log, too: that its root is that of the chain, and that it only grew since the last check",
   ),
-  vkey: optionalText("vkey", "The log's verifier key (else the last check's, or the one that the server names)"),
-  policy,
   seen: optionalText(
     "seen",
     "File for the last checkpoint, with contradictions beside it (else one for each altar in the journal's folder)",
@@ -46,7 +32,7 @@ const flags = {
     "Check the receipt file of one act instead, offline: its page links it, and it is at its permalink with .receipt.json",
     "file",
   ),
-  key: optionalText("key", "The verifier key of the receipts, name+hash+base64 "),
+  ...receiptFlags,
 }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
@@ -92,13 +78,8 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
 
-/** Stones named in the sentence; `--json` has all of them. */
-const namedMost = 10
-
-const lostSentence = (lost: ReadonlyArray<number>) => {
-  const more = lost.length > namedMost ? ` and ${lost.length - namedMost} more` : ""
-  return `NOT PAID: the altar itself declares the payments of ${lost.length} stones lost in a reorganisation of the chain: ${lost.slice(0, namedMost).join(", ")}${more}. Everything else holds.`
-}
+const lostSentence = (lost: ReadonlyArray<number>) =>
+  `NOT PAID: the altar itself declares the payments of ${lost.length} stones lost in a reorganisation of the chain: ${lost.join(", ")}. Everything else holds.`
 
 const sentences = ({
   chainHash,
