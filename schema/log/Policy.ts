@@ -14,8 +14,6 @@ export interface PolicyWitness {
 export interface Policy {
   /** Verifier keys of logs. */
   readonly logs: ReadonlyArray<string>
-  /** URLs of the files of those that have one, without trailing slashes, by their keys. */
-  readonly urls: ReadonlyMap<string, string>
   readonly witnesses: ReadonlyArray<PolicyWitness>
   /** The name in the policy; `none` is always met. */
   readonly quorum: string
@@ -30,7 +28,6 @@ const isUrl = (text: string) => /^https?:\/\/[^\s/]+(?:\/\S*)?$/u.test(text)
 /** Parses a policy. An unknown line makes it invalid, because its requirement would go unchecked. */
 export const parsePolicy = (text: string): Policy | Malformed => {
   const logs: Array<string> = []
-  const urls = new Map<string, string>()
   const witnesses: Array<PolicyWitness> = []
   const tests = new Map<string, Test>()
   const keys = new Map<string, string>()
@@ -56,7 +53,6 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         if (rest.length < 1 || rest.length > 2) return "a log is its verifier key, and a URL where it has one"
         const wrong = wrongKey(first, keyTypes.ed25519)
         if (wrong === undefined) logs.push(first)
-        if (url !== undefined) urls.set(first, url.replace(/\/+$/u, ""))
         return wrong
       }
       case "witness": {
@@ -117,19 +113,8 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   }
   return quorum === undefined
     ? new Malformed("The policy has no quorum: say quorum none where no witness has to sign.")
-    : { logs, urls, witnesses, quorum: quorum.name, isMet: quorum.isMet }
+    : { logs, witnesses, quorum: quorum.name, isMet: quorum.isMet }
 }
 
 /** The only log of a policy. */
 export const onlyLogOf = ({ logs }: Policy) => (logs.length === 1 ? logs[0] : undefined)
-
-/** The log of a policy at this URL, or else its only one. An altar's log lies below its own URL. */
-export const logAt = (policy: Policy, url: string) => {
-  const bare = url.replace(/\/+$/u, "")
-  const isThere = (vkey: string) => [bare, `${bare}/log`].includes(policy.urls.get(vkey) ?? "")
-  return policy.logs.find(isThere) ?? onlyLogOf(policy)
-}
-
-/** The log of a policy with this name, or else its only one. */
-export const logNamed = (policy: Policy, origin: string) =>
-  policy.logs.find((vkey) => vkey.startsWith(`${origin}+`)) ?? onlyLogOf(policy)

@@ -15,6 +15,8 @@ export class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed"
   isPrinted: Schema.optionalKey(Schema.Boolean),
 }) {}
 
+export const broken = (where: string, why: string) => new CheckFailed({ message: plain(`BROKEN at ${where}: ${why}`) })
+
 /** The deepest cause of a failure. */
 const rootOf = (error: unknown): object =>
   !Predicate.isObject(error) ? {} : "cause" in error && Predicate.isObject(error.cause) ? rootOf(error.cause) : error

@@ -156,7 +156,15 @@ const light = paid("light", {
     salt,
     agentName,
   },
-  buy: (orders, { days, spirit, ...others }, key) => orders.light({ key, spirit, days, ...provided(others) }),
+  buy: async (orders, { days, spirit, ...others }, key) => {
+    if (Option.isSome(others.dedication) === Option.isSome(others.parentId))
+      throw refuse(
+        "bad_request",
+        "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
+        key,
+      )
+    return orders.light({ key, spirit, days, ...provided(others) })
+  },
   later: ({ words }) => (Option.isSome(words) ? "unseal" : undefined),
 })
 

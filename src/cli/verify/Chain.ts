@@ -7,7 +7,8 @@ import { checkSegment, type Link } from "../../buyer/core/Chain.ts"
 import { growingTree } from "../../buyer/log/MerkleProofs.ts"
 import { leaf } from "../../buyer/log/WebCrypto.ts"
 import * as Download from "./Download.ts"
-import { broken, type Payments } from "./Payments.ts"
+import type { Payments } from "./Payments.ts"
+import { broken } from "../CommandFailure.ts"
 
 const Entry = Schema.Struct({
   sequence: Schema.Int,
@@ -64,11 +65,11 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
       unseen.delete(id)
       if (shown !== undefined && (shown.commitment !== commitment || shown.sequence !== sequence))
         return yield* broken(
-          sequence,
+          `stone ${sequence}`,
           `its revealed words are shown with another stone's commitment, ${shown.commitment}.`,
         )
     }
-    if (fault !== undefined) return yield* broken(fault.sequence, fault.summary)
+    if (fault !== undefined) return yield* broken(`stone ${fault.sequence}`, fault.summary)
     if (sizes.length > 0) yield* Effect.promise(() => grow(whole))
     if (Math.floor(reached.sequence / 10_000) > Math.floor(last.sequence / 10_000))
       yield* Console.error(`links       ${reached.sequence} of ${segment.head.sequence} hold`)
@@ -78,12 +79,12 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
   const most = Math.max(0, ...sizes)
   if (last.sequence < most)
     return yield* broken(
-      last.sequence + 1,
+      `stone ${last.sequence + 1}`,
       `the chain ends before it, and the log has signed a checkpoint of ${most} stones. If a cache on the way is old, check again later.`,
     )
   const [missing] = unseen.values()
   if (missing !== undefined)
-    return yield* broken(missing.sequence, "its words are revealed, but it is not in the chain.")
+    return yield* broken(`stone ${missing.sequence}`, "its words are revealed, but it is not in the chain.")
   return { stones: last.sequence, chainHash: last.chainHash, roots }
 })
 

@@ -2,7 +2,7 @@
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
-import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { broken, CommandFailure } from "../CommandFailure.ts"
 import { plain } from "../Output.ts"
 
 export const client = FetchHttpClient.layer.pipe(
@@ -31,7 +31,7 @@ export const text = (address: string) =>
     if (response.status === 200) return body
     const { code, message } = Option.getOrElse(refusalIn(body), () => ({ code: "internal", message: "" }))
     if (code === "chain_broken" || code === "reveal_broken")
-      return yield* new CheckFailed({ message: plain(`BROKEN at ${address}, as the altar itself says: ${message}`) })
+      return yield* broken(`${address}, as the altar itself says`, message)
     const mayPass = response.status === 429 || response.status >= 500
     return yield* new Unread({ message: `it was answered ${response.status}`, mayPass })
   }).pipe(

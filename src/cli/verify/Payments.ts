@@ -8,7 +8,7 @@ import type { Sale } from "../../../schema/payments/Sale.ts"
 import { boundNonce } from "../../buyer/core/Authorization.ts"
 import { same } from "../../buyer/core/Expectation.ts"
 import { inLowerCase, pays, topicOf, transferTopic } from "../../payments/chain/Eip3009.ts"
-import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { broken, CommandFailure } from "../CommandFailure.ts"
 import { plain } from "../Output.ts"
 import * as Download from "./Download.ts"
 import { nodeAt } from "./Node.ts"
@@ -40,9 +40,6 @@ export const pricesOf = ({ formerPrices, priceAtomic }: Pick<Sale, "formerPrices
   ...formerPrices,
 ]
 
-export const broken = (sequence: number, why: string) =>
-  new CheckFailed({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
-
 const paymentsAtOnce = 8
 
 /** Looks up payments at an RPC that went to `payees`, or else all to one address; stones come in their order. */
@@ -63,11 +60,11 @@ export const make = Effect.fnUntraced(function* (
     const { receipt } = yield* Download.json(`${base}/api/witness/${id}`, Answer)
     const { amountAtomic, asset, binding, currentTransaction, finality, payTo } = receipt
     if (!same(usdc, asset))
-      return yield* broken(sequence, `its receipt names the token ${asset}, and USDC is ${usdc} there`)
+      return yield* broken(`stone ${sequence}`, `its receipt names the token ${asset}, and USDC is ${usdc} there`)
     const value = prices.find((price) => price.toString() === amountAtomic)
     if (value === undefined)
       return yield* broken(
-        sequence,
+        `stone ${sequence}`,
         `its receipt names ${amountAtomic} atomic USDC, and a stone costs ${prices.join(" or ")}`,
       )
     if (finality === "lost") return null
@@ -80,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
               `Stone ${sequence} cannot be judged yet: its transaction ${transaction} ${what}, and its receipt says that a reorganisation of the chain may still move it. Check again in some minutes. If this lasts for hours, the stone is not paid for.`,
             ),
           })
-        : broken(sequence, `its transaction ${transaction} ${what}`)
+        : broken(`stone ${sequence}`, `its transaction ${transaction} ${what}`)
     const mined = yield* receiptOf(transaction, usdc)
     if (Option.isNone(mined)) return yield* absent("is not on the chain")
     const { logs, succeeded } = mined.value
@@ -110,11 +107,12 @@ export const make = Effect.fnUntraced(function* (
     const name = [transaction, from, to].join(" ").toLowerCase()
     const before = spent.get(name) ?? 0
     spent.set(name, before + 1)
-    if (transfers <= before) return yield* broken(sequence, `its transaction ${transaction} does not hold the payment`)
+    if (transfers <= before)
+      return yield* broken(`stone ${sequence}`, `its transaction ${transaction} does not hold the payment`)
     if (payTo.length === 0) payTo = [to]
     if (!payTo.includes(to))
       return yield* broken(
-        sequence,
+        `stone ${sequence}`,
         `it was paid to ${to}, not to ${payTo.join(" or ")}. If the altar has changed its address, name each with --pay-to.`,
       )
   })

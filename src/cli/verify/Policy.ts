@@ -27,7 +27,7 @@ export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>
 export const trustFlags = {
   vkey: optionalText(
     "vkey",
-    "The log's verifier key, name+hash+base64, as you learned it from elsewhere than its server (else that of the policy; verify --log then takes the last check's, or the one that the server names)",
+    "The log's verifier key, name+hash+base64, as you learned it from elsewhere than its server (else that of the policy; verify --log takes the last check's, or the one that the server names)",
   ),
   policy: optionalText(
     "policy",

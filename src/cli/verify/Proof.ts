@@ -1,8 +1,6 @@
 /** `verify-proof`: checks one stone by one proof and one key, offline. */
 import { Effect, Option } from "effect"
-import { Malformed } from "../../../schema/log/Bytes.ts"
-import { logNamed } from "../../../schema/log/Policy.ts"
-import { parseProofFile } from "../../../schema/log/ProofFile.ts"
+import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { verdictOf } from "../../buyer/core/Verdict.ts"
 import { checkProof } from "../../buyer/receipt/ProofChecks.ts"
 import { stoneIn } from "../../buyer/receipt/ReceiptFile.ts"
@@ -17,12 +15,6 @@ const stoneAt = Effect.fnUntraced(function* (path: string) {
   const found = yield* Effect.promise(() => verdictOf(() => Promise.resolve(given).then(stoneIn)))
   return "ok" in found ? yield* new CommandFailure({ message: plain(`${path}: ${found.reason}`) }) : found
 })
-
-/** The first line of the proof's checkpoint. */
-const originIn = (proof: string) => {
-  const said = parseProofFile(proof)
-  return said instanceof Malformed ? "" : (said.checkpoint.split("\n")[0] ?? "")
-}
 
 export const verifyProof = command("verify-proof", {
   description:
@@ -39,7 +31,7 @@ export const verifyProof = command("verify-proof", {
   run: Effect.fn("verifyProof")(function* (flags) {
     const proof = yield* textIn(flags.file)
     const stone = yield* stoneAt(flags.stone)
-    const trust = yield* trustIn(flags, (rules) => logNamed(rules, originIn(proof)))
+    const trust = yield* trustIn(flags, onlyLogOf)
     if (Option.isNone(trust))
       return yield* new CommandFailure({
         message: "Name the log's key with --vkey, or give a --policy that names one log.",

@@ -3,8 +3,7 @@ import { Effect, Schema } from "effect"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { checkReveal } from "../../buyer/core/Commitment.ts"
 import * as Download from "./Download.ts"
-import { plain } from "../Output.ts"
-import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { broken } from "../CommandFailure.ts"
 
 const Act = Schema.Struct({
   id: Schema.String,
@@ -14,10 +13,8 @@ const Act = Schema.Struct({
     commitment: Schema.optionalKey(Schema.String),
     intentionCommitment: Schema.optionalKey(Schema.NullOr(Schema.String)),
   }),
-  reveal: Schema.optionalKey(
-    Schema.NullOr(
-      Schema.Struct({ text: Schema.NullOr(Schema.String), salt: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
-    ),
+  reveal: Schema.NullOr(
+    Schema.Struct({ text: Schema.NullOr(Schema.String), salt: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   ),
 })
 
@@ -25,8 +22,6 @@ const Page = Schema.Struct({ acts: Schema.Array(Act), next: Schema.NullOr(Schema
 
 /** Acts on a page; a page of the longest reveals still fits the download limit. */
 const pageSize = 20
-
-const broken = (where: string, why: string) => new CheckFailed({ message: plain(`BROKEN at ${where}: ${why}`) })
 
 /**
  * Hashes the revealed words of all acts; fails with the first act whose words do not match. Returns the stones among
@@ -38,10 +33,6 @@ export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string)
   const reveals = { checked: 0, hidden: 0 }
 
   const judge = Effect.fnUntraced(function* ({ act, id, record, reveal }: typeof Act.Type) {
-    if (reveal === undefined)
-      return yield* new CommandFailure({
-        message: `${base} does not publish reveals with its acts, so its revealed words cannot be checked: it runs a version before 0.16.`,
-      })
     if (reveal === null) return
     const { commitment, intentionCommitment, sequence } = record
     const isStone = act === setWitnessStone.identifier && sequence !== undefined && commitment !== undefined

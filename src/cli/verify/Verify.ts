@@ -1,7 +1,6 @@
 /** `verify`: checks a whole witness chain for a person. */
 import { Console, Effect, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
-import { logAt } from "../../../schema/log/Policy.ts"
 import { command, on, optionalText } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
@@ -51,7 +50,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 })
 
 const check = Effect.fnUntraced(function* (flags: Flags) {
-  const { payTo, rpc, seen, url } = flags
+  const { payTo, rpc, seen, url, vkey } = flags
   const base = baseOf(url)
   yield* Console.error(`altar       ${base}`)
   const policy = yield* policyIn(flags.policy)
@@ -60,7 +59,6 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
     return yield* new CommandFailure({
       message: "--pay-to checks where payments went: name the network's RPC with --rpc.",
     })
-  const vkey = Option.orElse(flags.vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
   // Log and reveals are read before the chain is walked, so that this walk covers all their stones.
   const opened = flags.log ? yield* openLog({ altar: base, vkey, policy, seen }) : undefined
   const { revealed, reveals } = yield* verifyReveals(base)
