@@ -16,7 +16,7 @@ import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
 import * as HomePage from "./templates/Home.ts"
-import { hrefOf } from "./templates/Layout.ts"
+import { hrefOf, type Page } from "./templates/Layout.ts"
 import { checkPage } from "./templates/Check.ts"
 import { privacyPage, termsPage } from "./templates/Legal.ts"
 import { myPurchases } from "./templates/MyPurchases.ts"
@@ -49,7 +49,6 @@ export const layer = HttpRouter.use((router) =>
     const frame = yield* surroundings
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
-    const operator = yield* Operator
     const { current, retired = [] } = (yield* ReceiptKeys) ?? {}
     const keys = [current, ...retired].filter((key) => key !== undefined)
     const shop = { payment: { ...catalogs.payment, ...frame } }
@@ -62,9 +61,9 @@ export const layer = HttpRouter.use((router) =>
       return HomePage.home({ altars, acts: yield* actsOf(newest.acts), now: yield* Clock.currentTimeMillis })
     })
 
-    const spirit = Effect.fnUntraced(function* ({ name, request }: Pages.Asked) {
+    const spirit = Effect.fnUntraced(function* ({ name }: Pages.Asked) {
       const plate = plateOf(name)
-      if (plate === undefined) return Pages.notFound(frame, request, noPlate)
+      if (plate === undefined) return Pages.notFound(frame, noPlate)
       const now = yield* Clock.currentTimeMillis
       const { altars, editions, lit, set } = yield* Effect.all(
         {
@@ -79,7 +78,7 @@ export const layer = HttpRouter.use((router) =>
         { concurrency: "unbounded" },
       )
       const altar = altars.altars.find((one) => one.spirit === plate.id)
-      if (altar === undefined) return Pages.notFound(frame, request, noPlate)
+      if (altar === undefined) return Pages.notFound(frame, noPlate)
       const keeping = altar.keeper === null ? undefined : yield* actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
       const dedicated = editions.flatMap((one) => {
         const item = items.get(one.elementId)
@@ -128,8 +127,10 @@ export const layer = HttpRouter.use((router) =>
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/witness", witness)
     yield* page("/v2/acts", yield* actsPage)
-    for (const shown of [check, signalRoom, termsPage(operator), privacyPage(operator)])
-      yield* page(`/${shown.path.slice(1)}`, () => Effect.succeed(shown))
+    yield* page("/verify", always(check))
+    yield* page("/signals/", always(signalRoom))
+    yield* page("/terms", always(termsPage(yield* Operator)))
+    yield* page("/privacy", always(privacyPage(yield* Operator)))
     yield* page("/v2/mine", ({ query }) => {
       const q = query.get("wallet")
       return Effect.succeed(q === null ? myPurchases : Pages.moved(hrefOf("/v2/acts", { q })))
@@ -141,6 +142,8 @@ export const layer = HttpRouter.use((router) =>
     for (const [from, to] of shortcuts) yield* router.add("GET", from, Pages.moved(to))
   }),
 )
+
+const always = (shown: Page) => () => Effect.succeed(shown)
 
 const noPlate = "There is no such plate. The guide has twenty-four."
 

@@ -22,16 +22,10 @@ const isSpirit = Schema.is(SpiritId)
 
 export const contentType = "text/html; charset=utf-8"
 
-const nowhere = "http://page.invalid/"
-
-/** Path and query of a request; a path with two leading slashes names no host. */
-export const urlOf = ({ url }: Request) => URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
-
 const bare = (frame: Surroundings, status: number, page: Page) =>
   HttpServerResponse.text(layout(frame, page), { status, contentType, headers: { "cache-control": "no-store" } })
 
-export const notFound = (frame: Surroundings, request: Request, what: string) =>
-  bare(frame, 404, ErrorPage.notFound(what, urlOf(request).pathname))
+export const notFound = (frame: Surroundings, what: string) => bare(frame, 404, ErrorPage.notFound(what))
 
 export const page = (frame: Surroundings, request: Request, shown: Page) =>
   cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
@@ -45,21 +39,18 @@ export const guarded = <R>(
   handled: Effect.Effect<Response, Unreadable, R>,
 ): Effect.Effect<Response, never, R | Request> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const { pathname } = urlOf(request)
     return handled.pipe(
-      Effect.catchTag("ChainBroken", ({ message }) =>
-        Effect.succeed(bare(frame, 500, ErrorPage.broken(message, pathname))),
-      ),
+      Effect.catchTag("ChainBroken", ({ message }) => Effect.succeed(bare(frame, 500, ErrorPage.broken(message)))),
       Sql.toMiddleware,
       Effect.catchDefect((defect) =>
         defect instanceof RevealBroken
-          ? Effect.succeed(bare(frame, 500, ErrorPage.notSealed(defect.message, pathname)))
+          ? Effect.succeed(bare(frame, 500, ErrorPage.notSealed(defect.message)))
           : Effect.die(defect),
       ),
       Effect.catchCauseIf(
         (cause) => !Cause.hasInterruptsOnly(cause),
         (cause) => {
-          const page = ErrorPage.failed(requestIdOf(request), pathname)
+          const page = ErrorPage.failed(requestIdOf(request))
           return Effect.as(
             DatabaseWatch.failed("page failed")(cause),
             Sql.isAway(cause)
@@ -73,7 +64,7 @@ export const guarded = <R>(
 
 /** A request for a page: its query with what names an existing place in it, and the last part of its path. */
 const askedOf = (request: Request, name: string) => {
-  const query = urlOf(request).searchParams
+  const query = new URLSearchParams(/\?.*/u.exec(request.url)?.[0])
   const [spirit, before] = [query.get("spirit") ?? "", query.get("before") ?? ""]
   return {
     request,

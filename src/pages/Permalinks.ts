@@ -87,7 +87,7 @@ export const layer = HttpRouter.use((router) =>
           const page = found.pipe(
             Effect.flatMap((one) => one.page),
             Effect.flatMap((shown) => Pages.page(frame, request, shown)),
-            Effect.catchIf(isMissing, () => Effect.succeed(Pages.notFound(frame, request, nothing))),
+            Effect.catchIf(isMissing, () => Effect.succeed(Pages.notFound(frame, nothing))),
           )
           return Pages.guarded(frame, page)
         }).pipe(Effect.map(varied)),

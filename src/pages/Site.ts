@@ -62,7 +62,7 @@ const isForPrograms = /^\/(?:api|mcp|\.well-known)\//u
 const lost = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest) =>
   !isForPrograms.test(request.url) &&
   preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
-    ? Pages.notFound(frame, request, "No page has this address. It may have been cut short.")
+    ? Pages.notFound(frame, "No page has this address. It may have been cut short.")
     : HttpServerResponse.empty({ status: 404 })
 
 /**

@@ -4,10 +4,9 @@ import { type Html, html } from "../../platform/Html.ts"
 import { folio, type Page } from "./Layout.ts"
 import { illustration } from "./Plates.ts"
 
-const blank = (title: string, path: string, spirit: SpiritId, what: Html | string): Page => ({
+const page = (title: string, spirit: SpiritId, what: Html | string): Page => ({
   title,
   description: title,
-  path,
   chapter: "none",
   body: folio(
     html`<div class="plate">${illustration(spirit, "", "eager")}</div>`,
@@ -20,31 +19,28 @@ const blank = (title: string, path: string, spirit: SpiritId, what: Html | strin
   ),
 })
 
-export const notFound = (what: string, path: string) => blank("Page not found", path, "midnight-otter", what)
+export const notFound = (what: string): Page => page("Page not found", "midnight-otter", what)
 
-export const failed = (requestId: string, path: string): Page =>
-  blank(
+export const failed = (requestId: string): Page =>
+  page(
     "The guide cannot be read just now",
-    path,
     "static-fox",
     html`Something failed on our side. Nothing was charged by opening this page. Try again in a minute. If it stays like
       this, report <code>${requestId}</code>.`,
   )
 
 /** A broken chain is stated openly instead of as a general failure. */
-export const broken = (message: string, path: string): Page =>
-  blank(
+export const broken = (message: string): Page =>
+  page(
     "The chain does not hold",
-    path,
     "rain-crow",
     `A link of the witness chain failed its check before it was served: ${message}. The link is not shown. Until it is mended, trust receipts on the chain of payments, not this page.`,
   )
 
 /** The same for revealed words that do not match their commitment. */
-export const notSealed = (message: string, path: string): Page =>
-  blank(
+export const notSealed = (message: string): Page =>
+  page(
     "These are not the words that were sealed",
-    path,
     "rain-crow",
     `${message} The words were changed after they were revealed.`,
   )

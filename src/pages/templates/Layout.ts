@@ -6,8 +6,8 @@ import type { Surroundings } from "../Frame.ts"
 export interface Page {
   readonly title: string
   readonly description: string
-  /** Path of the page, with the query if it identifies the page. */
-  readonly path: string
+  /** Path of the page, with the query if it identifies the page; absent where the address names nothing. */
+  readonly path?: string
   readonly chapter: (typeof chapters)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
@@ -58,12 +58,15 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <meta name="theme-color" content="#14171a" media="(prefers-color-scheme: dark)" />
         <title>${page.title} · Spirit Altar</title>
         <meta name="description" content="${page.description}" />
-        <link rel="canonical" href="${publicUrl}${page.path}" />
+        ${
+          page.path !== undefined &&
+          html`<link rel="canonical" href="${publicUrl}${page.path}" />
+            <meta property="og:url" content="${publicUrl}${page.path}" />`
+        }
         <meta property="og:type" content="website" />
         <meta property="og:site_name" content="Spirit Altar" />
         <meta property="og:title" content="${page.title}" />
         <meta property="og:description" content="${page.description}" />
-        <meta property="og:url" content="${publicUrl}${page.path}" />
         <meta property="og:image" content="${publicUrl}/art/previews/${page.preview ?? "guide"}.png" />
         <meta property="og:image:alt" content="${page.title}" />
         <meta name="twitter:card" content="summary_large_image" />

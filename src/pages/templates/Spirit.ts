@@ -65,7 +65,7 @@ const prayer = (view: SpiritView): Html => {
           <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be left in
           ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
         </p>`
-  }${payment.enabled ? call(payment, prayerOf(view)) : ""}`
+  }${payment.enabled && call(payment, prayerOf(view))}`
 }
 
 const candles = (view: SpiritView): Html => {
@@ -79,9 +79,7 @@ const candles = (view: SpiritView): Html => {
       >The others of ${count(altar.litCandles, "candle")}</a
     >
   </p>`
-  return html`${shown}${wall.next === null ? "" : others}${
-    payment.enabled ? fold("Light a candle here", candleForm(payment, plate.id, false)) : ""
-  }`
+  return html`${shown}${wall.next !== null && others}${payment.enabled && fold("Light a candle here", candleForm(payment, plate.id, false))}`
 }
 
 const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
@@ -101,7 +99,7 @@ const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
     fields: html`${nameField("keeper-name")}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
   })
   return html`<p>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
-    ${payment.enabled ? fold("Become the first keeper", form) : ""}`
+    ${payment.enabled && fold("Become the first keeper", form)}`
 }
 
 const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["dedicated"][number]): Html =>
@@ -117,7 +115,7 @@ const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
     : html`<ul class="offerings" role="list">
           ${dedicated.map(offering)}
         </ul>
-        ${altar.dedicated > dedicated.length ? html`<p class="quiet">The newest ${dedicated.length} of ${altar.dedicated}.</p>` : ""}`
+        ${altar.dedicated > dedicated.length && html`<p class="quiet">The newest ${dedicated.length} of ${altar.dedicated}.</p>`}`
 
 const stones = ({ plate, stones: set }: SpiritView): Html => {
   if (typeof set === "string")
@@ -155,7 +153,7 @@ export const spirit = (view: SpiritView): Page => {
         ["Altar", plate.altarLine],
       ]),
     )}
-    ${payment.enabled ? "" : notConfigured(payment)}
+    ${!payment.enabled && notConfigured(payment)}
     ${section("prayer", "Today's prayer", html`One for each UTC day, ${prayerPrice}.`, prayer(view))}
     ${section("candles", "Candles", lit, candles(view))}
     ${section("keeper", "Keeper", "The first one stays on record for ever.", keeper(view))}
