@@ -28,12 +28,12 @@ const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
  * error of an unusable journal.
  */
 export const turnsOf =
-  ({ alone }: Journal) =>
+  (journal: Journal) =>
   async <A>(turn: (pages: Pages) => Promise<A>, chargeNote?: string): Promise<A> => {
     // A journal may wrap what its turn rejects with.
     let refused: Refused | undefined
     try {
-      return await alone((pages) =>
+      return await journal.alone((pages) =>
         turn(pages).catch((error: unknown) => {
           if (error instanceof Refused) refused = error
           throw error
@@ -176,5 +176,3 @@ export const purchasesIn = (journal: Journal) => {
       alone(async (pages) => purchases.set(pages, purchase.key, { ...(await current(pages, purchase)), ...change })),
   }
 }
-
-export type Purchases = ReturnType<typeof purchasesIn>

@@ -52,7 +52,7 @@ export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>
  * ```
  */
 export const buyer = (options: Options) => {
-  const kept = { journal: memoryJournal(), ...options }
+  const kept = { ...options, journal: options.journal ?? memoryJournal() }
   const run = async <A>(
     use: (orders: Orders) => Promise<A>,
     { signal = new AbortController().signal }: Call = {},

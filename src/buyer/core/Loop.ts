@@ -14,15 +14,6 @@ import {
 import { type Difference, differencesOf } from "./Recorded.ts"
 import { eventOf, type Patience, type State, table } from "./States.ts"
 
-/** The same bytes under the same key each time it is sent. */
-export interface PaidRequest {
-  /** The URL of the request, which a payment is bound to. */
-  readonly url: string
-  readonly key: string
-  /** JSON; empty when there is none. */
-  readonly body: string
-}
-
 /** A redirect is an error, so a payment reaches only the URL it was signed for. */
 const asked = () => ({ method: "POST", redirect: "error", signal: AbortSignal.timeout(120_000) }) as const
 
@@ -34,8 +25,8 @@ const replyOf = async (response: Response): Promise<Reply> => ({
   body: bodyOf(await response.text()),
 })
 
-/** `payment` is the content of `PAYMENT-SIGNATURE`, once signed. Rejects without an answer within two minutes. */
-const send = async (exchange: Exchange, { body, key, url }: PaidRequest, payment: string | undefined): Promise<Reply> =>
+/** Sends the same bytes under the same key, with the signed payment once there is one. Rejects after two minutes. */
+const send = async (exchange: Exchange, { body, key, url }: Pursued, payment: string | undefined): Promise<Reply> =>
   replyOf(
     await exchange(url, {
       ...asked(),
@@ -53,7 +44,12 @@ const send = async (exchange: Exchange, { body, key, url }: PaidRequest, payment
 const reconcile = async (exchange: Exchange, altar: string, key: string): Promise<Reply> =>
   replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked(), headers: { accept: "application/json" } }))
 
-export interface Pursued extends PaidRequest {
+export interface Pursued {
+  /** The URL of the request, which a payment is bound to. */
+  readonly url: string
+  readonly key: string
+  /** JSON; empty when there is none. */
+  readonly body: string
   /** The public URL of the altar; empty in its own pages. */
   readonly altar: string
   /** `PAYMENT-SIGNATURE`, signed earlier. */
@@ -94,12 +90,7 @@ export type End<Answer, Stop> =
   | { readonly end: "refused"; readonly refusal: Refusal; readonly isSigned: boolean }
   | { readonly end: "stopped"; readonly stop: Stop }
   /** Without an outcome for too long: a signed purchase stays open. */
-  | {
-      readonly end: "open"
-      readonly reason: string
-      readonly refusal: Refusal | undefined
-      readonly isSigned: boolean
-    }
+  | { readonly end: "open"; readonly reason: string; readonly refusal: Refusal | undefined; readonly isSigned: boolean }
 
 /** The reason to show; the altar has given none while it settles. */
 const whyOf = (outcome: Outcome): string =>

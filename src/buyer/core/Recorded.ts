@@ -5,11 +5,15 @@ import { readHeader } from "./Challenge.ts"
 import { canHash } from "./Digest.ts"
 import { bodyOf, type Settlement } from "./Outcome.ts"
 
-export interface Requested {
+export interface Bought {
   /** URL of the request; path and query suffice once it is signed. */
   readonly url: string
   /** JSON as sent; empty when there was none. */
   readonly body: string
+  /** `PAYMENT-SIGNATURE`; absent when this buyer signed nothing under the key. */
+  readonly payment?: string | undefined
+  /** Atomic USDC. */
+  readonly amountAtomic?: string | undefined
 }
 
 interface Recorded {
@@ -19,48 +23,21 @@ interface Recorded {
 }
 
 const names = { agentName: null, reason: null }
+const sealing = { agentName: null, intentionCommitment: null }
 
 /** How each act records its request. An act that is not listed is compared in the members that both have. */
 export const recorded: ReadonlyArray<Recorded> = [
   { path: /\/api\/witness$/u, members: { commitment: null, kind: "intention", spirit: undefined } },
-  {
-    path: /\/api\/prayers\/(?<spirit>[^/]+)$/u,
-    members: { spirit: null, day: undefined, agentName: null, intentionCommitment: null },
-  },
+  { path: /\/api\/prayers\/(?<spirit>[^/]+)$/u, members: { spirit: null, day: undefined, ...sealing } },
   { path: /\/api\/acquire\/(?<spirit>[^/]+)$/u, members: { spirit: null, ...names } },
   { path: /\/api\/elements\/(?<elementId>[^/]+)\/collect$/u, members: { elementId: null, spirit: null, ...names } },
   {
     path: /\/api\/candles\/(?<rung>[^/]+)\/(?<spirit>[^/]+)$/u,
-    members: {
-      rung: null,
-      spirit: null,
-      dedication: null,
-      parentId: null,
-      intentionCommitment: null,
-      agentName: null,
-    },
+    members: { rung: null, spirit: null, dedication: null, parentId: null, ...sealing },
   },
 ]
 
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
-
-/** The members of the request, by the record's names. */
-export const requestOf = ({ body, url }: Requested) => {
-  const { pathname, searchParams } = locationOf(url)
-  const act = recorded.find(({ path }) => path.test(pathname))
-  const said = { ...bodyOf(body), ...Object.fromEntries(searchParams), ...act?.path.exec(pathname)?.groups }
-  return { act, said }
-}
-
-/** Stones have pages of their own. */
-export const isStone = (url: string) => locationOf(url).pathname.endsWith("/api/witness")
-
-export interface Bought extends Requested {
-  /** `PAYMENT-SIGNATURE`; absent when this buyer signed nothing under the key. */
-  readonly payment?: string | undefined
-  /** Atomic USDC. */
-  readonly amountAtomic?: string | undefined
-}
 
 export interface Difference {
   readonly field: string
@@ -68,8 +45,11 @@ export interface Difference {
   readonly recorded: string
 }
 
-const part = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+const part = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
+  names.reduce(
+    (whole, name) => (typeof whole === "object" && whole !== null ? Reflect.get(whole, name) : undefined),
+    value,
+  )
 
 const asText = (value: unknown): string =>
   value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value)
@@ -82,8 +62,11 @@ const valueOf = (value: unknown) => asText(value).replace(/^0x[0-9a-f]+$/iu, (he
 /** A field, its bought value and its value in the answer; a bought value that is undefined is not compared. */
 type Claim = readonly [field: string, bought: unknown, recorded: unknown]
 
-const inputClaims = (bought: Bought, record: unknown): ReadonlyArray<Claim> => {
-  const { act, said } = requestOf(bought)
+const inputClaims = ({ body, url }: Bought, record: unknown): ReadonlyArray<Claim> => {
+  const { pathname, searchParams } = locationOf(url)
+  const act = recorded.find(({ path }) => path.test(pathname))
+  /** The members of the request, by the record's names. */
+  const said = { ...bodyOf(body), ...Object.fromEntries(searchParams), ...act?.path.exec(pathname)?.groups }
   if (act === undefined) return Object.entries(said).map(([name, value]) => ifSaid(name, value, part(record, name)))
   return Object.entries(act.members).map(([name, otherwise]) => {
     const found = part(record, name)
@@ -98,7 +81,7 @@ const ifSaid = (field: string, bought: unknown, recorded: unknown): Claim => [fi
 
 const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }: Settlement): ReadonlyArray<Claim> => {
   const { receipt, record } = body
-  const [accepted, authorization] = [part(signed, "accepted"), part(part(signed, "payload"), "authorization")]
+  const [accepted, authorization] = [part(signed, "accepted"), part(signed, "payload", "authorization")]
   const amount = part(authorization, "value") ?? amountAtomic
   const payer = part(receipt, "payer")
   const transaction = part(receipt, "transaction")
@@ -121,33 +104,31 @@ const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }
 
 const linkClaims = ({ url }: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
   const { permalink, record } = body
-  const origin = originOf(part(part(signed, "resource"), "url") ?? url)
-  const revealUrl = part(part(record, "verify"), "revealUrl")
-  const unsealUrl = part(record, "unsealUrl")
-  const place = isStone(url) ? "witness" : "acts"
+  const origin = originOf(part(signed, "resource", "url") ?? url)
+  // Stones have pages of their own.
+  const place = locationOf(url).pathname.endsWith("/api/witness") ? "witness" : "acts"
   const page = `/${place}/${asText(part(record, "id"))}`
   return [
     ["permalink", page, asText(permalink).slice(-page.length)],
     ["permalink", origin, originOf(permalink)],
     ["record.permalink", permalink, part(record, "permalink")],
     // Sealed words will be sent to these URLs one day.
-    ifSaid("verify.revealUrl", origin, revealUrl === undefined ? undefined : originOf(revealUrl)),
-    ifSaid("unsealUrl", origin, unsealUrl === null || unsealUrl === undefined ? undefined : originOf(unsealUrl)),
+    ifSaid("verify.revealUrl", origin, originOf(part(record, "verify", "revealUrl"))),
+    ifSaid("unsealUrl", origin, originOf(part(record, "unsealUrl"))),
   ]
 }
-
-const text = (record: unknown, name: string) => asText(part(record, name))
 
 /** The link of a stone hashes to its chain hash, so time, place and transaction are those of the chain. */
 const chainClaims = async (record: unknown): Promise<ReadonlyArray<Claim>> => {
   const chainHash = part(record, "chainHash")
   if (chainHash === undefined || !canHash()) return []
+  const text = (name: string) => asText(part(record, name))
   const link = {
-    previousHash: text(record, "previousHash"),
+    previousHash: text("previousHash"),
     sequence: Number(part(record, "sequence")),
-    commitment: text(record, "commitment"),
-    witnessedAt: text(record, "witnessedAt"),
-    transaction: text(record, "transaction"),
+    commitment: text("commitment"),
+    witnessedAt: text("witnessedAt"),
+    transaction: text("transaction"),
   }
   return [["chainHash", await chainHashOf(link), chainHash]]
 }
