@@ -5,10 +5,9 @@ import * as Relayer from "./settle/Relayer.ts"
 import * as Sweeps from "./Sweeps.ts"
 import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
-import type { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Availability, Selling } from "./Availability.ts"
 import { Claim } from "./store/Claim.ts"
-import { Settled, Sweep } from "./store/Due.ts"
+import { Due } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Lookup } from "./store/Lookup.ts"
 import { Refunds } from "./store/Refunds.ts"
@@ -40,8 +39,7 @@ export const ledger = Layer.mergeAll(
   Selling.layer,
   Settle.layer,
   Fail.layer,
-  Sweep.layer,
-  Settled.layer,
+  Due.layer,
   Refunds.layer,
 ).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))
 
@@ -89,7 +87,7 @@ const settlementLayer = ({
   patience,
   settlement,
   terms,
-}: PaymentsConfig): Layer.Layer<Settlement, never, Chain | DatabaseClock | Broadcasts> =>
+}: PaymentsConfig): Layer.Layer<Settlement, never, Chain | Broadcasts | Lookup> =>
   settlement._tag === "Relayer"
     ? Relayer.layer({
         privateKey: settlement.privateKey,

@@ -13,7 +13,7 @@ import { apartOf, decide, type Found, retryAfterSeconds, submissionStateOf } fro
 import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { Settlement, type Submission } from "./settle/Settlement.ts"
 import type { Attempt, FailureVerdict, SettledAttempt } from "./store/Attempt.ts"
-import { type OpenInquiry, Settled, Sweep } from "./store/Due.ts"
+import { Due, type OpenInquiry } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
 
@@ -83,9 +83,8 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     const node = yield* Chain
     const cards = yield* Effect.serviceOption(CardProcessor)
     const { settle } = yield* Settle
-    const settled = yield* Settled
     const { fail, failUnsent } = yield* Fail
-    const due = yield* Sweep
+    const due = yield* Due
     const settlement = yield* Settlement
     const sweepMillis = Duration.toMillis(config.sweepEvery)
 
@@ -163,13 +162,13 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const { act, acceptedAt, id } = attempt
       if (proof.rail === "card" || isFinal === undefined || !(yield* isFinal)) return
       const { block, transaction } = proof
-      if (!(yield* settled.confirm(id, block, transaction))) return
+      if (!(yield* due.confirm(id, block, transaction))) return
       yield* changed({ id, act, acceptedAt, from: "settled", to: "final", evidence: "transfer found", transaction })
     })
 
     /** The act and its answer stay. The first server to record the loss raises the alarm. */
     const lose = Effect.fnUntraced(function* ({ act, id, payment }: Attempt, verdict: FailureVerdict) {
-      if (!(yield* settled.lose(id, verdict))) return
+      if (!(yield* due.lose(id, verdict))) return
       const transaction = payment.rail === "x402" ? Option.getOrUndefined(payment.transaction) : undefined
       yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
       yield* log("payment lost", { attempt: id, act, transaction, reason: verdict.reason })

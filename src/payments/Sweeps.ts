@@ -9,7 +9,7 @@ import type { Rail } from "./Payment.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { forgetFinal } from "./settle/Broadcasts.ts"
 import type { Attempt } from "./store/Attempt.ts"
-import { Settled, Sweep } from "./store/Due.ts"
+import { Due } from "./store/Due.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 
 export interface SweepsConfig {
@@ -33,8 +33,7 @@ export const ofAttempts = Effect.fnUntraced(function* (
   conclude: (attempt: Attempt) => Effect.Effect<Attempt, SqlError.SqlError>,
   sweepEvery: Duration.Duration,
 ) {
-  const due = yield* Sweep
-  const settled = yield* Settled
+  const due = yield* Due
 
   const concludeAll = (leased: { readonly attempts: ReadonlyArray<Attempt>; readonly taken: number }) =>
     Effect.forEach(
@@ -60,13 +59,13 @@ export const ofAttempts = Effect.fnUntraced(function* (
       Effect.forkScoped,
     )
   }
-  yield* sweeping(Effect.flatMap(settled.leaseUnexplained(sweepSize, leaseMillis), concludeAll))
+  yield* sweeping(Effect.flatMap(due.leaseUnexplained(sweepSize, leaseMillis), concludeAll))
 })
 
 /** Scans the chain, and then asks the scan's table which acts are final and which payments bought nothing. */
 const ofTransfers = Effect.fnUntraced(function* ({ longestLife, sweepEvery }: SweepsConfig) {
   const { scan } = yield* Transfers
-  const { confirmAll } = yield* Settled
+  const { confirmAll } = yield* Due
   const forget = yield* forgetFinal
   const { judge, prune } = yield* UnmatchedPayments
 

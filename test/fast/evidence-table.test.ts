@@ -14,7 +14,6 @@ import {
   elsewhere,
   evidenceOf,
   found,
-  moveAt,
   named,
   receipt,
   rowIn,
@@ -65,7 +64,11 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
     {
       "the scan has its transfer in a final block, although the node calls it unused": { row: rowIn(true) },
       "the scan finds its transfer at the last moment": { ...over, rowThen: rowIn(true) },
-      "it is used, and its transfer follows directly in the block of its log": usedAnd({ transfers: [moveAt()] }),
+      "it is used, and the receipt of its log shows our transfer, by a node whose branch lacks the final block":
+        usedAnd({
+          ...foundIs(receipt(transfer)),
+          again: word("9"),
+        }),
       "it is used, and the receipt of its final log shows our transfer": usedAnd(foundIs(receipt(transfer))),
     },
   ],
@@ -112,15 +115,13 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       "it is used and the receipt of its log has reverted": usedAnd(foundIs(receipt(elsewhere, { succeeded: false }))),
       "it is used and the receipt of its log does not hold that log": usedAnd(foundIs(receipt([]))),
       "it is used for another amount that reached us, and the scan has no row of it": usedAnd({
-        transfers: [moveAt(5, 1n)],
         ...foundIs(receipt([logsOf().used, logsOf({ value: 1n }).moved])),
       }),
       "it is used for another recipient in a block that is not final": usedAnd({
         ends: [useAt(blockAt(9n))],
         ...foundIs(receipt(elsewhere, { block: blockAt(9n) })),
       }),
-      "a transfer of another value follows its use, in a block that was replaced": usedAnd({
-        transfers: [moveAt(5, 1n)],
+      "it is used for another recipient in a block that was replaced": usedAnd({
         ...foundIs(receipt(elsewhere)),
         there: word("9"),
       }),
@@ -138,7 +139,6 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       "the scan has it for another recipient in a final block": { row: rowIn(true, { recipient: address("9") }) },
       "it is used, for another recipient, in a final block": usedAnd(foundIs(receipt(elsewhere))),
       "it is used, a plain transfer follows with a gap, and the receipt shows it": usedAnd({
-        transfers: [moveAt(6)],
         ...foundIs(receipt([...elsewhere, logsOf().moved])),
       }),
     },
@@ -149,7 +149,6 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       "it is cancelled in a final block": usedAnd({ ends: [cancelAt()], ...foundIs(receipt([logsOf().canceled])) }),
       "it is cancelled, and a plain transfer follows": usedAnd({
         ends: [cancelAt()],
-        transfers: [moveAt()],
         ...foundIs(receipt([logsOf().canceled, logsOf().moved])),
       }),
     },
@@ -196,7 +195,6 @@ describe("a node that does not answer", () => {
     heads: { heads: silent },
     state: { stateAt: () => silent },
     logs: { endsOf: () => silent },
-    transfers: { transfersOf: () => silent },
     receipt: { receiptOf: () => silent },
   }
   it.effect.each(Object.entries(questions))(

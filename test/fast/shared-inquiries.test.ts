@@ -6,7 +6,7 @@ import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
-import { Settled, Sweep } from "../../src/payments/store/Due.ts"
+import { Due } from "../../src/payments/store/Due.ts"
 import type { Rail } from "../../src/payments/Payment.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -98,16 +98,14 @@ const swept = Effect.fnUntraced(function* (
 ) {
   const concluded: Array<string> = []
   const left = { x402: [...due.x402], card: [...due.card] }
-  const services = Layer.merge(
-    Layer.mock(Sweep, {
-      lease: (rail) =>
-        Effect.sync(() => {
-          const attempts = left[rail].splice(0, 1).map((id) => ({ id }) as Attempt)
-          return { attempts, taken: attempts.length }
-        }),
-    }),
-    Layer.mock(Settled, { leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }) }),
-  )
+  const services = Layer.mock(Due, {
+    lease: (rail) =>
+      Effect.sync(() => {
+        const attempts = left[rail].splice(0, 1).map((id) => ({ id }) as Attempt)
+        return { attempts, taken: attempts.length }
+      }),
+    leaseUnexplained: () => Effect.succeed({ attempts: [], taken: 0 }),
+  })
   const conclude = (attempt: Attempt) =>
     Effect.andThen(
       inquiry(attempt.id),

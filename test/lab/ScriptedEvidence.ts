@@ -37,7 +37,6 @@ const logAt = (log: Log, index: number, block = blockAt(7n)): TokenLog => ({
 })
 export const useAt = (block = blockAt(7n)) => logAt(used, 4, block)
 export const cancelAt = (block = blockAt(7n)) => logAt(canceling, 4, block)
-export const moveAt = (index = 5, value?: bigint) => logAt(value === undefined ? moved : logsOf({ value }).moved, index)
 
 /** A row of the scan, provisional in block 9 or final in block 7. */
 export const rowIn = (isFinal: boolean, change: Partial<ScannedTransfer> = {}): ScannedTransfer => ({
@@ -56,9 +55,8 @@ export interface Answers {
   readonly receipts?: Readonly<Record<Hex, Receipt>>
   readonly used?: boolean
   readonly revert?: string
-  /** Logs that end it, and transfers of its payer to its recipient in the same block. */
+  /** Logs that end it. */
   readonly ends?: ReadonlyArray<TokenLog>
-  readonly transfers?: ReadonlyArray<TokenLog>
   /** The hash of the block that has the number of a receipt or row now. */
   readonly there?: Hex
   /** The hash that the node which says so has at the number of the final block. */
@@ -82,7 +80,6 @@ const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
     receiptOf: (transaction) => Effect.succeed(Option.fromNullishOr(answers.receipts?.[transaction])),
     stateAt: () => Effect.succeed({ used: answers.used ?? false, revert: Option.fromNullishOr(answers.revert) }),
     endsOf: () => Effect.succeed(answers.ends ?? []),
-    transfersOf: () => Effect.succeed(answers.transfers ?? []),
   }
 }
 

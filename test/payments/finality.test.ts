@@ -8,7 +8,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { Settled as SettledStore } from "../../src/payments/store/Due.ts"
+import { Due } from "../../src/payments/store/Due.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 interface Receipt {
@@ -94,7 +94,7 @@ describe.concurrent("a settled transfer", () => {
       yield* sql`
         INSERT INTO chain_scans (network, asset, recipients, final_block, final_hash, final_time, head_block, head_hash)
         SELECT payment ->> 'network', 'another token', '[]', 1000000, ${hash}, 0, 1000000, ${hash} FROM payment_attempts`
-      const { leaseUnexplained } = yield* SettledStore.make
+      const { leaseUnexplained } = yield* Due.make
       assert.strictEqual((yield* leaseUnexplained(1, 0)).taken, 1)
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )

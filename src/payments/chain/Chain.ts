@@ -17,8 +17,6 @@ import {
   settlementCall,
   type SignedAuthorization,
   type TokenLog,
-  topicOf,
-  transferTopic,
   Word,
 } from "./Eip3009.ts"
 import type { InFlight } from "../store/Claim.ts"
@@ -199,8 +197,6 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
         ),
       endsOf: (authorization, within, newestFirst) =>
         search((range) => logsIn(authorization.asset, endTopics(authorization), range), within, newestFirst),
-      transfersOf: ({ asset, from, to }, block) =>
-        logsIn(asset, [transferTopic, topicOf(from), topicOf(to)], { from: block, to: block }),
     }
 
     const scanOf = (asset: Address) =>

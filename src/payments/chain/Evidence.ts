@@ -4,17 +4,7 @@ import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Found } from "../decision.ts"
-import {
-  alreadyUsed,
-  amountPaid,
-  endIn,
-  inLowerCase,
-  isPayment,
-  pays,
-  type SignedAuthorization,
-  type TokenLog,
-  usedTopic,
-} from "./Eip3009.ts"
+import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
 import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Rpc.ts"
 import type { ScannedTransfer } from "./TransferRows.ts"
@@ -93,24 +83,15 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     const { authorization, fromBlock, newestFirst = false } = search
     const [end] = yield* node.endsOf(authorization, { from: fromBlock, to: newest }, newestFirst)
     if (end === undefined) return nothing
-    const block: BlockId = { number: end.block, hash: end.blockHash }
-    if (end.topics[0] === usedTopic) {
-      const ours = new Set<string>([inLowerCase(authorization.to)])
-      const isNext = (log: TokenLog) =>
-        log.transaction === end.transaction && log.blockHash === end.blockHash && log.index === end.index + 1
-      const moved = yield* node.transfersOf(authorization, end.block)
-      if (moved.some((log) => isNext(log) && isPayment(log, ours) && BigInt(log.data) === authorization.value))
-        return paidBy(end.transaction, block)
-    }
-    // Only the whole receipt, in a final block, excludes a payment.
-    if (!(yield* isFinalBy(node, block))) return nothing
     const receipt = Option.getOrUndefined(yield* node.receiptOf(end.transaction, authorization.asset))
-    if (receipt?.succeeded !== true || receipt.block.hash !== block.hash) return nothing
-    const amount = amountPaid(receipt.logs, authorization)
+    if (receipt?.succeeded !== true) return nothing
+    const { block, logs } = receipt
+    const amount = amountPaid(logs, authorization)
     // Another amount that reached us ends the attempt by its row, which the operator sees.
     if (amount !== undefined) return amount === authorization.value ? paidBy(end.transaction, block) : nothing
-    const by = endIn(receipt.logs, authorization)
-    if (by === undefined) return nothing
+    const by = endIn(logs, authorization)
+    // Only a final block excludes a payment.
+    if (by === undefined || block.hash !== end.blockHash || !(yield* isFinalBy(node, block))) return nothing
     const reason = by === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
     return { _tag: "Void", reason, transaction: inLowerCase(end.transaction) } satisfies Conclusion
   })

@@ -76,8 +76,6 @@ export interface EvidenceNode<E> {
     within: BlockRange,
     newestFirst: boolean,
   ) => Effect.Effect<ReadonlyArray<TokenLog>, E>
-  /** The transfers of its payer to its recipient in one block. */
-  readonly transfersOf: (authorization: SignedAuthorization, block: bigint) => Effect.Effect<ReadonlyArray<TokenLog>, E>
 }
 
 /** Whether a node that has this block has it below its final one. */

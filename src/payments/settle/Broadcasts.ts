@@ -131,13 +131,6 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return rows.length > 0
     })
 
-    const hasPaid = Effect.fn("Broadcasts.hasPaid")((wallet: Hex) =>
-      factsOf(sql`
-        SELECT EXISTS (SELECT 1 FROM payment_attempts WHERE payer = ${wallet} AND state = 'settled') AS "is"`).pipe(
-        Effect.map(([row]) => row?.is === true),
-      ),
-    )
-
     /** Limits a wallet to one payment in flight for an hour. True unless it is limited already. */
     const limit = Effect.fn("Broadcasts.limit")(function* (wallet: Hex) {
       const rows = yield* retryConflicts(sql`
@@ -146,7 +139,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return rows.length > 0
     })
 
-    return { find, line, claim, isUnsent, inFlight, replace, fill, hasPaid, limit }
+    return { find, line, claim, isUnsent, inFlight, replace, fill, limit }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

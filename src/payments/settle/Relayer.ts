@@ -10,6 +10,7 @@ import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
 import type { Attempt } from "../store/Attempt.ts"
+import type { Lookup } from "../store/Lookup.ts"
 import { type Funds, type Limits, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
 import {
   currentFees,
@@ -154,7 +155,7 @@ const resubmittedWithin = Duration.seconds(1)
 
 export const addressOf = (privateKey: Redacted.Redacted<Hex>) => privateKeyToAccount(Redacted.value(privateKey)).address
 
-export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts> =>
+export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Chain | Broadcasts | Lookup> =>
   Layer.effect(
     Settlement,
     Effect.gen(function* () {

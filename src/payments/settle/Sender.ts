@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { inLowerCase, settlementCall, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Attempt } from "../store/Attempt.ts"
+import { Lookup } from "../store/Lookup.ts"
 import { ChainUnavailable } from "../chain/Rpc.ts"
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import type { Broadcasts } from "./Broadcasts.ts"
@@ -70,6 +71,7 @@ export const make = Effect.fnUntraced(function* (
   account: PrivateKeyAccount,
   limits: Limits,
 ) {
+  const lookup = yield* Lookup
   const { address } = account
   const sender = inLowerCase(address)
   const gasAtMost = BigInt(limits.gasAtRisk)
@@ -153,7 +155,7 @@ export const make = Effect.fnUntraced(function* (
 
   const broadcast = Effect.fnUntraced(function* (transfer: Transfer) {
     const { authorization } = transfer
-    const [rehearsed, hasPaid] = yield* Effect.all([rehearse(transfer), broadcasts.hasPaid(authorization.from)], {
+    const [rehearsed, hasPaid] = yield* Effect.all([rehearse(transfer), lookup.hasPaid(authorization.from)], {
       concurrency: "unbounded",
     })
     const isRisky = rehearsed.hasCode || !hasPaid

@@ -1,6 +1,6 @@
-/** Leases attempts that are due for an inquiry, and schedules the next one. */
+/** Leases attempts that are due for an inquiry, schedules the next one, and records what becomes of settled ones. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { Moment, readable, rowsOf } from "../../platform/Rows.ts"
 import { madeIn, type Rail } from "../Payment.ts"
@@ -14,35 +14,43 @@ export interface OpenInquiry {
   readonly verdict?: string | null | undefined
 }
 
-export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store/Due", {
+const confirmed = rowsOf(
+  "payment_attempts",
+  Schema.Struct({ id: Schema.String, act: Schema.String, acceptedAt: Moment, transaction: Schema.String }),
+)
+
+export class Due extends Context.Service<Due>()("spirit-altar/payments/store/Due", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const its = sql.literal(`t.name = a.authorization_name AND t.pay_to = a.payment #>> '{authorization,to}'
+      AND t.amount_atomic = a.amount_atomic`)
 
     // The database's clock, since the clocks of servers differ.
     const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
-    /** Leases attempts of a rail that are due within `aheadMillis`. Any number of servers may lease concurrently. */
-    const lease = Effect.fn("Sweep.lease")(function* (
-      rail: Rail,
-      limit: number,
-      aheadMillis: number,
-      leaseMillis: number,
-    ) {
+    /** Leases these attempts. Any number of servers may lease concurrently. */
+    const leased = Effect.fnUntraced(function* (due: Statement.Fragment, leaseMillis: number) {
       const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET next_check_at = ${inMillis(leaseMillis)}
-        WHERE id IN (
-          SELECT id FROM payment_attempts
-          WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${inMillis(aheadMillis)}
-          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED)
+        UPDATE payment_attempts SET next_check_at = ${inMillis(leaseMillis)} WHERE id IN (${due})
         RETURNING ${sql.literal(attemptColumns)}`)
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
     })
+
+    /** Leases attempts of a rail that are due within `aheadMillis`. */
+    const lease = Effect.fn("Due.lease")((rail: Rail, limit: number, aheadMillis: number, leaseMillis: number) =>
+      leased(
+        sql`SELECT id FROM payment_attempts
+          WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${inMillis(aheadMillis)}
+          ORDER BY next_check_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED`,
+        leaseMillis,
+      ),
+    )
 
     /**
      * Stores an open outcome, the inquiry's findings, and the time of the next inquiry. An inquiry beside the lease
      * (`isBeside`) never postpones that time, and only a reason to fail brings it forward.
      */
-    const defer = Effect.fn("Sweep.defer")(function* (
+    const defer = Effect.fn("Due.defer")(function* (
       { id, payment, state }: Attempt,
       { reference, verdict }: OpenInquiry,
       pauseMillis: number,
@@ -60,23 +68,6 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/store
         WHERE id = ${id}::uuid AND state = ${state} AND finality = 'pending'`
     })
 
-    return { lease, defer }
-  }),
-}) {
-  static readonly layer = Layer.effect(this, this.make)
-}
-
-const confirmed = rowsOf(
-  "payment_attempts",
-  Schema.Struct({ id: Schema.String, act: Schema.String, acceptedAt: Moment, transaction: Schema.String }),
-)
-
-export class Settled extends Context.Service<Settled>()("spirit-altar/payments/store/Settled", {
-  make: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const its = sql.literal(`t.name = a.authorization_name AND t.pay_to = a.payment #>> '{authorization,to}'
-      AND t.amount_atomic = a.amount_atomic`)
-
     /** Acts whose transfer the scan has read in a final block become final, wherever it is. */
     const confirmAll = confirmed(
       retryConflicts(sql`
@@ -93,7 +84,7 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
     )
 
     /** The same for one act, whose transfer a node shows in a final block without its logs. */
-    const confirm = Effect.fn("Settled.confirm")((id: string, block: bigint, transaction: Hex) =>
+    const confirm = Effect.fn("Due.confirm")((id: string, block: bigint, transaction: Hex) =>
       retryConflicts(sql`
         UPDATE payment_attempts SET finality = 'final', settled_block = ${block}::bigint, doubted_at = NULL,
           doubted_reason = NULL,
@@ -107,30 +98,28 @@ export class Settled extends Context.Service<Settled>()("spirit-altar/payments/s
      * Leases acts that a scan of their network should have found or made final by now. Their block was replaced, a node
      * forgot it, or they were paid with an earlier token.
      */
-    const leaseUnexplained = Effect.fn("Settled.leaseUnexplained")(function* (limit: number, leaseMillis: number) {
-      const rows = yield* retryConflicts(sql`
-        UPDATE payment_attempts SET next_check_at = now() + ${leaseMillis}::float8 * interval '1 millisecond'
-        WHERE id IN (
-          SELECT a.id FROM payment_attempts a JOIN LATERAL (
+    const leaseUnexplained = Effect.fn("Due.leaseUnexplained")((limit: number, leaseMillis: number) =>
+      leased(
+        sql`SELECT a.id FROM payment_attempts a JOIN LATERAL (
             SELECT max(head_block) AS head, max(final_block) AS final FROM chain_scans
             WHERE network = a.payment ->> 'network') s ON true
           WHERE a.state = 'settled' AND a.finality = 'pending' AND a.rail = 'x402' AND a.next_check_at <= now()
             AND (s.final >= a.settled_block
               OR s.head >= COALESCE(a.settled_block, 0) AND NOT EXISTS (SELECT 1 FROM chain_transfers t WHERE ${its}))
-          ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED)
-        RETURNING ${sql.literal(attemptColumns)}`)
-      return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
-    })
+          ORDER BY a.next_check_at LIMIT ${limit}::int FOR UPDATE OF a SKIP LOCKED`,
+        leaseMillis,
+      ),
+    )
 
     /** Marks an act as lost if the verdict of the earlier inquiry still stands. True for the first server. */
-    const lose = Effect.fn("Settled.lose")((id: string, { at, reason }: FailureVerdict) =>
+    const lose = Effect.fn("Due.lose")((id: string, { at, reason }: FailureVerdict) =>
       sql`
         UPDATE payment_attempts SET finality = 'lost'
         WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' AND doubted_reason = ${reason}::text
           AND doubted_at = ${at}::timestamptz RETURNING id`.pipe(Effect.map((rows) => rows.length > 0)),
     )
 
-    return { confirmAll, confirm, leaseUnexplained, lose }
+    return { lease, defer, confirmAll, confirm, leaseUnexplained, lose }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -173,12 +173,5 @@ export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Evidence
         })
         return found
       }),
-    transfersOf: (_, block) =>
-      Effect.sync(() =>
-        ask((view) => {
-          const { end } = execute(view.blocks, expiry)
-          return end?.isPaid === true && BigInt(end.block) === block ? [logIn(view, end, moved, 1)] : []
-        }),
-      ),
   }
 }
