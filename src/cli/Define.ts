@@ -23,7 +23,7 @@ export const command = <const Name extends string, const Flags extends Config, E
 ) =>
   Command.make(name, told.flags, told.run).pipe(
     Command.withDescription(told.description),
-    Command.withShortDescription(told.description.split(/[.:]\s/u)[0] ?? ""),
+    Command.withShortDescription(told.description.split(/\.\s/u)[0] ?? ""),
     Command.withExamples(Object.entries(told.examples).map(([call, description]) => ({ command: call, description }))),
   )
 

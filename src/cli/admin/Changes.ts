@@ -68,7 +68,7 @@ const subject = (act: string, field: string) => `The ${field} of ${act} ${field 
 export const changes = [
   change("pause", {
     description:
-      "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still complete, and repeated requests get their answers.",
+      "Pause selling. On every server of this database, within two seconds and without a restart, new purchases answer 503 selling_paused with Retry-After. Payments in flight still complete, and repeated requests get their answers.",
     examples: { 'spirit-altar admin pause --why "the node is behind"': "Pause" },
     flags: {},
     change: (one, by) => one.pause(by),
@@ -84,7 +84,7 @@ export const changes = [
   }),
   change("hide", {
     description:
-      'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and the payer can still repeat the first answer with its key.',
+      'Hide a name, a dedication, a reason or revealed words. Every page and answer says "hidden by the operator" instead. Record and hashes stay, and the payer can still repeat the first answer with its key.',
     examples: { 'spirit-altar admin hide ID dedication --why "names a neighbour"': "Hide a dedication" },
     flags: shown,
     change: (one, by, { act, field }) => one.hide(act, field, by),

@@ -53,7 +53,7 @@ const status = onDatabase("status", {
 const originIn = (note: string) => note.slice(0, note.indexOf("\n"))
 
 const confirm = onDatabase("confirm", {
-  description: `Confirm the newest checkpoint by hand, for a log that waits after a start: write it to LOG_CHECKPOINT_FILE. Without --root it changes nothing and lists the values to compare.\n${helpOf([variables.checkpointFile])}`,
+  description: `Confirm the newest checkpoint by hand, for a log that waits after a start. It is written to LOG_CHECKPOINT_FILE. Without --root it changes nothing and lists the values to compare.\n${helpOf([variables.checkpointFile])}`,
   examples: { "DATABASE_URL=postgres://… spirit-altar log confirm": "Show the values to compare" },
   flags: {
     root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),

@@ -1,5 +1,5 @@
 /** `openapi`: writes the contract's document. */
-import { Console, Effect, FileSystem } from "effect"
+import { Console, Effect, FileSystem, Predicate } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { packageRoot } from "../../platform/PackageRoot.ts"
@@ -7,12 +7,9 @@ import { command } from "../Define.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
-const isRecord = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** JSON with a line for each member of the first `levels`: short, and yet a change shows as changed lines. */
 const inLines = (value: unknown, levels: number): string =>
-  levels === 0 || !isRecord(value)
+  levels === 0 || !Predicate.isObject(value)
     ? JSON.stringify(value)
     : `{\n${Object.entries(value)
         .map(([name, member]) => `${JSON.stringify(name)}:${inLines(member, levels - 1)}`)

@@ -38,14 +38,15 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 
 const Sandbox = Schema.Struct({ rpcUrl: Schema.String })
 
+const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
+
 /** The node of a sandbox on this machine. A remote altar must not choose the node that checks it. */
 const ownNode = Effect.fnUntraced(function* (base: string) {
-  const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
   if (!isHere(base)) return Option.none<string>()
   const told = yield* Effect.option(Download.json(`${base}/sandbox`, Sandbox))
-  return Option.filter(
-    Option.map(told, ({ rpcUrl }) => rpcUrl),
-    isHere,
+  return told.pipe(
+    Option.map(({ rpcUrl }) => rpcUrl),
+    Option.filter(isHere),
   )
 })
 
