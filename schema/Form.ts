@@ -1,61 +1,42 @@
 /** The one reader of JSON Schema: for the pages' reference, the commands, the library and the agents' tools. */
 import { Schema } from "effect"
 
-const number = Schema.optionalKey(Schema.Finite)
-const text = Schema.optionalKey(Schema.String)
-const values = Schema.optionalKey(Schema.Array(Schema.Json))
-
-/** The keywords without nested schemas. */
-const Plain = Schema.Struct({
-  $ref: text,
-  type: text,
-  description: text,
-  enum: values,
-  const: Schema.optionalKey(Schema.Json),
-  minLength: number,
-  maxLength: number,
-  pattern: text,
-  minimum: number,
-  maximum: number,
-  minItems: number,
-  maxItems: number,
-  required: Schema.optionalKey(Schema.Array(Schema.String)),
-  additionalProperties: Schema.optionalKey(Schema.Json),
-  examples: values,
-  default: Schema.optionalKey(Schema.Json),
-})
-
 /** The parts of a JSON Schema that the contract uses. */
-export interface Form extends Schema.Schema.Type<typeof Plain> {
+export interface Form {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly enum?: ReadonlyArray<Schema.Json>
+  readonly const?: Schema.Json
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly required?: ReadonlyArray<string>
+  readonly additionalProperties?: Schema.Json
+  readonly examples?: ReadonlyArray<Schema.Json>
+  readonly default?: Schema.Json
   readonly items?: Form
-  readonly prefixItems?: ReadonlyArray<Form>
   readonly properties?: Readonly<Record<string, Form>>
   readonly anyOf?: ReadonlyArray<Form>
   readonly oneOf?: ReadonlyArray<Form>
   readonly allOf?: ReadonlyArray<Form>
 }
 
-const nested = Schema.suspend((): Schema.Codec<Form> => Form)
-const several = Schema.optionalKey(Schema.Array(nested))
-
-export const Form: Schema.Codec<Form> = Schema.Struct({
-  ...Plain.fields,
-  items: Schema.optionalKey(nested),
-  prefixItems: several,
-  properties: Schema.optionalKey(Schema.Record(Schema.String, nested)),
-  anyOf: several,
-  oneOf: several,
-  allOf: several,
-})
+/** A form of the document, which our own generator writes. */
+export const Form = Schema.declare((value): value is Form => typeof value === "object" && value !== null)
 
 /** Named forms, to which references point. */
 export type Forms = Readonly<Record<string, Form>>
 
-const read = Schema.decodeUnknownSync(Form)
-
 /** The form of a schema of the contract, without references. */
 export const formOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore" = "ignore"): Form =>
-  read(Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema)
+  JSON.parse(
+    JSON.stringify(Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema),
+  )
 
 /** The remark beside a form: of its place, or else its own description. */
 export const remarkOf = ({ allOf, description }: Form): string | undefined =>

@@ -118,7 +118,6 @@ const health = HttpApiEndpoint.get("health", "/api/health", {
 export const Liveness = Schema.Struct({ alive: Schema.Literal(true) }).annotate({
   identifier: "Liveness",
   description: "The process answers; it says nothing about its parts.",
-  examples: [{ alive: true }],
 })
 
 const livez = HttpApiEndpoint.get("livez", "/livez", { success: Liveness }).annotateMerge(

@@ -136,7 +136,6 @@ export const CandleList = Schema.Struct({
 export const UnsealBody = Schema.Struct({ salt: Salt, words: Words }).annotate({
   identifier: "UnsealBody",
   description: "The salt and words that were sealed. Both become public, so that anyone can recompute the commitment.",
-  examples: [{ salt: "5c1fd1e6a0bb4e7f9c2d", words: "The heron will return by May." }],
 })
 
 const UnsealedCandle = Schema.Struct({ ...Candle.fields, unsealed: Schema.NullOr(Unsealed) }).annotate({

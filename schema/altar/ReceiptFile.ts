@@ -59,24 +59,20 @@ export class ReceiptHidden extends Schema.Error<ReceiptHidden>("ReceiptHidden")(
   at(404, "An operator hid a text of the act."),
 ) {}
 
-const error = [ActNotFound, ReceiptUnsigned, ReceiptHidden, RevealBroken, BrokenChain] as const
+const file = {
+  params: { actId: Uuid },
+  success: ReceiptFile,
+  error: [ActNotFound, ReceiptUnsigned, ReceiptHidden, RevealBroken, BrokenChain] as const,
+}
 
 const says =
   "One file with the signed receipt, the record, revealed words with their salt, and the existing proofs. It is beside the permalink, and can be checked offline."
 
-export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", {
-  params: { actId: Uuid },
-  success: ReceiptFile,
-  error,
-})
+export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", file)
   .annotateMerge(described("The receipt file of an act", says))
   .annotate(Unknown, () => new ActNotFound({}))
 
-export const readStoneReceipt = HttpApiEndpoint.get("readStoneReceipt", "/witness/:actId.receipt.json", {
-  params: { actId: Uuid },
-  success: ReceiptFile,
-  error,
-})
+export const readStoneReceipt = HttpApiEndpoint.get("readStoneReceipt", "/witness/:actId.receipt.json", file)
   .annotateMerge(described("The receipt file of a stone", says))
   .annotate(Unknown, () => new ActNotFound({}))
 

@@ -10,7 +10,9 @@ export const BindingSalt = patterned(/^[A-Za-z0-9_-]{22,43}$/u, 43, 22).annotate
   examples: ["AAECAwQFBgcICQoLDA0ODw"],
 })
 
-const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
+export const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({
+  description: "A JSON Schema of `info`.",
+})
 
 /** The offer's extension: this server reads bound payments. */
 export const RequestBindingExtension = Schema.Struct({

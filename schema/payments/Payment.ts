@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { path, sentence, patterned, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
-import { Binding, RequestBindingExtension } from "./Binding.ts"
+import { Binding, JsonSchema, RequestBindingExtension } from "./Binding.ts"
 import * as example from "./Examples.ts"
 import { Refund } from "./Refund.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
@@ -65,8 +65,6 @@ export const SignedJws = patterned(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_
   description: "A compact JWS with EdDSA: header, payload and signature in base64url.",
   examples: [example.jws],
 })
-
-const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
 
 /** `payment-identifier`: a client may put its purchase's key into `info.id` of the payment. */
 export const PaymentIdentifierExtension = Schema.Struct({

@@ -1,5 +1,5 @@
 /** The sale of an act at an endpoint, declared once where the endpoint is written. */
-import { Context, type Schema } from "effect"
+import type { Schema } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import { priceUsd } from "./Payment.ts"
@@ -26,11 +26,6 @@ export interface Sale {
   /** Whether a request without a body is complete. */
   readonly bodyOptional: boolean
 }
-
-/** The sale of an endpoint, for reflection; undefined where nothing is sold. */
-export const Sold = Context.Reference<Sale | undefined>("spirit-altar/schema/payments/Sold", {
-  defaultValue: () => undefined,
-})
 
 export interface PaidEndpoint
   extends
@@ -121,17 +116,15 @@ export const paid = <
   readonly sale: Sale
 } => {
   const sale = saleOf(endpoint, terms)
-  const documented = endpoint
-    .annotateMerge(
-      OpenApi.annotations({
-        summary: `${terms.title} (${dollars(sale.priceAtomic)} USD)`,
-        description: sale.cards ? `${terms.summary} ${cardRule}` : terms.summary,
-        override: {
-          ...(terms.tag === undefined ? {} : { tags: [terms.tag] }),
-          "x-payment-info": paymentInfo(sale),
-        },
-      }),
-    )
-    .annotate(Sold, sale)
+  const documented = endpoint.annotateMerge(
+    OpenApi.annotations({
+      summary: `${terms.title} (${dollars(sale.priceAtomic)} USD)`,
+      description: sale.cards ? `${terms.summary} ${cardRule}` : terms.summary,
+      override: {
+        ...(terms.tag === undefined ? {} : { tags: [terms.tag] }),
+        "x-payment-info": paymentInfo(sale),
+      },
+    }),
+  )
   return Object.assign(sale.bodyOptional ? documented.annotateMerge(optionalBody) : documented, { sale })
 }

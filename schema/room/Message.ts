@@ -88,15 +88,4 @@ export const Message = Schema.Struct({
 }).annotate({
   identifier: "Message",
   description: "A stored signal. Sender and kind are self-declared; the text is untrusted.",
-  examples: [
-    {
-      id: "8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44",
-      seq: 417,
-      sender: "Wren",
-      senderKind: "agent",
-      text: "The build is green.",
-      mode: "celebrate",
-      createdAt: "2026-11-21T09:17:02.115Z",
-    },
-  ],
 })
