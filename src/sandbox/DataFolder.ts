@@ -71,59 +71,19 @@ const ownerOf = (folder: string) =>
     Effect.orElseSucceed(() => ({})),
   )
 
-const hold = Effect.fn("DataFolder.hold")(function* (folder: string, url: string) {
+const make = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const { publicUrl } = yield* listen
+  const folder = yield* dataDir
+  yield* fs.makeDirectory(folder, { recursive: true })
   yield* Effect.catchTag(lock(folder), "FolderInUse", () =>
     Effect.flatMap(ownerOf(folder), (owner) => new FolderInUse({ folder, ...owner })),
   )
-  yield* sign(folder, url)
-})
-
-/** Removes the folders of fresh sandboxes that were killed: signed, but not locked. */
-const sweep = Effect.fn("DataFolder.sweep")(function* (dataDir: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const names = (yield* fs.readDirectory(dataDir)).filter((name) => name.startsWith("fresh-"))
-  const remove = Effect.fnUntraced(
-    function* (folder: string) {
-      // An unsigned folder may be about to be locked.
-      yield* fs.access(yield* ownerFile(folder))
-      yield* lock(folder)
-      yield* fs.remove(folder, { recursive: true, force: true })
-    },
-    Effect.scoped,
-    (removing) => Effect.ignore(removing),
-  )
-  yield* Effect.forEach(names, (name) => remove(path.join(dataDir, name)))
-})
-
-/** A new, empty folder that is removed with its sandbox. */
-const makeFresh = Effect.fn("DataFolder.makeFresh")(function* (dataDir: string) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ directory: dataDir, prefix: "fresh-" }), (made) =>
-    Effect.ignore(fs.remove(made, { recursive: true, force: true })),
-  )
-  // Started by root, PostgreSQL runs as another user, who needs access.
-  yield* fs.chmod(folder, 0o755)
-  return folder
-})
-
-const make = Effect.fn("DataFolder.make")(function* ({ fresh }: DataFolderOptions) {
-  const fs = yield* FileSystem.FileSystem
-  const { publicUrl } = yield* listen
-  const kept = yield* dataDir
-  yield* fs.makeDirectory(kept, { recursive: true })
-  if (fresh) yield* sweep(kept)
-  const folder = fresh ? yield* makeFresh(kept) : kept
-  yield* hold(folder, publicUrl)
+  yield* sign(folder, publicUrl)
   return { folder }
 })
 
-export interface DataFolderOptions {
-  /** Uses a new folder inside `DATA_DIR`, removed at the end, instead of `DATA_DIR` itself. */
-  readonly fresh: boolean
-}
-
 /** The folder that only this sandbox uses, absolute, until its layer ends. */
 export class DataFolder extends Context.Service<DataFolder>()("spirit-altar/sandbox/DataFolder", { make }) {
-  static readonly layer = (options: DataFolderOptions) => Layer.effect(DataFolder, DataFolder.make(options))
+  static readonly layer = Layer.effect(DataFolder, DataFolder.make)
 }

@@ -65,7 +65,7 @@ describe("a sandbox", () => {
       second.stderr,
       `A sandbox runs at ${url} already (process ${first.pid}, data in ${data}); ` +
         "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
-        `PORT=${other} npm start -- --fresh --network eip155:8453\n`,
+        `DATA_DIR=${data}-2 PORT=${other} npm start -- --network eip155:8453\n`,
     )
     assert.deepStrictEqual(await parts(), before)
     const room = await fetch(`${url}/api/rooms`, { method: "POST" })

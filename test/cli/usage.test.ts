@@ -36,10 +36,7 @@ describe("a command", () => {
 
   it.each([
     [["serve"], ["DATABASE_URL is wrong", "PAY_TO is wrong", "LOG_LEVEL is wrong", "RELAYER_INFLIGHT is not used"]],
-    [
-      ["sandbox", "--fresh"],
-      ["LOG_LEVEL is wrong", "PORT is wrong", "RELAYER_INFLIGHT is not used"],
-    ],
+    [["sandbox"], ["LOG_LEVEL is wrong", "PORT is wrong", "RELAYER_INFLIGHT is not used"]],
   ])("%s reports every wrong and unknown variable at once", (args, expected) => {
     const env = { DATABASE_URL: "x", PAY_TO: "zz", LOG_LEVEL: "loud", PORT: "99999", RELAYER_INFLIGHT: "3" }
     const { status, stderr } = run(args, env)

@@ -1,5 +1,5 @@
 // A data folder has one sandbox at a time, however many begin at once and however the last one ended.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -20,12 +20,12 @@ const compileCache = join(tmpdir(), "spirit-altar-compile-cache")
 const script = join(import.meta.dirname, "holdFolder.ts")
 
 /** A process that tries to hold the folder, and what it said of that. */
-const contend = (dataDir: string, ...args: ReadonlyArray<string>) =>
+const contend = (dataDir: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const { HOST: _, PUBLIC_URL: __, ...own } = process.env
       const env = { ...own, NODE_COMPILE_CACHE: compileCache, DATA_DIR: dataDir, PORT: "4567" }
-      const child = run([script, ...args], { env })
+      const child = run([script], { env })
       const said: Said = JSON.parse((await child.says("\n")).split("\n")[0] ?? "")
       return { child, said }
     }),
@@ -64,30 +64,6 @@ describe.concurrent("DataFolder", () => {
       mkdirSync(dataDir)
       writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
       assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
-    }),
-  )
-
-  it.live("is new for each fresh start, removed when it stops, and swept after a kill", () =>
-    Effect.gen(function* () {
-      const dataDir = join(newFolder(), "data")
-      const holder = yield* contend(dataDir)
-      const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
-        concurrency: "unbounded",
-      })
-      const folders = [one, two].map(({ said }) => said.folder ?? "")
-      assert.strictEqual(new Set([...folders, dataDir]).size, 3)
-      yield* end(one.child, "SIGINT")
-      assert.deepStrictEqual(folders.map(existsSync), [false, true])
-      yield* end(two.child, "SIGKILL")
-      assert.isTrue(existsSync(folders[1] ?? ""))
-      const three = yield* contend(dataDir, "fresh")
-      assert.deepStrictEqual(
-        readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
-        [three.said.folder?.slice(dataDir.length + 1)],
-      )
-      yield* contend(dataDir, "fresh")
-      assert.isTrue(existsSync(three.said.folder ?? ""), "a living one is not swept")
-      assert.strictEqual(holder.said.folder, dataDir)
     }),
   )
 })

@@ -4,7 +4,6 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { DataFolder } from "../../src/sandbox/DataFolder.ts"
 
-const fresh = process.argv[2] === "fresh"
 const say = (value: unknown) => Console.log(JSON.stringify(value))
 
 const holding = Effect.gen(function* () {
@@ -12,7 +11,7 @@ const holding = Effect.gen(function* () {
   yield* say({ pid: process.pid, folder })
   return yield* Effect.never
 }).pipe(
-  Effect.provide(DataFolder.layer({ fresh })),
+  Effect.provide(DataFolder.layer),
   Effect.catchTag("FolderInUse", ({ folder, owner }) => say({ refused: folder, owner })),
   Effect.provide(NodeServices.layer),
 )

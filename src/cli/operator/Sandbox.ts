@@ -10,7 +10,7 @@ import { LocalChain } from "../../sandbox/LocalChain.ts"
 import * as Sandbox from "../../sandbox/Sandbox.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
-import { command, on } from "../Define.ts"
+import { command } from "../Define.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { defaultUrl } from "../Flags.ts"
 
@@ -19,30 +19,24 @@ const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDefault(baseSepolia),
 )
 
-const fresh = on(
-  "fresh",
-  "Start empty, in a new folder inside DATA_DIR that is removed at the end: for a second sandbox, or to leave yours unchanged",
-)
-
-const flags = { network, fresh }
+const flags = { network }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
 /** How to call the commands: through npm in a checkout, by name where installed. */
 const commands = ["start", "dev"].includes(process.env["npm_lifecycle_event"] ?? "")
-  ? { sandbox: "npm start --", buy: "npm run buy --", verify: "npm run verify --" }
-  : { sandbox: "spirit-altar sandbox", buy: "spirit-altar", verify: "spirit-altar verify" }
+  ? { sandbox: "npm start", more: " --", buy: "npm run buy --", verify: "npm run verify --" }
+  : { sandbox: "spirit-altar sandbox", more: "", buy: "spirit-altar", verify: "spirit-altar verify" }
 
-const announce = (flags: Flags) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { publicUrl } = yield* AppConfig
-      const chain = yield* LocalChain
-      const { folder } = yield* DataFolder
-      // Since the command began, a build included.
-      const seconds = (performance.now() / 1000).toFixed(1)
-      const at = publicUrl === defaultUrl ? "" : ` --url ${publicUrl}`
-      yield* Console.log(`
+const announce = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { publicUrl } = yield* AppConfig
+    const chain = yield* LocalChain
+    const { folder } = yield* DataFolder
+    // Since the command began, a build included.
+    const seconds = (performance.now() / 1000).toFixed(1)
+    const at = publicUrl === defaultUrl ? "" : ` --url ${publicUrl}`
+    yield* Console.log(`
   Spirit Altar sandbox                        ready after ${seconds} s
 
     site     ${publicUrl}/v2/
@@ -57,16 +51,17 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
     ${commands.buy} witness${at} --text "The heron will return by May." --reveal
     ${commands.verify} --url ${publicUrl}
 
-  Ctrl-C stops everything; the data ${flags.fresh ? "goes with it" : "stays"}: ${folder}
+  Ctrl-C stops everything; the data stays: ${folder}
 `)
-    }),
-  )
+  }),
+)
 
 /** Names the owner of the folder, says that nothing was changed, and suggests the next command. */
 const taken = Effect.fnUntraced(function* (flags: Flags, { folder, owner }: FolderInUse) {
   const { port, publicUrl } = yield* listen
-  const network = flags.network === baseSepolia ? "" : ` --network ${flags.network}`
-  const second = `PORT=${owner?.url === publicUrl ? port + 1 : port} ${commands.sandbox} --fresh${network}`
+  const network = flags.network === baseSepolia ? "" : `${commands.more} --network ${flags.network}`
+  const place = `DATA_DIR=${folder}-2 PORT=${owner?.url === publicUrl ? port + 1 : port}`
+  const second = `${place} ${commands.sandbox}${network}`
   const who =
     owner === undefined
       ? `Another sandbox has the data in ${folder}`
@@ -83,19 +78,19 @@ export const sandbox = command("sandbox", {
   description: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
   examples: {
     "npm start": "Start on http://127.0.0.1:3000",
-    [`PORT=4000 npm start -- --fresh --network ${base}`]: "Rehearse the production wire format, beside the first",
+    [`DATA_DIR=.data-2 PORT=4000 npm start -- --network ${base}`]:
+      "Rehearse the production wire format, beside the first",
   },
   flags,
   run: Effect.fn("sandboxing")(function* (flags: Flags) {
     yield* withUnknown(rehearsable)
-    const { fresh, network } = flags
     return yield* Layer.launch(
-      announce(flags).pipe(
+      announce.pipe(
         Layer.provide(Server.layer(Sandbox.routes)),
         Layer.provide(Sandbox.limits),
-        Layer.provide(Sandbox.config(network)),
-        Layer.provide(Sandbox.parts(network)),
-        Layer.provide(DataFolder.layer({ fresh })),
+        Layer.provide(Sandbox.config(flags.network)),
+        Layer.provide(Sandbox.parts(flags.network)),
+        Layer.provide(DataFolder.layer),
         Layer.provide(Layer.unwrap(Effect.map(telemetry("pretty"), Telemetry.layer)).pipe(Layer.provide(forPeople))),
       ),
     ).pipe(Effect.catchTag("FolderInUse", (error) => taken(flags, error)))
