@@ -2,13 +2,12 @@
 import { Layer, type Redacted } from "effect"
 import { DatabaseClock } from "./DatabaseClock.ts"
 import * as DatabaseWatch from "./DatabaseWatch.ts"
-import { log } from "./LogMessages.ts"
 import * as Migrator from "./Migrator.ts"
 import * as Sql from "./Sql.ts"
 
 export const layer = (url: Redacted.Redacted<string>) =>
   Layer.merge(DatabaseClock.layer, DatabaseWatch.layer(url)).pipe(
     Layer.provide(Migrator.layer),
-    Layer.provideMerge(Sql.layer(url, 16, (reason) => log("database sessions replaced", { reason }))),
+    Layer.provideMerge(Sql.layer(url)),
     Layer.provide(Layer.effectDiscard(Sql.reached(url))),
   )

@@ -35,8 +35,6 @@ export const messages = {
     "checkpoint publication failed":
       "Read the cause: `LOG_CHECKPOINT_FILE` must be writable. Run `spirit-altar log status`.",
     "configuration advice": "`advice` names the variable to set.",
-    "database sessions replaced":
-      "Nothing, if it stays alone: the database or its settings changed. Else `reason` names the setting or the bug.",
     "final block replaced": "Check `RPC_URL`: the node has another block where a final one was read.",
     "limit cleanup failed": "Check the database.",
     "log rereading failed": "Read the cause, and run `spirit-altar log status`.",

@@ -1,6 +1,6 @@
-/** A pool of database sessions. When one of them proves unfit, the pool replaces them all. */
+/** A pool of database sessions. A session that proves unfit is closed when its statements have ended. */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Clock, Duration, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Clock, Effect, Layer, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 
@@ -8,46 +8,29 @@ interface Options extends PgPool.Config {
   readonly transformResultNames: (name: string) => string
   /** Whether an error says that the session itself is unfit, and not only the statement. */
   readonly isUnfit: (error: SqlError.SqlError) => boolean
-  readonly onReplaced: (error: SqlError.SqlError) => Effect.Effect<void>
 }
 
-/** How soon new sessions may be replaced again: an unfit database must not cause a storm of connections. */
-const replacedEvery = Duration.seconds(5)
+/** Milliseconds until the next session may be closed: an unfit database must not cause a storm of connections. */
+const closedEvery = 250
 
-/** How long requests that wait for an old session may still get it. Idle sessions close after a minute in any case. */
-const retiredAfter = Duration.minutes(1)
-
-type Watch = (error: SqlError.SqlError) => Effect.Effect<void>
+type Transform = Parameters<SqlConnection.Connection["execute"]>[2]
 
 class Session implements SqlConnection.Connection {
   readonly connection: PgConnection.PgConnection
-  readonly watch: Watch
+  readonly watch: (error: SqlError.SqlError) => Effect.Effect<void>
 
-  constructor(connection: PgConnection.PgConnection, watch: Watch) {
+  constructor(connection: PgConnection.PgConnection, watch: Session["watch"]) {
     this.connection = connection
     this.watch = watch
   }
 
-  private rows(text: string, values: ReadonlyArray<unknown>, isPrepared: boolean) {
-    return Effect.map(Effect.tapError(this.connection.query(text, values, isPrepared), this.watch), ({ rows }) => rows)
+  execute(text: string, values: ReadonlyArray<unknown>, transform: Transform, isPrepared = true) {
+    const result = Effect.tapError(this.connection.query(text, values, isPrepared), this.watch)
+    return Effect.map(result, transform === undefined ? ({ rows }) => rows : ({ rows }) => transform(rows))
   }
 
-  execute(
-    text: string,
-    values: ReadonlyArray<unknown>,
-    transform: (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined,
-  ) {
-    const rows = this.rows(text, values, true)
-    return transform === undefined ? rows : Effect.map(rows, transform)
-  }
-
-  executeUnprepared(
-    text: string,
-    values: ReadonlyArray<unknown>,
-    transform: (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined,
-  ) {
-    const rows = this.rows(text, values, false)
-    return transform === undefined ? rows : Effect.map(rows, transform)
+  executeUnprepared(text: string, values: ReadonlyArray<unknown>, transform: Transform) {
+    return this.execute(text, values, transform, false)
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
@@ -83,33 +66,23 @@ const commit = (session: SqlConnection.Connection) =>
       : Effect.void,
   )
 
-const make = Effect.fnUntraced(function* ({ isUnfit, onReplaced, transformResultNames, ...options }: Options) {
-  const scope = yield* Effect.scope
-  const opened = Effect.gen(function* () {
-    const own = yield* Scope.fork(scope)
-    return { own, pool: yield* Scope.provide(PgPool.make(options), own) }
-  })
-  let current = yield* opened
-  let replacedAt = -Infinity
+const make = Effect.fnUntraced(function* ({ isUnfit, transformResultNames, ...options }: Options) {
+  const pool = yield* PgPool.make(options)
+  let closedAt = -Infinity
 
-  const replace = Effect.fnUntraced(function* (error: SqlError.SqlError) {
-    const now = yield* Clock.currentTimeMillis
-    if (now - replacedAt < Duration.toMillis(replacedEvery)) return
-    replacedAt = now
-    const { own } = current
-    current = yield* opened
-    yield* onReplaced(error)
-    const retired = Effect.andThen(Effect.sleep(retiredAfter), Scope.close(own, Exit.void))
-    yield* Effect.forkIn(retired, scope)
-  })
-
-  const watch: Watch = (error) => (isUnfit(error) ? Effect.ignore(replace(error)) : Effect.void)
-  const sessionOf = (connection: PgConnection.PgConnection) => new Session(connection, watch)
+  const close = (connection: PgConnection.PgConnection) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - closedAt < closedEvery) return Effect.void
+      closedAt = now
+      return pool.invalidate(connection)
+    })
+  const sessionOf = (connection: PgConnection.PgConnection) =>
+    new Session(connection, (error) => (isUnfit(error) ? close(connection) : Effect.void))
 
   return yield* SqlClient.make({
-    acquirer: Effect.suspend(() => Effect.map(current.pool.get, sessionOf)),
-    borrower: (use) => Effect.suspend(() => current.pool.use((connection) => use(sessionOf(connection)))),
-    transactionAcquirer: Effect.suspend(() => Effect.map(current.pool.reserve, sessionOf)),
+    acquirer: Effect.map(pool.get, sessionOf),
+    borrower: (use) => pool.use((connection) => use(sessionOf(connection))),
+    transactionAcquirer: Effect.map(pool.reserve, sessionOf),
     compiler: PgClient.makeCompiler(undefined, false),
     transformRows: Statement.defaultTransforms(transformResultNames, false).array,
     prepareTransactionControls: true,

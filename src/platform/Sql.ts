@@ -46,12 +46,8 @@ const startupParameters = {
  */
 const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
 
-/** A pool of at most `maxConnections`. Column names arrive in camelCase. `onReplaced` gets the reason of a replacement. */
-export const layer = (
-  url: Redacted.Redacted<string>,
-  maxConnections = 16,
-  onReplaced: (reason: string) => Effect.Effect<void> = () => Effect.void,
-) =>
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
+export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
   Sessions.layer({
     url,
     maxConnections,
@@ -64,7 +60,6 @@ export const layer = (
     keepAlive: "10 seconds",
     transformResultNames: camel,
     isUnfit,
-    onReplaced: (error) => onReplaced(reasonOf(error)),
   })
 
 /** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */

@@ -1,5 +1,6 @@
 /** W3C trace context as text, for other services and for stored attempts. */
 import { Effect, Option, Tracer } from "effect"
+import { Headers, HttpTraceContext } from "effect/http"
 
 /** The `traceparent` of the current sampled span; undefined without one or without a collector. */
 export const current: Effect.Effect<string | undefined> = Effect.withFiber((fiber) => {
@@ -28,20 +29,11 @@ export const routed =
       return effect
     })
 
-const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/u
-
-const spanOf = (traceparent: string | null) => {
-  const [, traceId, spanId] = parts.exec(traceparent ?? "") ?? []
-  return traceId === undefined || spanId === undefined
-    ? Option.none()
-    : Option.some(Tracer.externalSpan({ traceId, spanId, sampled: true }))
-}
-
 /** Continues a stored trace, unless there is a current span. */
 export const goingOn =
   (traceparent: string | null) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Option.match(spanOf(traceparent), {
+    Option.match(HttpTraceContext.w3c(Headers.fromInput({ traceparent: traceparent ?? "" })), {
       onNone: () => effect,
       onSome: (span) => Effect.withParentSpan(effect, span),
     })

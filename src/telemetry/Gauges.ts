@@ -1,5 +1,4 @@
 /** Gauges that are measured every few seconds, only if metrics are exported. */
-import { performance } from "node:perf_hooks"
 import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -14,7 +13,6 @@ const gauge = (id: string, description: string, unit?: string) =>
   Metric.gauge(id, { description, attributes: unit === undefined ? {} : { unit } })
 
 const attempts = gauge("altar.payment.attempts", "Payment attempts by state; `unfinal` and `lost` are settled.")
-const connections = gauge("db.client.connection.count", "Connections of all servers to the database, by state.")
 
 const database = {
   databaseUp: gauge("altar.database.up", "1 while the database answers, else 0."),
@@ -27,8 +25,6 @@ const database = {
     "Age of the oldest attempt with an unknown outcome.",
     "s",
   ),
-  connectionsUsed: Metric.withAttributes(connections, { state: "used" }),
-  connectionsIdle: Metric.withAttributes(connections, { state: "idle" }),
 }
 
 const clocks = {
@@ -59,17 +55,6 @@ const logs = {
   checkpointAge: gauge("altar.log.checkpoint.age.seconds", "Age of the newest checkpoint.", "s"),
   running: gauge("altar.log.running", "1 while a log runs, 0 while it is stopped."),
 }
-
-const processes = {
-  memory: gauge("process.memory.usage", "Resident memory of this server.", "By"),
-  loop: gauge("nodejs.eventloop.utilization", "Share of time in which the event loop was busy."),
-}
-
-const spent = Metric.counter("altar.relayer.spent.ether.total", {
-  description: "Decrease of our relayer's balance while this server ran: gas, in ether.",
-  attributes: { unit: "{ether}" },
-  incremental: true,
-})
 
 const etherOf = (wei: bigint) => Number(wei) / 1e18
 
@@ -114,9 +99,7 @@ export const layer = Layer.effectDiscard(
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
-    let lastBalance: bigint | undefined
     const minedStands = secondsStill()
-    let busy = performance.eventLoopUtilization()
 
     const askNode = Effect.gen(function* () {
       if (Option.isNone(node)) return {}
@@ -124,9 +107,6 @@ export const layer = Layer.effectDiscard(
       const seen = { up: 1, headAge: headAgeSeconds }
       if (Option.isNone(relayer)) return seen
       const { balanceWei, mined, waiting } = relayer.value
-      const fell = lastBalance !== undefined && balanceWei < lastBalance ? lastBalance - balanceWei : 0n
-      yield* Metric.update(spent, etherOf(fell))
-      lastBalance = balanceWei
       return { ...seen, balance: etherOf(balanceWei), waiting, unminedAge: yield* minedStands(mined, waiting > 0) }
     })
 
@@ -150,12 +130,6 @@ export const layer = Layer.effectDiscard(
       Effect.catchTag("ChainBroken", () => Effect.succeed({ whole: 0 })),
     )
 
-    const askProcess = Effect.sync(() => {
-      const { utilization } = performance.eventLoopUtilization(busy)
-      busy = performance.eventLoopUtilization()
-      return { loop: utilization, memory: process.memoryUsage.rss() }
-    })
-
     yield* Effect.all(
       [
         showing(
@@ -177,7 +151,6 @@ export const layer = Layer.effectDiscard(
         showing(nodes, askNode, { up: 0 }),
         showing(chains, askChains),
         showing(logs, askLog),
-        showing(processes, askProcess),
       ],
       { concurrency: "unbounded", discard: true },
     ).pipe(Effect.withTracerEnabled(false), Effect.repeat(Schedule.spaced(every)), Effect.forkScoped)

@@ -10,13 +10,10 @@ export interface MetricsPort {
   readonly port: number
 }
 
-/** Names of OpenTelemetry's conventions, which Prometheus writes with their unit. */
-const renamed: Readonly<Record<string, string>> = {
-  "http.server.request.duration": "http.server.request.duration.seconds",
-  "process.memory.usage": "process.memory.usage.bytes",
-}
+/** A name of OpenTelemetry's conventions, which Prometheus writes with its unit. */
+const duration = "http.server.request.duration"
 
-const metrics = PrometheusMetrics.layerHttp({ metricNameMapper: (id) => renamed[id] ?? id })
+const metrics = PrometheusMetrics.layerHttp({ metricNameMapper: (id) => (id === duration ? `${id}.seconds` : id) })
 
 const limits = { headersTimeout: 5000, requestTimeout: 10_000 }
 

@@ -89,7 +89,7 @@ const isTold = (found: ReadonlyArray<Sample>) =>
   ) &&
   found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
   found.some(({ name, value }) => name === "altar_sales_paused" && value === 1) &&
-  ["altar_relayer_spent_ether_total", "altar_log_checkpoint_age_seconds"].every((gauge) =>
+  ["altar_relayer_balance_ether", "altar_log_checkpoint_age_seconds"].every((gauge) =>
     found.some(({ name }) => name === gauge),
   )
 

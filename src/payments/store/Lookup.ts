@@ -34,9 +34,6 @@ const countsOf = rowsOf(
     /** Lost in a reorganisation and not acknowledged. */
     lost: Whole,
     unfinal: Whole,
-    /** Connections of all servers to this database: active and idle. */
-    connectionsUsed: Whole,
-    connectionsIdle: Whole,
   }),
 )
 
@@ -124,17 +121,12 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
         (SELECT settled FROM payment_totals WHERE id = 1) AS settled,
         (SELECT count(*) FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL) AS lost,
         (SELECT count(*) FROM payment_attempts
-          WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402') AS unfinal,
-        busy.connections_used, busy.connections_idle
+          WHERE state = 'settled' AND finality = 'pending' AND rail = 'x402') AS unfinal
       FROM (
         SELECT count(*) AS pending,
           coalesce(extract(epoch FROM now() - min(accepted_at)), 0)::float8 AS oldest_seconds
         FROM payment_attempts WHERE state = 'pending'
-      ) AS open, (
-        SELECT count(*) FILTER (WHERE state <> 'idle') AS connections_used,
-          count(*) FILTER (WHERE state = 'idle') AS connections_idle
-        FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'spirit-altar'
-      ) AS busy`)
+      ) AS open`)
 
     return {
       state,
