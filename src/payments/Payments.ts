@@ -69,7 +69,6 @@ const cardLayer = (config: CardConfig, timeout: Duration.Duration) =>
 export interface PaymentsConfig {
   readonly terms: Terms
   readonly rpcUrl: Redacted.Redacted<string>
-  readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
   readonly cards?: CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
@@ -102,7 +101,7 @@ const settlementLayer = ({
 const scanSweeps = 4
 
 const rails = (payments: PaymentsConfig) => {
-  const { cards, finalTag, patience, rpcUrl, settlement, sweepEvery, terms } = payments
+  const { cards, patience, rpcUrl, settlement, sweepEvery, terms } = payments
   const life = Number(longestLife(terms))
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
   return Layer.mergeAll(
@@ -120,7 +119,7 @@ const rails = (payments: PaymentsConfig) => {
       Transfers.layer({ terms, longestLife: life, everyMillis: scanSweeps * Duration.toMillis(sweepEvery) }),
     ),
     Layer.provideMerge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer))),
-    Layer.provideMerge(Chain.layer({ rpcUrl, finalTag, sender, timeout: Duration.seconds(10) })),
+    Layer.provideMerge(Chain.layer({ rpcUrl, sender, timeout: Duration.seconds(10) })),
     Layer.provideMerge(cards === undefined ? Layer.empty : cardLayer(cards, patience)),
   )
 }

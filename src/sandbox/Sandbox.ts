@@ -3,7 +3,7 @@ import { Console, Duration, Effect, FileSystem, Layer, Option, Path, Redacted, S
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Address, AtomicAmount } from "../../schema/Common.ts"
 import { createPublicClient, http } from "viem"
-import { BadRequest, NotFound } from "../../schema/Errors.ts"
+import { NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { LimitFactor } from "../limits/Limit.ts"
@@ -75,7 +75,6 @@ export const config = (network: UsdcNetwork) =>
             explorer: `${address.publicUrl}/sandbox/transactions/{tx}`,
           },
           rpcUrl: Redacted.make(chain.rpcUrl),
-          finalTag: "finalized",
           settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
           patience: Duration.seconds(30),
           sweepEvery: Duration.seconds(5),
@@ -99,8 +98,6 @@ const fundBody = body.as(FundBody)
 
 /** Play money where the caller names no amount: ten dollars. */
 const defaultGift = "10000000"
-
-const isHex = (text: string): text is `0x${string}` => text.startsWith("0x")
 
 /** A transaction on the sandbox's chain, as JSON: the receipt's `explorerUrl`. */
 const explorer = HttpRouter.add(
@@ -145,8 +142,7 @@ export const routes = Layer.mergeAll(
     Effect.gen(function* () {
       const chain = yield* LocalChain
       const { address, amountAtomic } = yield* fundBody(yield* HttpServerRequest.HttpServerRequest)
-      if (!isHex(address)) return refuse(new BadRequest({ issues: [] }))
-      const funded = yield* Effect.orDie(chain.fund(address, BigInt(amountAtomic ?? defaultGift)))
+      const funded = yield* Effect.orDie(chain.fund(`0x${address.slice(2)}`, BigInt(amountAtomic ?? defaultGift)))
       return HttpServerResponse.jsonUnsafe({
         ok: true,
         address,

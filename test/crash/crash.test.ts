@@ -90,7 +90,6 @@ const environment = Effect.fnUntraced(function* ({ concludedBy }: Point, settled
   const { RELAYER_KEY, ...others } = yield* ServerProcess.proxied
   const env: Record<string, string> = {
     ...others,
-    CHAIN_FINALITY: "finalized",
     TEST_SETTLE_SECONDS: "20",
     TEST_SWEEP_SECONDS: concludedBy === "sweeper" ? "1" : "3600",
     LOG_LEVEL: "Info",

@@ -27,7 +27,7 @@ const chainOf = Effect.fnUntraced(function* (answer: (call: Call, requests: numb
     const answers = calls.map((call) => ({ id: call.id, ...answer(call, sizes.length) }))
     response.end(JSON.stringify(body.startsWith("[") ? answers : answers[0]))
   })
-  const config = { rpcUrl: Redacted.make(url), finalTag: "finalized", timeout: Duration.seconds(30) } as const
+  const config = { rpcUrl: Redacted.make(url), timeout: Duration.seconds(30) } as const
   return { chain: Context.get(yield* Layer.build(Chain.layer(config)), Chain), sizes }
 })
 

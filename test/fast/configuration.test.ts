@@ -34,7 +34,6 @@ describe("the configuration", () => {
         FACILITATOR_URL: "not-a-url",
         ROOMS_MAX: "never-ever",
         X402_NETWORK: "eip155:424242",
-        CHAIN_FINALITY: "pending-block",
         LOG_KEY: "no-such-key",
         LOG_LEVEL: "Loudest",
       }

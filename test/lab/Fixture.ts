@@ -41,7 +41,6 @@ const paymentsOf = (chain: LocalChain["Service"], { terms, ...change }: Payments
     ...terms,
   },
   rpcUrl: Redacted.make(chain.rpcUrl),
-  finalTag: "finalized",
   settlement: { _tag: "Relayer", privateKey: chain.relayerKey },
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),

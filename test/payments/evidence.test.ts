@@ -63,7 +63,7 @@ const cancelLoudly = (payer: PrivateKeyAccount, nonce: `0x${string}`) =>
 const scene = Effect.gen(function* () {
   const { rpcUrl } = yield* LocalChain
   const proxy = yield* RpcProxy.make(rpcUrl)
-  const config = { rpcUrl: Redacted.make(proxy.url), finalTag: "finalized", timeout: Duration.seconds(10) } as const
+  const config = { rpcUrl: Redacted.make(proxy.url), timeout: Duration.seconds(10) } as const
   const services = yield* Layer.build(Chain.layer(config))
   const node = Context.get(services, Chain)
   // A scan that has read as far and found nothing, because its node had no logs.

@@ -16,7 +16,7 @@ import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 /** A scanner, and the rows it has found. */
 const scene = Effect.gen(function* () {
   const { asset, payTo, rpcUrl } = yield* LocalChain
-  const config = { rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) } as const
+  const config = { rpcUrl: Redacted.make(rpcUrl), timeout: Duration.seconds(10) } as const
   const services = yield* Layer.build(Chain.layer(config))
   const node = yield* Context.get(services, Chain).scanOf(asset)
   const rows = yield* TransferRows.make({ network, asset })

@@ -46,11 +46,11 @@ export const refunded = onDatabase("refunded", {
     const settings = yield* configuredPayments
     if ("length" in settings)
       return yield* trouble(`A refund needs the server's settings of payments: set ${settings.join(", ")}.`)
-    const { finalTag, rpcUrl } = settings
+    const { rpcUrl } = settings
     const payment = yield* paymentOf(attempt)
     const refund = yield* Effect.provide(
       checked(payment, inLowerCase(transaction)),
-      Layer.merge(Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) }), DatabaseClock.layer),
+      Layer.merge(Chain.layer({ rpcUrl, timeout: Duration.seconds(10) }), DatabaseClock.layer),
     )
     const why = Option.getOrElse(reason, () => "refunded")
     yield* (yield* Administration).refunded(payment.payment, refund, actorOf({ by, why }))

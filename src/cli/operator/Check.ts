@@ -46,7 +46,7 @@ const tokenFaults = {
 } as const
 
 const checkPayments = Effect.fnUntraced(
-  function* ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) {
+  function* ({ rpcUrl, settlement, terms }: PaymentsConfig) {
     const { asset, network, payTo } = terms
     const rpc = yield* JsonRpc.make({ url: rpcUrl, timeout: Duration.seconds(10) })
     const { ask } = rpc
@@ -56,12 +56,12 @@ const checkPayments = Effect.fnUntraced(
     const { number, timestamp } = yield* ask(getBlock("latest", false))
     const age = Math.round((yield* Clock.currentTimeMillis) / 1000 - Number(timestamp))
     if (age > 120) return yield* unfit(`The newest block of RPC_URL is ${age} s old.`)
-    const final = yield* ask(getBlock(finalTag, false))
+    const final = yield* ask(getBlock("finalized", false))
     const from = number > logRange ? number - logRange : 0n
     // An authorizer without payments: the result is empty, but the node must search the whole range.
     const topics = [usedTopic, numberToHex(1, { size: 32 })]
     yield* ask(getLogs({ address: asset, topics, fromBlock: numberToHex(from), toBlock: numberToHex(number) }))
-    yield* says("chain", `${network}; block ${final.number} is ${finalTag}; ${number - from} blocks have logs`)
+    yield* says("chain", `${network}; block ${final.number} is finalized; ${number - from} blocks have logs`)
 
     if ((yield* ask(getCode(asset, "latest"))) === "0x") return yield* unfit(`No contract is at ${asset}.`)
     const fault = tokenFaults[yield* tokenStateOf(ask, { asset, payTo })]

@@ -14,7 +14,7 @@ const timeout = Duration.seconds(30)
 
 export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
   if (!URL.canParse(rpcUrl)) return yield* new CommandFailure({ message: plain(`${rpcUrl} is no URL of a node.`) })
-  const { ask, receiptOf } = yield* Chain.make({ rpcUrl: Redacted.make(rpcUrl), finalTag: "latest", timeout })
+  const { ask, receiptOf } = yield* Chain.make({ rpcUrl: Redacted.make(rpcUrl), timeout })
   const answered = <A>(question: Effect.Effect<A, ChainUnavailable>) =>
     question.pipe(
       Effect.retry({ while: ({ code, status = 500 }) => code === undefined && status >= 429, schedule: again }),

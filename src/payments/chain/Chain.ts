@@ -85,8 +85,6 @@ export type Simulation =
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
-  /** The block tag that counts as final. */
-  readonly finalTag: "finalized" | "safe" | "latest"
   /** The sender of the transfers, if known. A wallet's contract may depend on it. */
   readonly sender?: Address | undefined
   /** The timeout of one request, to the last byte of its answer. */
@@ -103,7 +101,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
 
     const at = (block: bigint) => [numberToHex(block), false] as const
 
-    const getFinal = getBlock(config.finalTag, false)
+    const getFinal = getBlock("finalized", false)
     const final = ask(getFinal)
     const newest = ask(getBlock("latest", false))
 

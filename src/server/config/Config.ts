@@ -109,7 +109,6 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
         maxTimeoutSeconds: 300,
       },
       rpcUrl: env.rpcUrl.value,
-      finalTag: env.finalTag,
       settlement: settlement.value,
       cards: env.cards,
       patience: env.patience,

@@ -86,7 +86,6 @@ const listOf = <A>(expected: string, read: (part: string) => ReadonlyArray<A>): 
 
 const hex = (digits: number) =>
   Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`, "u")))
-export const AddressText = hex(40)
 
 export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
@@ -94,7 +93,7 @@ export const anyText: Kind<string> = { expected: "text", read: (name) => Config.
 export const secretText: Kind<string> = { ...anyText, isSecret: true }
 export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))
 export const secretUrl = secretly(url)
-export const secret = (expected: string, least = 1) => secretly(matching(expected, (one) => one.length >= least))
+export const secret = (expected: string) => secretly(matching(expected, (one) => one !== ""))
 export const database = secretly(
   matching("postgres://user:password@host:port/database, with an sslmode of PostgreSQL's if it has one", isDatabase),
 )
@@ -111,7 +110,7 @@ export const verifierKeys = listOf("verifier keys, name+hash+base64, separated b
 })
 export const address: Kind<`0x${string}`> = {
   expected: "an address: 0x and 40 hexadecimal digits",
-  read: (name) => Config.schema(AddressText, name),
+  read: (name) => Config.schema(hex(40), name),
 }
 export const privateKey: Kind<Redacted.Redacted<`0x${string}`>> = {
   expected: "a private key: 0x and 64 hexadecimal digits",
@@ -129,7 +128,6 @@ export const listening: Kind<{ readonly host: string; readonly port: number }> =
     }),
 }
 export const boolean: Kind<boolean> = { expected: "true or false", read: (name) => Config.Boolean(name) }
-export const integer: Kind<number> = { expected: "a whole number", read: (name) => Config.Int(name) }
 export const whole = (minimum: number, maximum: number): Kind<number> => ({
   expected: `a whole number from ${minimum} to ${maximum}`,
   read: (name) =>

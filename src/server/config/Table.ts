@@ -116,9 +116,6 @@ export const payment = {
   keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), {
     says: "The secret of the facilitator's API key.",
   }),
-  finalTag: preset("CHAIN_FINALITY", "finalized", Kinds.oneOf("finalized", "safe", "latest"), {
-    says: "The block tag that counts as final: finalized, safe or latest.",
-  }),
 }
 
 export const cards = {
