@@ -44,12 +44,6 @@ export type NotNow = (
   phase: Phase,
 ) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
-const plainly: NotNow = () => ({
-  status: 503,
-  headers: { "retry-after": "1", "cache-control": "no-store", "content-type": "text/plain; charset=utf-8" },
-  body: "The server is starting or stopping: ask again in a second. This request did nothing.\n",
-})
-
 /**
  * One packet can hold thousands of requests, and Node would start all before it checks that the client reads. So a
  * request starts only when the previous response has left, which keeps at most one response per connection in memory.
@@ -164,7 +158,7 @@ export interface Address {
 /** An HTTP server on a socket of its own that closes last. One process may have several. */
 export const layer = (
   { host, port, publicUrl = "" }: Address,
-  notNow: NotNow = plainly,
+  notNow: NotNow,
   within: ListenerLimits = defaultLimits,
 ) =>
   Layer.fresh(

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
 import { bounded, toMiddleware } from "./Sql.ts"
-import { log } from "./LogMessages.ts"
 
 /** Maximum difference to the database's clock at which a server is ready to sell. */
 export const clockTolerance = Duration.seconds(30)
@@ -26,16 +25,6 @@ const timesOf = rowsOf("clock_timestamp", Schema.Struct({ now: Schema.Date }))
 export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-altar/platform/DatabaseClock", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const wasFarOff = yield* Ref.make(false)
-
-    const report = Effect.fnUntraced(function* (reading: Reading) {
-      const isOff = isFarOff(reading)
-      if ((yield* Ref.getAndSet(wasFarOff, isOff)) === isOff) return
-      const seconds = Math.round(reading.aheadMillis / 1000)
-      yield* isOff
-        ? log("server clock wrong", { aheadOfDatabaseSeconds: seconds })
-        : log("server clock right", { aheadOfDatabaseSeconds: seconds })
-    })
 
     const read = Effect.gen(function* () {
       const before = yield* Clock.currentTimeMillis
@@ -45,7 +34,7 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
       const here = (before + (yield* Clock.currentTimeMillis)) / 2
       const millis = row.now.getTime()
       return { millis, aheadMillis: here - millis } satisfies Reading
-    }).pipe(Effect.tap(report), bounded, toMiddleware)
+    }).pipe(bounded, toMiddleware)
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
     const now = yield* Batcher.shared({ nameOf: () => "", run: () => read })

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../src/http/Listener.ts"
+import { notNow } from "../../src/server/NotNow.ts"
 import { type Connection, openConnection } from "../lab/Connection.ts"
 import { patience } from "../lab/Patience.ts"
 
@@ -30,7 +31,7 @@ const serving = Effect.fnUntraced(function* (within: Partial<Listener.ListenerLi
     Listener.drained.pipe(
       Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
       Layer.provideMerge(
-        Listener.layer({ host: "127.0.0.1", port: 0 }, undefined, { ...Listener.defaultLimits, ...within }),
+        Listener.layer({ host: "127.0.0.1", port: 0 }, notNow, { ...Listener.defaultLimits, ...within }),
       ),
     ),
   )
