@@ -15,24 +15,28 @@ import { ask, realClock } from "../lab/Fixture.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
-const checked = Effect.gen(function* () {
-  const env = { PATH: process.env["PATH"] ?? "", ...(yield* direct) }
+const checked = Effect.fnUntraced(function* (more: Readonly<Record<string, string>> = {}) {
+  const env = { PATH: process.env["PATH"] ?? "", ...(yield* direct), ...more }
   return yield* Effect.promise(() => run([main, "serve", "--check"], { env }).ended)
 })
 
 const fails = (says: RegExp) =>
-  Effect.map(checked, ({ code, stderr }) => {
+  Effect.map(checked(), ({ code, stderr }) => {
     assert.strictEqual(code, 1)
     assert.match(stderr, says)
   })
 
 describe.concurrent("serve --check", () => {
-  it.live("fails for a paused token and for a blocked PAY_TO, and names the cause", () =>
+  it.live("fails for an absent node, a paused token and a blocked PAY_TO, and names the cause without a secret", () =>
     Effect.gen(function* () {
       const { payTo } = yield* LocalChain
-      const { code, stderr, stdout } = yield* checked
+      const { code, stderr, stdout } = yield* checked()
       assert.strictEqual(code, 0, stderr)
       for (const part of ["database", "chain", "token", "relayer"]) assert.match(stdout, new RegExp(`^${part} `, "mu"))
+      const away = yield* checked({ RPC_URL: "http://127.0.0.1:1/hush" })
+      assert.strictEqual(away.code, 1)
+      assert.match(away.stderr, /^The node of RPC_URL cannot be used: eth_chainId /mu)
+      assert.notInclude(away.stdout + away.stderr, "hush")
       yield* order(["pause"])
       yield* fails(/paused all transfers/u)
       yield* order(["unpause"])
