@@ -62,11 +62,7 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
   static readonly layer = Layer.effect(this, this.make)
 }
 
-export interface AvailabilityState {
-  /** Since when the operator has paused sales, as ISO 8601. */
-  readonly pausedSince: Option.Option<string>
-  /** Whether the database accepts writes. */
-  readonly isWritable: boolean
+export interface AvailabilityState extends SellingState {
   /** Why no payment is possible: a sentence for the caller, without its full stop. */
   readonly obstacle: string | undefined
   readonly settlement: Funds

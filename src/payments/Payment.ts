@@ -2,23 +2,14 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
-import { AddressText, HexText, Word } from "./chain/Eip3009.ts"
+import { SignedAuthorization, Word } from "./chain/Eip3009.ts"
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
 
 const ChainPayment = Schema.Struct({
   rail: Schema.Literal("x402"),
   network: Schema.String,
-  authorization: Schema.Struct({
-    asset: AddressText,
-    from: AddressText,
-    to: AddressText,
-    value: Schema.BigIntFromString,
-    validAfter: Schema.BigIntFromString,
-    validBefore: Schema.BigIntFromString,
-    nonce: Word,
-    signature: HexText,
-  }),
+  authorization: SignedAuthorization,
   /** The first block that can hold the transfer. */
   fromBlock: Schema.BigIntFromString,
   transaction: Schema.OptionFromOptionalKey(Word),

@@ -139,8 +139,6 @@ export interface Terms {
   readonly explorer: string
 }
 
-export { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
-
 /** A sale: price in atomic USDC, the canonical URL and a description for the wallet's owner. */
 export interface Sale {
   readonly amountAtomic: bigint

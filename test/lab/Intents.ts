@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto"
 import { Option } from "effect"
 import type { ChainPayment } from "../../src/payments/Payment.ts"
-import { usdc } from "../../src/payments/PaymentTerms.ts"
+import { usdc } from "../../schema/payments/Usdc.ts"
 import type { NewAttempt } from "../../src/payments/store/Claim.ts"
 
 const network = "eip155:84532"

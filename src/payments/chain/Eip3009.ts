@@ -30,16 +30,17 @@ export const wordOf = (value: bigint | `0x${string}`) =>
 export { alreadyUsed }
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
-export interface SignedAuthorization {
-  readonly asset: Address
-  readonly from: Address
-  readonly to: Address
-  readonly value: bigint
-  readonly validAfter: bigint
-  readonly validBefore: bigint
-  readonly nonce: Hex
-  readonly signature: Hex
-}
+export const SignedAuthorization = Schema.Struct({
+  asset: AddressText,
+  from: AddressText,
+  to: AddressText,
+  value: Schema.BigIntFromString,
+  validAfter: Schema.BigIntFromString,
+  validBefore: Schema.BigIntFromString,
+  nonce: Word,
+  signature: HexText,
+})
+export type SignedAuthorization = typeof SignedAuthorization.Type
 
 /** The chain id of a CAIP-2 network. It is signed, so a node of another chain rejects the transaction. */
 export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
@@ -88,12 +89,13 @@ export interface Log {
 
 type Topics = ReadonlyArray<Hex>
 
-const wordTopic = (value: Hex): Hex => `0x${wordOf(value)}`
+/** An address or a nonce as a topic. */
+export const topicOf = (value: Hex): Hex => `0x${wordOf(value)}`
 
 const endTopicsBy = (event: Hex, { from, nonce }: Pick<SignedAuthorization, "from" | "nonce">): Topics => [
   event,
-  wordTopic(from),
-  wordTopic(nonce),
+  topicOf(from),
+  topicOf(nonce),
 ]
 
 /** Topics of a log search for the use or cancellation of an authorization. */
@@ -125,7 +127,7 @@ export const amountPaid = (
   const topics = endTopicsBy(usedTopic, authorization)
   const used = own.findIndex((log) => hasTopics(log, topics))
   const next = used < 0 ? undefined : own[used + 1]
-  const isMove = next !== undefined && hasTopics(next, [transferTopic, wordTopic(from), wordTopic(to)])
+  const isMove = next !== undefined && hasTopics(next, [transferTopic, topicOf(from), topicOf(to)])
   return isMove && next.data.length === 66 ? BigInt(next.data) : undefined
 }
 
@@ -185,8 +187,6 @@ export interface Transfer {
   /** Place of the `Transfer` among the logs of its block. */
   readonly index: number
 }
-
-export const topicOf = (address: Address): Hex => `0x${wordOf(address)}`
 
 export const addressIn = (topic: Hex | undefined): Address => inLowerCase(`0x${topic?.slice(26) ?? ""}`)
 

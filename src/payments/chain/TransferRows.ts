@@ -14,25 +14,29 @@ export interface Token {
   readonly asset: Address
 }
 
-export interface Cursor {
+const place = { number: Schema.BigIntFromString, hash: Word }
+
+const Cursor = Schema.Struct({
   /** The wallets whose incoming transfers were read: ours, and those that were ours before. */
-  readonly recipients: ReadonlyArray<Address>
+  recipients: Schema.fromJsonString(Schema.Array(AddressText)),
   /** The last block read while it was final. */
-  readonly final: Block
+  final: Schema.Struct({ ...place, timestamp: Schema.BigIntFromString }),
   /** The last block read at all. */
-  readonly head: BlockId
+  head: Schema.Struct(place),
   /** Whether an earlier scan found another block at the number of `final`, at least a sweep ago. */
-  readonly isDoubtOld: boolean
-}
+  isDoubtOld: Schema.Boolean,
+})
+export type Cursor = typeof Cursor.Type
 
 /** A transfer to us as the scan has read it. It may be in no block any more unless it is final. */
-export interface ScannedTransfer {
-  readonly recipient: Address
-  readonly amount: bigint
-  readonly transaction: Hex
-  readonly block: BlockId
-  readonly isFinal: boolean
-}
+const ScannedTransfer = Schema.Struct({
+  recipient: AddressText,
+  amount: Schema.BigIntFromString,
+  transaction: Word,
+  block: Schema.Struct(place),
+  isFinal: Schema.Boolean,
+})
+export type ScannedTransfer = typeof ScannedTransfer.Type
 
 /** Blocks that were read, both ends included. `end` is the last of them. */
 export interface ReadRange {
@@ -41,31 +45,8 @@ export interface ReadRange {
   readonly transfers: ReadonlyArray<Transfer>
 }
 
-const cursorRows = rowsOf(
-  "chain_scans",
-  Schema.Struct({
-    recipients: Schema.fromJsonString(Schema.Array(AddressText)),
-    finalBlock: Schema.BigInt,
-    finalHash: Word,
-    finalTime: Schema.BigInt,
-    headBlock: Schema.BigInt,
-    headHash: Word,
-    isDoubtOld: Schema.Boolean,
-  }),
-)
-
-const transferRows = rowsOf(
-  "chain_transfers",
-  Schema.Struct({
-    payTo: AddressText,
-    amountAtomic: Schema.BigIntFromString,
-    transaction: Word,
-    block: Schema.BigInt,
-    blockHash: Word,
-    isFinal: Schema.Boolean,
-  }),
-)
-
+const cursorRows = rowsOf("chain_scans", Cursor)
+const transferRows = rowsOf("chain_transfers", ScannedTransfer)
 const missingRows = rowsOf("chain_transfers", Schema.Struct({ block: Schema.BigInt, blockHash: Word }))
 
 /** The name of an authorization in all tables. It equals the claim of an attempt. */
@@ -82,39 +63,20 @@ export const make = Effect.fnUntraced(function* (token: Token) {
   const cursor = (apartMillis: number) =>
     Effect.map(
       cursorRows(sql`
-        SELECT recipients, ${columns}, COALESCE(doubted_at <= ${afterMillis(-apartMillis)}, false) AS is_doubt_old
+        SELECT recipients, COALESCE(doubted_at <= ${afterMillis(-apartMillis)}, false) AS is_doubt_old,
+          json_build_object('number', final_block::text, 'hash', final_hash, 'timestamp', final_time::text) AS final,
+          json_build_object('number', head_block::text, 'hash', head_hash) AS head
         FROM chain_scans WHERE ${here}`),
-      ([row]) =>
-        Option.map(
-          Option.fromUndefinedOr(row),
-          ({ finalBlock, finalHash, finalTime, headBlock, headHash, isDoubtOld, recipients }): Cursor => ({
-            recipients,
-            final: { number: finalBlock, hash: finalHash, timestamp: finalTime },
-            head: { number: headBlock, hash: headHash },
-            isDoubtOld,
-          }),
-        ),
+      ([row]) => Option.fromUndefinedOr(row),
     )
 
   /** The transfer of an authorization, which may be of an earlier token. */
   const find = (asset: Address, authorization: Pick<Transfer, "payer" | "nonce">) =>
     transferRows(
-      sql`SELECT pay_to, amount_atomic::text AS amount_atomic, transaction, block, block_hash, is_final
+      sql`SELECT pay_to AS recipient, amount_atomic::text AS amount, transaction, is_final,
+          json_build_object('number', block::text, 'hash', block_hash) AS block
         FROM chain_transfers WHERE name = ${nameOf({ ...token, asset }, authorization)}`,
-    ).pipe(
-      Effect.map(([row]) =>
-        Option.map(
-          Option.fromUndefinedOr(row),
-          ({ amountAtomic, block, blockHash, isFinal, payTo, transaction }): ScannedTransfer => ({
-            recipient: payTo,
-            amount: amountAtomic,
-            transaction,
-            block: { number: block, hash: blockHash },
-            isFinal,
-          }),
-        ),
-      ),
-    )
+    ).pipe(Effect.map(([row]) => Option.fromUndefinedOr(row)))
 
   /** Takes the next scan for this server, so that several servers together scan once in this time. */
   const lease = (everyMillis: number) =>

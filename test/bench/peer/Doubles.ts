@@ -1,7 +1,7 @@
 /** A facilitator and a node of the network that answer at once, so that a benchmark measures the server and nothing behind it. */
 import { randomBytes } from "node:crypto"
 import { type Hex, numberToHex } from "viem"
-import { usdc } from "../../../src/payments/PaymentTerms.ts"
+import { usdc } from "../../../schema/payments/Usdc.ts"
 import type { Payment } from "../../lab/buyer/Payment.ts"
 import { json, program } from "../../lab/proxy/HttpServer.ts"
 import { logsOf } from "../../lab/TransferLogs.ts"
