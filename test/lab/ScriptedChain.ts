@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
 import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
-import type { Ask, ChainUnavailable, Header, RangeLogs, ScanNode } from "../../src/payments/chain/Rpc.ts"
+import { type Ask, ChainUnavailable, type Header, type RangeLogs, type ScanNode } from "../../src/payments/chain/Rpc.ts"
 import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
 import * as Transfers from "../../src/payments/chain/Transfers.ts"
 
@@ -11,10 +11,8 @@ export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })
 export const us = wallet(0xaa)
 
-export interface Refused {
-  readonly isTooWide: boolean
-  readonly isTooLarge: boolean
-}
+const refused = (detail: string) =>
+  Effect.fail(new ChainUnavailable({ method: "eth_getLogs", reason: "refused", detail }))
 
 interface Content {
   readonly branch: string
@@ -96,16 +94,16 @@ export const make = (branch = "a") => {
   const blockIfAny = (number: bigint, most = head()) =>
     Number(number) > most || Number(number) === lies.lacks ? Option.none<Header>() : Option.some(header(Number(number)))
 
-  const node: ScanNode<Refused> = {
+  const node: ScanNode = {
     heads: ask("heads", () => ({ newest: header(head()), final: header(Math.max(0, lies.final ?? head() - 4)) })),
     blockAt: (number) => ask("block", () => blockIfAny(number)),
     logs: (topics, { from, to }) =>
-      Effect.suspend((): Effect.Effect<RangeLogs, Refused> => {
+      Effect.suspend((): Effect.Effect<RangeLogs, ChainUnavailable> => {
         const width = Number(to - from) + 1
         heard.push(topics[0] === transferTopic ? `transfers ${width}` : `uses ${[topics[1]].flat().length}`)
-        if (lies.isBusy === true) return Effect.fail({ isTooWide: false, isTooLarge: false })
+        if (lies.isBusy === true) return refused("rate limit")
         if (width > (lies.logRange ?? Infinity))
-          return Effect.fail({ isTooWide: true, isTooLarge: lies.isLarge === true })
+          return refused(lies.isLarge === true ? "response size exceeded" : "block range too wide")
         const last = Math.min(Number(to), head(lies.logsHead ?? lies.head))
         const numbers = Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, index) => Number(from) + index)
         const found = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
@@ -118,8 +116,6 @@ export const make = (branch = "a") => {
       ask("receipt", () =>
         Option.some(blocks.flatMap((_, number) => logsAt(number)).filter((log) => log.transaction === transaction)),
       ),
-    isTooWide: ({ isTooWide }) => isTooWide,
-    isTooLarge: ({ isTooLarge }) => isTooLarge,
   }
 
   return {

@@ -8,7 +8,7 @@ import { logSearch } from "../../src/payments/chain/LogSearch.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import type { BlockRange } from "../../src/payments/chain/Rpc.ts"
+import { type BlockRange, ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
 import { height, mine, passExpiry, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
@@ -172,14 +172,14 @@ describe.concurrent("an authorization", () => {
 })
 
 /** A provider that takes so many blocks at once, and holds logs in these blocks. */
-const provider = (held: ReadonlyArray<bigint>) => {
+const provider = (held: ReadonlyArray<bigint>, detail = "block range too wide") => {
   const asked: Array<BlockRange> = []
   const state = { most: 2_000n }
   const ask = (range: BlockRange) => {
     asked.push(range)
     return range.to - range.from < state.most
       ? Effect.succeed(held.filter((block) => block >= range.from && block <= range.to))
-      : Effect.fail("too wide")
+      : Effect.fail(new ChainUnavailable({ method: "eth_getLogs", reason: "refused", detail }))
   }
   return { ask, asked, state }
 }
@@ -201,7 +201,7 @@ describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 1_000n]) {
     it.effect(`fits a provider that allows ${most} blocks, from either end`, () =>
       Effect.gen(function* () {
-        const search = logSearch<string>(() => true)
+        const search = logSearch()
         for (const newestFirst of [false, true]) {
           const { ask, asked, state } = provider([])
           state.most = most
@@ -218,14 +218,14 @@ describe("a search for logs", () => {
     Effect.gen(function* () {
       const { ask, asked, state } = provider([])
       state.most = 10n
-      assert.deepStrictEqual(yield* logSearch<string>(() => true)(ask, whole, false), [])
+      assert.deepStrictEqual(yield* logSearch()(ask, whole, false), [])
       assert.strictEqual(asked.length, 100)
     }),
   )
 
   it.effect("finds the oldest logs first, or the newest", () =>
     Effect.gen(function* () {
-      const search = logSearch<string>(() => true)
+      const search = logSearch()
       const { ask, state } = provider([2_000n, 59_000n])
       state.most = 100n
       assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
@@ -235,10 +235,10 @@ describe("a search for logs", () => {
 
   it.effect("is not narrowed by a time without any answer", () =>
     Effect.gen(function* () {
-      const search = logSearch<string>(() => true)
+      const search = logSearch()
       const { ask, asked, state } = provider([])
       state.most = 0n
-      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+      assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "block range too wide")
       asked.length = 0
       state.most = 100_000n
       yield* search(ask, whole, false)
@@ -248,10 +248,10 @@ describe("a search for logs", () => {
 
   it.effect("does not halve a range that was refused for another reason", () =>
     Effect.gen(function* () {
-      const search = logSearch<string>((error) => error !== "too wide")
-      const { ask, asked, state } = provider([])
+      const search = logSearch()
+      const { ask, asked, state } = provider([], "rate limit")
       state.most = 1n
-      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+      assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "rate limit")
       assert.strictEqual(asked.length, 1)
     }),
   )

@@ -6,7 +6,8 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../Act.ts"
-import { type CardPayment, centsOf, PaymentRejected } from "../Payment.ts"
+import { type CardPayment, centsOf } from "../Payment.ts"
+import { refuse } from "../verify/Offer.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 
 /** `request` and `opaque` are canonical JSON in base64url. The credential returns them unchanged. */
@@ -31,11 +32,6 @@ const idOf = ({ digest, expires, intent, method, opaque, realm, request }: Terms
   createHmac("sha256", Redacted.value(secret))
     .update([realm, method, intent, request, expires ?? "", digest ?? "", opaque ?? ""].join("|"))
     .digest("base64url")
-
-const signedChallenge = (terms: Terms, secret: Redacted.Redacted<string>): Challenge => ({
-  ...terms,
-  id: idOf(terms, secret),
-})
 
 const isOurs = (challenge: Challenge, secret: Redacted.Redacted<string>): boolean => {
   const [given, made] = [Buffer.from(challenge.id), Buffer.from(idOf(challenge, secret))]
@@ -99,11 +95,8 @@ const leastCents = 50n
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 
-/** The message claims nothing beyond this request: the same credential may have been charged for another one. */
-const reject = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
-
-export const notHere = reject(
+// A refusal claims nothing beyond its request: the same credential may have been charged for another one.
+export const notHere = refuse(
   "card_not_accepted",
   "This route does not accept cards. Pay by x402, as PAYMENT-REQUIRED says.",
 )
@@ -131,22 +124,21 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
     const secret = config.challengeSecret
     const clock = yield* DatabaseClock
 
-    const challengeFor = (act: SoldAct, request: CardRequest, expires: string) =>
-      signedChallenge(
-        {
-          realm,
-          method: "stripe",
-          intent: "charge",
-          expires,
-          request: encoded({
-            amount: centsOf(act.priceAtomic).toString(),
-            currency: "usd",
-            methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
-          }),
-          ...bindingOf(request),
-        },
-        secret,
-      )
+    const challengeFor = (act: SoldAct, request: CardRequest, expires: string): Challenge => {
+      const terms = {
+        realm,
+        method: "stripe",
+        intent: "charge",
+        expires,
+        request: encoded({
+          amount: centsOf(act.priceAtomic).toString(),
+          currency: "usd",
+          methodDetails: { networkId: config.profile, paymentMethodTypes: ["card", "link"] },
+        }),
+        ...bindingOf(request),
+      }
+      return { ...terms, id: idOf(terms, secret) }
+    }
 
     /** `WWW-Authenticate` for one request; none if the act is not sold for cards. */
     const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
@@ -161,23 +153,23 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
       if (!isForCards(act)) return yield* notHere
       const credential = readCredential(header)
       if (Option.isNone(credential)) {
-        return yield* reject(
+        return yield* refuse(
           "malformed_credential",
           "Authorization holds no Payment credential with a granted token. Answer the challenge in WWW-Authenticate.",
         )
       }
       const { challenge, token } = credential.value
       if (challenge.expires === undefined || !isOurs(challenge, secret)) {
-        return yield* reject("invalid_challenge", "This card challenge is not from this server. Request a new one.")
+        return yield* refuse("invalid_challenge", "This card challenge is not from this server. Request a new one.")
       }
       if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
-        return yield* reject(
+        return yield* refuse(
           "challenge_mismatch",
           "This card challenge is for another URL, body, Idempotency-Key or price. Use the one in WWW-Authenticate.",
         )
       }
       if (Date.parse(challenge.expires) <= (yield* clock.estimate)) {
-        return yield* reject("payment_expired", "This card challenge has expired. Request a new one.")
+        return yield* refuse("payment_expired", "This card challenge has expired. Request a new one.")
       }
       const payment: CardPayment = {
         rail: "card",

@@ -20,7 +20,7 @@ import {
   Word,
 } from "./Eip3009.ts"
 import type { InFlight } from "../store/Claim.ts"
-import { isTooLarge, isTooManyBlocks, logSearch } from "./LogSearch.ts"
+import { logSearch } from "./LogSearch.ts"
 import {
   atBlock,
   type BlockId,
@@ -178,7 +178,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, range: BlockRange) =>
       Effect.map(receipts.ask(logsOf(asset, topics, range)), (logs) => tokenLogsOf(logs, asset))
 
-    const search = logSearch<ChainUnavailable>(isTooManyBlocks)
+    const search = logSearch()
 
     const questions: EvidenceNode<ChainUnavailable> = {
       heads,
@@ -198,7 +198,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
     }
 
     const scanOf = (asset: Address) =>
-      Effect.succeed<ScanNode<ChainUnavailable>>({
+      Effect.succeed<ScanNode>({
         heads,
         blockAt: (number) => ask(getBlockIfAny(...at(number))),
         logs: Effect.fnUntraced(function* (topics, range) {
@@ -212,8 +212,6 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
             receiptOf(transaction, asset),
             Option.map(({ logs }) => logs),
           ),
-        isTooWide: isTooManyBlocks,
-        isTooLarge,
       })
 
     const isFinal = (block: BlockId) => isFinalBy(questions, block)

@@ -11,16 +11,16 @@ const questionsAtMost = 100
 /** Grows by an eighth after each answer, so that a provider seldom refuses. */
 const wider = (span: bigint) => span + span / 8n + 1n
 
-/** A search that remembers the accepted number of blocks. `isTooWide` recognises refusals of the range. */
-export const logSearch = <E>(isTooWide: (error: E) => boolean) => {
+/** A search that remembers the accepted number of blocks. */
+export const logSearch = () => {
   const spans = Ref.makeUnsafe(firstSpan)
 
   /** The logs of the first range that has any, from the oldest block forwards or from the newest backwards. */
   return Effect.fn("LogSearch.find")(function* <Log>(
-    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
+    ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, ChainUnavailable>,
     within: BlockRange,
     newestFirst: boolean,
-  ): Effect.fn.Return<ReadonlyArray<Log>, E> {
+  ): Effect.fn.Return<ReadonlyArray<Log>, ChainUnavailable> {
     let { from: low, to: high } = within
     for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
       const span = yield* Ref.get(spans)
@@ -29,7 +29,7 @@ export const logSearch = <E>(isTooWide: (error: E) => boolean) => {
       const to = whole || newestFirst ? high : low + span - 1n
       const answer = yield* Effect.result(ask({ from, to }))
       if (answer._tag === "Failure") {
-        if (isTooWide(answer.failure) && from < to) {
+        if (isTooManyBlocks(answer.failure) && from < to) {
           yield* Ref.set(spans, (to - from + 1n) / 2n)
           continue
         }

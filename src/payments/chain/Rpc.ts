@@ -34,9 +34,6 @@ export interface Receipt {
 /** Values of a topic that are asked for; null for any. */
 export type Topics = ReadonlyArray<Hex | ReadonlyArray<Hex> | null>
 
-/** The newest block and the newest final one, in one request. */
-type Heads<E> = Effect.Effect<{ readonly newest: Header; readonly final: Block }, E>
-
 /** The answer to a question for logs, with what the same node knows of the range: the blocks before and at its end. */
 export interface RangeLogs {
   readonly logs: ReadonlyArray<TokenLog>
@@ -45,17 +42,14 @@ export interface RangeLogs {
   readonly newest: Block
 }
 
-export interface ScanNode<E> {
-  readonly heads: Heads<E>
-  readonly blockAt: (number: bigint) => Effect.Effect<Option.Option<Block>, E>
+export interface ScanNode {
+  /** The newest block and the newest final one, in one request. */
+  readonly heads: Effect.Effect<{ readonly newest: Header; readonly final: Block }, ChainUnavailable>
+  readonly blockAt: (number: bigint) => Effect.Effect<Option.Option<Block>, ChainUnavailable>
   /** The token's logs with these topics and the blocks around them, in one request. */
-  readonly logs: (topics: Topics, range: BlockRange) => Effect.Effect<RangeLogs, E>
+  readonly logs: (topics: Topics, range: BlockRange) => Effect.Effect<RangeLogs, ChainUnavailable>
   /** All logs of the token in one transaction; none if the node does not know it. */
-  readonly logsIn: (transaction: Hex) => Effect.Effect<Option.Option<ReadonlyArray<TokenLog>>, E>
-  /** Whether the node refused the question for the number of its blocks or results. */
-  readonly isTooWide: (error: E) => boolean
-  /** Whether the answer itself was too large, so that even one block can have it. */
-  readonly isTooLarge: (error: E) => boolean
+  readonly logsIn: (transaction: Hex) => Effect.Effect<Option.Option<ReadonlyArray<TokenLog>>, ChainUnavailable>
 }
 
 export interface EvidenceNode<E> {

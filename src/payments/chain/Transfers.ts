@@ -4,7 +4,8 @@ import type { SqlError } from "effect/sql"
 import type { Address } from "../../../schema/Common.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
-import type { Block, BlockId, ScanNode, Topics } from "./Rpc.ts"
+import type { Block, BlockId, ChainUnavailable, ScanNode, Topics } from "./Rpc.ts"
+import { isTooLarge, isTooManyBlocks } from "./LogSearch.ts"
 import { Chain } from "./Chain.ts"
 import {
   addressIn,
@@ -55,7 +56,7 @@ const chunksOf = <A>(all: ReadonlyArray<A>, size: number) =>
 
 const atLeast = (one: bigint, other: bigint) => (one > other ? one : other)
 
-export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, config: ScanConfig) => {
+export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: ScanConfig) => {
   /** Blocks of the next range, by what the provider has accepted. */
   let span = firstSpan
   const payTo = config.payTo.toLowerCase() as Address
@@ -100,7 +101,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
     first: BlockId,
     target: Block,
     recipients: ReadonlyArray<Address>,
-    commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, E | SqlError.SqlError>,
+    commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, ChainUnavailable | SqlError.SqlError>,
   ) {
     let before = first
     let asked = 0
@@ -115,7 +116,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
       const answer = yield* Effect.result(read(before, end.value, recipients))
       let transfers: ReadonlyArray<Transfer> = []
       if (answer._tag === "Failure") {
-        if (!node.isTooWide(answer.failure)) return yield* Effect.fail(answer.failure)
+        if (!isTooManyBlocks(answer.failure)) return yield* Effect.fail(answer.failure)
         asked += 2
         if (from < to) {
           refused = to - from + 1n
@@ -124,7 +125,7 @@ export const make = <E>(node: ScanNode<E>, rows: TransferRows.TransferRows, conf
         }
         span = firstSpan
         const seen = yield* rows.missing({ from, end: end.value, transfers })
-        if (!node.isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
+        if (!isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
         // A block that a stranger filled must not stop the scan. Attempts find their own transfers by a search.
         yield* log("block not scanned", { block: String(from) })
       } else {

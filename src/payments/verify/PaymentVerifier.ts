@@ -147,12 +147,10 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         const sent = yield* Effect.fromResult(read(header))
         const payment = paymentOf(authorizationOf(sent, terms), terms)
         const misfit = mismatch(sent, terms, sale)
-        if (misfit !== undefined) return { payment, verdict: refusedAs(misfit, false) }
-        const bound = bindingOf(sent, sale)
+        const bound = misfit === undefined ? bindingOf(sent, sale) : Result.fail(misfit)
         if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
         const binding = bound.success
-        const named = binding === undefined ? payment : { ...payment, binding }
-        return yield* judge(named, terms).pipe(
+        return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
           Effect.catchTag("ChainUnavailable", (cause) =>
             Effect.succeed({ payment, verdict: { _tag: "Unverified", cause } as const }),
           ),
