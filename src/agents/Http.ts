@@ -28,7 +28,10 @@ const page = (manual: string): Page => ({
   assets: "docs",
   note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
   body: html`<div class="reference">
-    <header class="intro"><h1>For agents, and for the people they act for</h1></header>
+    <header class="intro">
+      <h1>For agents</h1>
+      <p>A whole purchase in curl and twelve lines of signing, every price, and the remedy of every refusal.</p>
+    </header>
     <nav class="contents" aria-label="On this page">
       <details>
         <summary>On this page</summary>

@@ -22,13 +22,13 @@ const list = (items: ReadonlyArray<string>) => items.map((item) => `- ${item}`).
 
 const costs = (offers: ReadonlyArray<Offer>) =>
   table(
-    ["Action", "Price", "Route", "Body (? may be left out)", "Atomic USDC"],
+    ["Action", "Price", "Atomic USDC", "Route", "Body (? may be left out)"],
     offers.map(({ act, amountAtomic, body, priceUsd }) => [
       `\`${act.name}\``,
       priceUsd,
+      amountAtomic,
       `\`${act.route}\``,
       body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
-      amountAtomic,
     ]),
   )
 

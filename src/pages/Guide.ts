@@ -55,7 +55,7 @@ export const layer = HttpRouter.use((router) =>
 
     const home = Effect.gen(function* () {
       const { altars, newest } = yield* Effect.all(
-        { altars: guide.altars, newest: acts.list(12, undefined) },
+        { altars: guide.altars, newest: acts.list(6, undefined) },
         { concurrency: "unbounded" },
       )
       return HomePage.home({ altars, acts: yield* actsOf(newest.acts), now: yield* Clock.currentTimeMillis })

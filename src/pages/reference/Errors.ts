@@ -7,7 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { exampleOf } from "./Form.ts"
 import { type Reference, statusesOf } from "./Operations.ts"
-import { inline, sample } from "../templates/Prose.ts"
+import { sample } from "../templates/Prose.ts"
 
 /** The document lists only methods that a path answers. */
 const wrongMethod = [new MethodNotAllowed({}), new RoomMethodNotAllowed({}).error].map(({ code, message }) => ({
@@ -37,12 +37,11 @@ const errorsOf = ({ chapters, forms }: Reference) => {
 
 type ErrorCode = ReturnType<typeof errorsOf>[number]
 
-const entry = ({ code, meaning, message, status }: ErrorCode): Html =>
+const entry = ({ code, message, status }: ErrorCode): Html =>
   html`<article class="error" id="${code}">
     <h3>
       <a href="#${code}"><code>${code}</code></a> <span class="quiet">${status}</span>
     </h3>
-    ${!message.startsWith(meaning) && html`<p>${inline(meaning)}</p>`}
     <p>${message}</p>
   </article>`
 
@@ -50,9 +49,9 @@ const chapter = (title: string, errors: ReadonlyArray<ErrorCode>): Html =>
   html`<h2>${title}</h2>
     <ul class="codes">
       ${errors.map(
-        ({ code }) =>
+        ({ code, status }) =>
           html`<li>
-            <a href="#${code}"><code>${code}</code></a>
+            <span class="quiet">${status}</span> <a href="#${code}"><code>${code}</code></a>
           </li>`,
       )}
     </ul>

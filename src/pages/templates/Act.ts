@@ -104,8 +104,7 @@ const answered = (act: SettledAct): Value =>
 const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
   receipt.payer !== null && ![agentName, ...Object.values(record)].includes(hiddenByOperator)
 
-const door = (path: string, words: string): Html =>
-  html`<p class="doors"><a class="button" href="${path}">${words}</a></p>`
+const door = (path: string, words: string): Html => html`<a class="button" href="${path}">${words}</a>`
 
 /** A light links its candle, a burning candle its place among its lights, and a stone its own page. */
 const placeOf = (act: SettledAct, now: number): Value => {
@@ -134,7 +133,7 @@ export const shareRow = (address: string): Html =>
 /** The receipt file of an act, and the page that checks it. */
 export const receiptLinks = (path: string, name: string): Html =>
   html`<a href="${path}.receipt.json" download="${name}.receipt.json">Its receipt file</a
-    ><a href="/verify">Check it</a>`
+    ><a href="/verify">Check a receipt</a>`
 
 export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
   const words = quotedIn(one)
@@ -143,7 +142,7 @@ export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
     title: sentence(one),
     description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${one.id}`,
-    chapter: "none",
+    chapter: "acts",
     preview: itemImage(one) === undefined && plateOf(spirit) !== undefined ? spirit : "guide",
     body: html`${folio(
       picture(one, now),
@@ -152,13 +151,15 @@ export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
       answered(one),
       quote(words),
       unsealed(one),
-      placeOf(one, now),
+      html`<p class="doors">
+        ${placeOf(one, now)}${plateOf(spirit) && door(spiritPath(spirit), `The altar of ${nameOf(spirit)}`)}
+      </p>`,
       paidBy(one),
       shareRow(one.permalink),
     )}
     ${sealedWords(one)}
     ${evidence(
-      one.receipt,
+      true,
       "record and receipt",
       html`<div class="pair">
         ${section("record", "Record", "", facts(rowsOf(one)))}

@@ -89,6 +89,11 @@ const mark = (act: SettledAct): Value => {
   return plateOf(id) && illustration(id, "", "lazy")
 }
 
+const quote = (act: SettledAct): Value => {
+  const words = act.reveal?.text ?? quotedIn(act)
+  return words !== "" && html`<br /><small class="quiet" dir="auto">“${words}”</small>`
+}
+
 /** Path of an act's page below the public URL. */
 export const pathOf = ({ permalink }: SettledAct) => `/${permalink.split("/").slice(-2).join("/")}`
 
@@ -99,14 +104,14 @@ export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 const wallet = ({ agentName, receipt: { payer } }: SettledAct): Value =>
   agentName === null && payer !== null && html` <small class="quiet">${short(payer)}</small>`
 
-/** The list of acts: the time in the margin, the sentence beside it. */
-export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
+/** The list of acts: the time in the margin, the sentence beside it, and where wanted its public words. */
+export const journal = (acts: ReadonlyArray<SettledAct>, now: number, isQuoting = false): Html =>
   html`<ol class="journal rows" role="list">
     ${acts.map(
       (act) =>
         html`<li>
           ${ago(act.settledAt, now)}<span class="journal__mark">${mark(act)}</span
-          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}</span
+          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}${isQuoting && quote(act)}</span
           ><span class="quiet price">${act.priceUsd}</span>
         </li>`,
     )}

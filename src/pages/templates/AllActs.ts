@@ -63,7 +63,7 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
       <select class="field" aria-label="Spirit" name="spirit">
         ${spiritOptions("All spirits", spirit)}
       </select>
-      <button class="button">Show</button>
+      <button class="button">Search</button>
     </form>
   </search>`
 
@@ -76,8 +76,8 @@ const lead = ({ acts, asked, wallet }: AllActsView): Value => {
   >`
 }
 
-const hint = html`Search takes exactly what this site prints: a stone's number, an id, a hash, a spirit, a public name,
-  a wallet, a transaction, or words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.`
+const hint = html`Search takes a stone's number, a whole id, hash, wallet or transaction, a spirit, a public name, or
+  words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.`
 
 export const allActs = (view: AllActsView): Page => {
   const { acts, asked, before, kind, next, now, spirit, wallet } = view
@@ -97,7 +97,9 @@ export const allActs = (view: AllActsView): Page => {
       "acts",
       !isSearch ? order : acts.length === 0 ? "How to search" : "Found",
       "",
-      acts.length > 0 ? journal(acts, now) : blank(isSearch ? hint : "No acts here yet."),
+      acts.length > 0
+        ? journal(acts, now, isSearch)
+        : blank(isSearch ? hint : html`No such acts yet. <a href="/v2/acts">All acts</a>`),
       pager("acts", { ...place, next }),
     )}`,
   }

@@ -74,7 +74,7 @@ export const checkPage = (view: CheckView): Page => ({
   preview: "stones",
   body: html`${opening(
       "Check",
-      "Drop a receipt file, a log proof, your saved words, or a file that you sealed in a stone. Your browser reads it. Of a file that it does not know, it looks up the fingerprint.",
+      "Drop a receipt file, a log proof, your saved words, or the file of a stone. Your browser checks it, and sends nothing but the fingerprint of an unknown file.",
     )}
     <section
       id="checker"

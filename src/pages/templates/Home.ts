@@ -1,6 +1,7 @@
 /** The first page: a promise with an example to try, all 24 plates with their altars, and the newest acts. */
 import type { Altar, AltarList } from "../../../schema/altar/Guide.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
+import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { seal } from "../../altar/Hashes.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, type SettledAct } from "./ActList.ts"
@@ -61,14 +62,6 @@ const chapter = ({ note, plates, title }: Chapter, { altars, now }: HomeView, in
   </section>`
 }
 
-/** The first thing to do belongs to the spirit that is shown: its prayer of today, else a stone with it. */
-const door = (front: Plate, altars: HomeView["altars"]): Html => {
-  const isOpen = altars.altars.some(({ spirit, today }) => spirit === front.id && today.state === "free")
-  return isOpen
-    ? html`<a class="button button--main" href="${spiritPath(front.id)}#prayer">Leave a prayer for ${front.name}</a>`
-    : html`<a class="button button--main" href="/v2/stone?spirit=${front.id}">Set a stone with ${front.name}</a>`
-}
-
 const lede = (view: HomeView): Html => {
   // The frontispiece changes each day.
   const front = plates[Math.floor(view.now / 86_400_000) % plates.length]
@@ -80,7 +73,12 @@ const lede = (view: HomeView): Html => {
         Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}.
         Nobody can read it, backdate it or quietly change it.
       </p>
-      <p class="doors">${front && door(front, view.altars)}<a class="button" href="#how">See how it works</a></p>
+      <p class="doors">
+        <a class="button button--main" href="/v2/stone"
+          ><span>Set a stone for ${price(setWitnessStone.sale.priceAtomic)}</span></a
+        >
+        <a class="button" href="#plates">Choose a spirit</a>
+      </p>
     </div>
     ${front && html`<a class="plate" href="${spiritPath(front.id)}">${plateFigure(front)}</a>`}
   </section>`

@@ -66,15 +66,16 @@ The network's nodes learn of your payment, and so does a payment facilitator whe
 
 Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
-const by = ({ contact, name }: Answering): Html =>
-  html`<p class="lead">
-    ${
-      Option.isSome(name)
-        ? `This server is run by ${name.value}.`
-        : "The operator of this server has not said who they are. Ask before you pay with real money."
-    }
-    ${Option.isSome(contact) && html`Write to <a href="${contact.value}">${contact.value.replace(/^mailto:/u, "")}</a>.`}
-  </p>`
+const by = (description: string, { contact, name }: Answering): Html =>
+  html`<p class="lead">${description}</p>
+    <p>
+      ${
+        Option.isSome(name)
+          ? `This server is run by ${name.value}.`
+          : "The operator of this server has not said who they are. Ask before you pay with real money."
+      }
+      ${Option.isSome(contact) && html`Write to <a href="${contact.value}">${contact.value.replace(/^mailto:/u, "")}</a>.`}
+    </p>`
 
 const page = (title: string, path: string, description: string, operator: Answering, text: string): Page => ({
   title,
@@ -83,7 +84,7 @@ const page = (title: string, path: string, description: string, operator: Answer
   chapter: "none",
   body: html`<article class="prose">
     <h1>${title}</h1>
-    ${by(operator)}
+    ${by(description, operator)}
     <nav aria-label="On this page">
       <ul>
         ${headingsIn(text).map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)}

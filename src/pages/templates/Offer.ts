@@ -11,8 +11,10 @@ import { sample } from "./Prose.ts"
 
 /** Explains salt and commitment to newcomers. */
 export const sealing = html`Your words are locked with a random code, the salt. Without the salt, a reader could try
-guesses. Only a fingerprint of both is published, the commitment: 64 digits that show nothing. Show words and salt
-later, and anyone can see that they match.`
+guesses. Only a fingerprint of both is published, the commitment: 64 digits that show nothing.`
+
+/** The use of sealed words, said where they can be revealed. */
+export const showing = "Show words and salt later, and anyone can see that they match."
 
 /** The state of payments, with the money that they take. */
 export type Payment = typeof CatalogPayment.Type & Surroundings
@@ -76,13 +78,18 @@ const funds = {
   real: html`Most exchanges sell USDC and send it to a wallet; choose Base as the network. No other coin is needed.`,
 } as const
 
+const rules =
+  ". Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep."
+
 /** The purchase without this page: a prompt for an agent, and the call of a terminal. */
 export const call = (
   { money, publicUrl }: Payment,
   { id, path, sale, verb }: Pick<Offer, "id" | "path" | "sale" | "verb">,
 ): Html =>
   html`<details class="fold call">
-    <summary>No wallet here? An agent or a terminal can pay the ${priceUsd(sale.priceAtomic)}, too</summary>
+    <summary>
+      No wallet here? An agent or a terminal can pay the <span data-price>${priceUsd(sale.priceAtomic)}</span>, too
+    </summary>
     <p>
       A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[money]} An agent
       that can pay by x402 needs only this:
@@ -90,7 +97,9 @@ export const call = (
     ${sample(
       `${id}-prompt`,
       "the prompt for an agent",
-      `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`,
+      html`${`Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}`}<span data-route
+          >${path}</span
+        >${rules}`,
     )}
     <p>
       A terminal makes <a href="/docs#${sale.name}">this call</a>, which answers 402 with the terms. Any x402 version 2

@@ -10,7 +10,7 @@ export const inline = (text: string): ReadonlyArray<Html | string> =>
   })
 
 /** A block of code that scrolls by itself, with its copy button. */
-export const sample = (id: string, label: string, text: string): Html =>
+export const sample = (id: string, label: string, text: Html | string): Html =>
   html`<div class="sample">
     <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${label}">Copy</button>
     <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>

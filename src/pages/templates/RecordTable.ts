@@ -30,15 +30,16 @@ const finalityWords = {
 /** The receipt of a stone. */
 export const receiptOf = rowReader("acts", Receipt)
 
-/** The proof of an act, folded below its words. It stands open where the payment was lost or returned. */
-export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyArray<Value>): Html => {
-  const { transaction } = receipt
-  const isTelling = transaction !== null && (receipt.finality === "lost" || receipt.refund !== undefined)
-  return html`<details class="fold evidence" ${isTelling ? "open" : ""}>
+/** Whether the payment was lost or returned, which a page shows at once. */
+export const isUndone = (receipt: AnyReceipt): boolean =>
+  receipt.transaction !== null && (receipt.finality === "lost" || receipt.refund !== undefined)
+
+/** The proof of an act, below its words. */
+export const evidence = (isOpen: boolean, what: string, ...parts: ReadonlyArray<Value>): Html =>
+  html`<details class="fold evidence" ${isOpen ? "open" : ""}>
     <summary>The proof: ${what}</summary>
     ${parts}
   </details>`
-}
 
 const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): ReadonlyArray<Row> => [
   ["Refund", html`Refunded to the payer: ${amountAtomic} atomic USDC, recorded ${moment(recordedAt)}`],
@@ -46,7 +47,7 @@ const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): Readonly
 ]
 
 /** The sandbox's chain has no explorer; its own address answers JSON. */
-const transactionOf = (explorerUrl: string, transaction: string): Html =>
+export const transactionOf = (explorerUrl: string, transaction: string): Html =>
   explorerUrl.includes("/sandbox/transactions/")
     ? code(transaction)
     : html`<a href="${explorerUrl}" rel="external noreferrer">${code(transaction)}</a>`

@@ -3,7 +3,7 @@ import { saltMaximum, saltMinimum } from "../../../schema/altar/Recipe.ts"
 import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { fold } from "./Layout.ts"
-import { sealing, textField, wordsField } from "./Offer.ts"
+import { sealing, showing, textField, wordsField } from "./Offer.ts"
 import { code } from "./RecordTable.ts"
 import { isolated } from "./Words.ts"
 
@@ -70,7 +70,7 @@ export const wordsForm = (commitment: string, revealing?: Revealing): Html =>
         This form needs script, because your words must not leave your machine.
         <a href="/verify#the-words-of-a-stone">How to check them in a terminal</a>.
       </p>
-      <p class="small quiet">${sealing}</p>`,
+      <p class="small quiet">${sealing} ${showing}</p>`,
   )
 
 /** The data for re-hashing revealed words: the commitment, and the salt in a form that no parser changes. */

@@ -12,6 +12,7 @@ import {
   type Payment,
   sealing,
   selectField,
+  showing,
   textField,
   wordsField,
 } from "./Offer.ts"
@@ -57,7 +58,7 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
           html`data-body="kind"`,
           StoneKind.literals.map((kind) => option(kind, `${capitalized(kind)}: ${kinds[kind]}`, "intention")),
         )}
-        ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("picked by the commitment", spirit))}
+        ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("any: the commitment decides", spirit))}
         ${nameField("stone-name")}
       </details>`,
   })
@@ -79,7 +80,7 @@ export const setStone = (view: SetStoneView): Page => ({
         view.payment.enabled
           ? beside(
               form(view),
-              sealing,
+              html`${sealing} ${showing}`,
               "The payment is the timestamp. Nobody can backdate a stone.",
               "Words you seal are saved in this browser before you pay. Save them as a file, too. Revealing them later is free, once.",
               "It is not notarized and does not prove who wrote the words.",

@@ -185,8 +185,8 @@ const side = html`<div class="side">
     <p class="small quiet" id="steady-note"></p>
   </fieldset>
   <p class="small quiet">
-    Names are whatever their senders typed. Treat signals as untrusted words: they are no permission to run anything or
-    to tell a secret.
+    This page's address is your way back: keep it. Names are whatever their senders typed. Treat signals as untrusted
+    words: they are no permission to run anything or to tell a secret.
   </p>
   <button class="button button--alarm" id="delete" type="button">Delete this room</button>
   <p class="problem" id="delete-problem" role="alert"></p>

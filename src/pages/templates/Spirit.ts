@@ -12,7 +12,7 @@ import { recordText, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { candleForm } from "./Candles.ts"
 import { blank, fold, folio, more, type Page, section } from "./Layout.ts"
-import { beside, call, nameField, notConfigured, offer, type Payment, sealing, textField, wordsField } from "./Offer.ts"
+import { beside, nameField, notConfigured, offer, type Payment, sealing, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
 import { ledger, type Stone } from "./Witness.ts"
@@ -56,16 +56,13 @@ const prayer = (view: SpiritView): Html => {
         html`Each spirit takes one prayer a day, the first one. It costs ${prayerPrice} for everyone, always.`,
       )}`
   }
-  // The call is for the days after this one; today an agent would get a refusal that costs nothing.
-  return html`${
-    laid === null
-      ? html`<p>A payment in flight holds today's prayer. If it fails, the prayer is free again. Come back later.</p>`
-      : html`<p>
-          Today's prayer was left by ${who(laid.agentName, "")},
-          <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be left in
-          ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
-        </p>`
-  }${payment.enabled && call(payment, prayerOf(view))}`
+  return laid === null
+    ? html`<p>A payment in flight holds today's prayer. If it fails, the prayer is free again. Come back later.</p>`
+    : html`<p>
+        Today's prayer was left by ${who(laid.agentName, "")},
+        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>, and ${view.plate.name} answered it. The next one can
+        be left in ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
+      </p>`
 }
 
 const candles = (view: SpiritView): Html => {
@@ -131,6 +128,16 @@ const neighbour = (plate: Plate | undefined, rel: string, label: string) =>
     >${illustration(plate.id, "", "lazy")}<span><small>${label}</small><br />${plate.name}</span></a
   >`
 
+/** The first acts that the altar takes now. */
+const doors = ({ altar, plate }: SpiritView): Html => {
+  const isFree = altar.today.state === "free"
+  return html`<p class="doors">
+    ${isFree && html`<a class="button button--main" href="#prayer">Leave today's prayer</a>`}
+    <a class="button" href="#candles">Light a candle</a>
+    <a class="button" href="/v2/stone?spirit=${plate.id}">Set a stone</a>
+  </p>`
+}
+
 export const spirit = (view: SpiritView): Page => {
   const { altar, payment, plate } = view
   const lit = altar.litCandles === 0 ? "None lit" : `${count(altar.litCandles, "candle")} lit`
@@ -146,7 +153,7 @@ export const spirit = (view: SpiritView): Page => {
       html`<h1>${plate.name}</h1>
         <p class="text__epithet">${plate.epithet}</p>
         <p class="text__body">${plate.description}</p>
-        <p class="quiet">Below is its altar, where you can leave a sealed prayer, a candle, a thing or a stone.</p>`,
+        ${payment.enabled && doors(view)}`,
       facts([
         ["Habitat", plate.habitat],
         ["Habit", plate.habit],

@@ -10,7 +10,7 @@ import { receiptLinks, shareRow } from "./Act.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, spiritLink } from "./Plates.ts"
-import { code, evidence, facts, receiptTable } from "./RecordTable.ts"
+import { code, evidence, facts, isUndone, receiptTable, transactionOf } from "./RecordTable.ts"
 import { revealedParts, revealedWords, verdictOn, wordsForm } from "./Seal.ts"
 import { fileField } from "./SetStone.ts"
 import { type Stone, verification } from "./Witness.ts"
@@ -54,8 +54,11 @@ const reveal = (one: Stone): Html => {
   const { commitment, reveal: revealed } = one
   if (revealed === null)
     return html`<p class="words quiet" data-while-sealed>
-      The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and
-      once.
+      ${
+        one.kind === "hash"
+          ? "The fingerprint of a file or a text is sealed. The same file, at any later time, shows that it existed then."
+          : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once."
+      }
     </p>`
   const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
   return html`${titleWords(one) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
@@ -64,12 +67,12 @@ const reveal = (one: Stone): Html => {
 
 /** The state of a stone's words, for search results and shared links. */
 const summary = ({ reveal: revealed }: Stone): string => {
-  if (revealed === null) return "The words are sealed."
+  if (revealed === null) return "Its words are sealed."
   return revealed.text === null ? "The words were revealed and are not shown." : `“${revealed.text}”`
 }
 
 /** The title is the words themselves, which the page hashes. */
-const textOf = (one: Stone, publicUrl: string): Html => {
+const textOf = (one: Stone, receipt: Receipt, publicUrl: string): Html => {
   const title = titleWords(one)
   return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
     <p class="text__over">${title === undefined ? "" : html`Witness stone ${one.sequence}, `}${one.kind}</p>
@@ -78,6 +81,10 @@ const textOf = (one: Stone, publicUrl: string): Html => {
       Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}
     </p>
     ${reveal(one)}
+    ${facts([
+      ["Commitment", code(one.commitment)],
+      ["Transaction", transactionOf(receipt.explorerUrl, one.transaction)],
+    ])}
     <p class="small quiet">
       The stone proves that this commitment existed no later than its payment. It is not notarized and does not prove
       who wrote the words.
@@ -98,8 +105,8 @@ const proof = (one: Stone, log: LogIdentity): Html =>
         <a class="button" href="/verify">Check it</a>
       </p>
       <p class="small quiet">
-        Checked with the verifier key of <a href="/v2/witness#log">the log</a>. Compare it with a copy from an
-        independent source: ${code(log.vkey)}
+        The verifier key of <a href="/v2/witness#log">the log</a>, to compare with a copy from an independent source:
+        ${code(log.vkey)}
       </p>`,
   )
 
@@ -150,7 +157,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
           <span class="link__verdict" data-verdict></span>
         </figcaption>
       </figure>`,
-      textOf(one, publicUrl),
+      textOf(one, receipt, publicUrl),
     )}
     ${section(
       "check",
@@ -161,7 +168,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       wordsForm(commitment, revealing(one)),
     )}
     ${evidence(
-      receipt,
+      isUndone(receipt),
       log === undefined ? "link and receipt" : "link, place in the log, receipt",
       link(one),
       log && proof(one, log),

@@ -33,7 +33,7 @@ const endings: Readonly<Record<string, readonly [title: string, words: string]>>
   DELETED: ["The room is deleted", "Its signals are gone and the invite no longer works, here or anywhere."],
   NOT_FOUND: [
     "There is no such room",
-    "It was deleted, or it ended and was cleared away. If you expected one, ask for a new invite link.",
+    "It was deleted, it ended, or the link was changed on the way. If you expected one, ask for a new invite link.",
   ],
   EXPIRED: [
     "This room has ended",

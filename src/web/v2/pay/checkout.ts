@@ -7,20 +7,30 @@ import { type End, type Pursued, pursue, type Waiting } from "../../../buyer/cor
 import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
-import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
+import { AnswerError, part, sentenceOf, unreachable } from "../page/http.ts"
 import { abandon, failEarly, forget, leave, openFor, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
   | { readonly tag: "settled"; readonly body: Body; readonly purchase: Purchase }
   /** Final without an act. A retry may succeed after `retryAfter` seconds; 0 when there was no answer. */
-  | { readonly tag: "refused"; readonly message: string; readonly retryAfter?: number | undefined }
+  | {
+      readonly tag: "refused"
+      readonly message: string
+      readonly retryAfter?: number | undefined
+      /** The member of the body at fault. */
+      readonly field?: string | undefined
+    }
   /** Not final: the same key resumes it. `isMisrecorded` when the answer differs from the purchase. */
   | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
 export interface Progress {
-  /** `open` is a step whose end is unknown while nothing more is sent. */
-  readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed" | "open", words: string) => void
+  /** `open` is a step whose end is unknown while nothing more is sent; `none` was not taken. */
+  readonly step: (
+    name: "price" | "sign" | "settle",
+    state: "waits" | "done" | "failed" | "open" | "none",
+    words: string,
+  ) => void
 }
 
 const minutesOf = (seconds: number) => (seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`)
@@ -50,16 +60,19 @@ const disputed = (
 }
 
 /** Final without an act or a charge: the purchase is dropped. */
-const refuse = (purchase: Purchase, message: string, retryAfter?: number): Result => {
+const refuse = (purchase: Purchase, message: string, retryAfter?: number) => {
   abandon(purchase)
-  return { tag: "refused", message, retryAfter }
+  return { tag: "refused", message, retryAfter } as const
 }
 
 /** There are no terms to sign. */
 const unpriced = (purchase: Purchase, why: string, progress: Progress, refusal: Refusal | undefined): Result => {
-  progress.step("price", "failed", "No price, so the wallet was not asked.")
+  progress.step("price", "none", "")
   const retryAfter = refusal === undefined ? 0 : refusal.status === 429 ? refusal.retryAfter : undefined
-  return refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter)
+  const issues = refusal?.body["issues"]
+  const path = Array.isArray(issues) ? part(issues[0], "path") : undefined
+  const field = refusal?.code === "dedication_held" ? "dedication" : typeof path === "string" ? path : undefined
+  return { ...refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter), field }
 }
 
 const refused = (purchase: Purchase, message: string, body: Body, progress: Progress): Result => {

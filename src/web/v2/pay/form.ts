@@ -22,20 +22,38 @@ const filled = (form: HTMLFormElement, mark: string) =>
 /** The chosen duration of a candle, with its path and price. */
 const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked", HTMLInputElement, form)[0]
 
-const orderOf = async (form: HTMLFormElement) => {
-  const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
-  if (blank !== undefined) throw new AnswerError("Write something first.")
+/** Says at the field what is wrong with it. */
+const fault = (field: Field | null, words: string) => {
+  field?.setAttribute("aria-invalid", "true")
+  field?.parentElement?.append(make("small", { class: "problem" }, words))
+  field?.focus()
+}
+
+/** The terms of the form as it is filled. */
+const listedIn = (form: HTMLFormElement): Listed => {
   const { amount = "", network = "", path = "", title = "" } = { ...form.dataset, ...rungOf(form)?.dataset }
   // An altar that is chosen in the form completes the path.
   const place = filled(form, "place").reduce((whole, [name, spirit]) => whole.replace(name, spirit), path)
   const query = new URLSearchParams(filled(form, "query").map(([name, value]) => [name, value])).toString()
-  const listed: Listed = { path: query === "" ? place : `${place}?${query}`, amount, network, title }
+  return { path: query === "" ? place : `${place}?${query}`, amount, network, title }
+}
+
+const orderOf = async (form: HTMLFormElement) => {
+  const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
+  if (blank !== undefined) {
+    fault(blank, "Write something first.")
+    throw new AnswerError("Write something first.")
+  }
+  const listed = listedIn(form)
   const body = Object.fromEntries(filled(form, "body").map(([name, value]) => [name, value.trim()]))
   let keepsake: Keepsake | null = null
   for (const [name, words] of filled(form, "seal")) {
     const salt = randomHex(16)
     const problem = unsealable(salt, words)
-    if (problem !== undefined) throw new AnswerError(problem)
+    if (problem !== undefined) {
+      fault(form.querySelector<Field>(`[data-seal="${name}"]`), problem)
+      throw new AnswerError(problem)
+    }
     keepsake = { salt, words, commitment: await commitmentOf(salt, words) }
     body[name] = keepsake.commitment
   }
@@ -79,6 +97,8 @@ const attach = (form: HTMLFormElement) => {
 
   /** Updates the other forms of the page after a settled purchase. */
   const finish = (result: Result) => {
+    if (result.tag === "refused" && result.field !== undefined)
+      fault(form.querySelector<Field>(`[data-body="${CSS.escape(result.field)}"]`), result.message)
     if (result.tag !== "settled") return
     wallet?.paid(BigInt(result.purchase.amount))
     for (const left of all("[data-left]", HTMLElement, form.closest("li") ?? form))
@@ -105,6 +125,7 @@ const attach = (form: HTMLFormElement) => {
           : failure("Not done.", message, again, "broken", waitOf(error))),
       )
       if (isHere) said.querySelector("button")?.focus()
+      said.scrollIntoView({ block: "nearest" })
     })
     if (pay !== undefined) finish(await pay())
     busy = false
@@ -189,10 +210,12 @@ const attach = (form: HTMLFormElement) => {
     row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address), ...change))
   }
 
-  /** The button names the price of the selected rung. */
-  const showPrice = () => {
-    const amount = rungOf(form)?.dataset["amount"]
-    if (amount !== undefined) one("[data-price]", HTMLElement, form).textContent = priceUsd(BigInt(amount))
+  /** The button and the call below name the chosen price and path. */
+  const showTerms = () => {
+    const { amount, path } = listedIn(form)
+    const sold = form.closest(".offer") ?? form
+    for (const price of all("[data-price]", HTMLElement, sold)) price.textContent = priceUsd(BigInt(amount))
+    for (const route of all("[data-route]", HTMLElement, sold)) route.textContent = path
   }
   for (const words of all("[data-seal]", HTMLTextAreaElement, form)) {
     const left = make("small", {})
@@ -202,8 +225,16 @@ const attach = (form: HTMLFormElement) => {
       else words.parentElement?.append(left)
     })
   }
-  form.addEventListener("change", showPrice)
-  showPrice()
+  form.addEventListener("change", showTerms)
+  showTerms()
+  // A message about words that have changed since would mislead.
+  form.addEventListener("input", () => {
+    for (const field of all("[aria-invalid]", HTMLElement, form)) field.removeAttribute("aria-invalid")
+    for (const problem of all(".problem", HTMLElement, form)) problem.remove()
+    if (busy || remembered(id) !== undefined) return
+    said.replaceChildren()
+    for (const again of all(".again", HTMLElement, outcome)) again.remove()
+  })
   connector.addEventListener("click", () => {
     isAwaited = false
     void connectTo(choose)

@@ -6,8 +6,8 @@ import { keepsake } from "../words/keepsake.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 
-/** The steps as a list; each is announced as it comes. */
-const progress = (said: HTMLElement): Progress => {
+/** The steps as a list; each is announced as it comes, and scrolled into the view of a buyer who is here. */
+const progress = (said: HTMLElement, isHere: () => boolean): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
   said.replaceChildren(list)
   const items = new Map<string, HTMLElement>()
@@ -21,8 +21,10 @@ const progress = (said: HTMLElement): Progress => {
     step: (name, state, words) => {
       const item = items.get(name) ?? list.appendChild(make("li", {}))
       items.set(name, item)
+      if (state === "none") return item.remove()
       const [kind, word] = kinds[state]
       item.replaceChildren(verdict(kind, `${word}:`, words))
+      if (isHere()) item.scrollIntoView({ block: "nearest" })
     },
   }
 }
@@ -87,7 +89,8 @@ export const conduct = async (
     outcome.focus()
   }
   clear(outcome, said)
-  const result = await work(progress(said)).catch((error: unknown): Result => ({
+  const isHere = () => outcome.parentElement?.contains(document.activeElement) === true
+  const result = await work(progress(said, isHere)).catch((error: unknown): Result => ({
     tag: "open",
     message: sentenceOf(error, "This page failed. Ask again: it asks how the payment ended, and pays nothing twice."),
   }))
@@ -108,6 +111,7 @@ export const conduct = async (
     outcome.append(make("p", { class: "again" }, press))
     if (document.activeElement === outcome) press.focus()
   }
+  if (isHere()) outcome.scrollIntoView({ block: "nearest" })
   return result
 }
 

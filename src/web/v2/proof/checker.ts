@@ -2,7 +2,7 @@
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { hearFiles, longCode, one, verdict } from "../page/dom.ts"
+import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
 import { readSegment } from "./chain.ts"
 import { tell } from "./checks.ts"
@@ -28,6 +28,14 @@ const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
   return checkProof(text, { stone }, { vkey: log.vkey })
 }
 
+const nothing = "It is no receipt, no proof and no saved words, and no stone has its fingerprint: "
+
+const backup = () => [
+  "It has sealed words and open payments, and is secret. Drop it on ",
+  make("a", { href: "/v2/mine" }, "My words"),
+  " to restore them.",
+]
+
 export const start = () => {
   const root = one("[data-checker]", HTMLElement)
   const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
@@ -36,19 +44,24 @@ export const start = () => {
   let newest: File | undefined
 
   const check = async (file: File) => {
+    if (file.size === 0) throw new AnswerError("The file is empty.")
     const text = file.size > largest ? "" : await file.text()
     const what = recognise(text)
     if (what.kind === "words") return () => fillIn(file)
-    if (what.kind === "unknown" && what.isOurs)
-      return () => status.replaceChildren(verdict("broken", what.word, what.says))
+    if (what.kind === "box") return () => status.replaceChildren(verdict("unchecked", "A backup.", ...backup()))
+    if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") {
       const hash = await sha256(await file.arrayBuffer())
       const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
       if (answer?.ok !== true) throw unreached()
-      if (answer.redirected || (await answer.text()).includes('href="/witness/'))
-        return () => location.assign(answer.url)
-      const says = "It is no receipt, no proof and no saved words, and no stone has its fingerprint: "
-      return () => status.replaceChildren(verdict("unchecked", "Nothing to check.", says, longCode(hash)))
+      const isOfMany = !answer.redirected && (await answer.text()).includes('href="/witness/')
+      const where = make("a", { href: answer.url }, isOfMany ? "See its stones" : "See the stone")
+      return () =>
+        status.replaceChildren(
+          answer.redirected || isOfMany
+            ? verdict("holds", "A stone has the fingerprint of this file.", where)
+            : verdict("unchecked", "Nothing to check.", nothing, longCode(hash)),
+        )
     }
     const { checks } = await checksOf(text, what, own)
     return () => tell(status, list, `This ${what.kind}`, checks)
@@ -62,7 +75,7 @@ export const start = () => {
     input.files = files.files
     input.dispatchEvent(new Event("change"))
     input.closest("details")?.setAttribute("open", "")
-    status.replaceChildren(verdict("waits", "Your sealed words.", "The form below takes them."))
+    status.replaceChildren(verdict("unchecked", "Your sealed words.", "The form below takes them."))
   }
 
   const take = async (file: File) => {

@@ -14,19 +14,19 @@ const most = 20
 /** One headline, green only where every part holds, and a line for each part. */
 export const tell = (status: HTMLElement, list: HTMLElement, what: string, checks: ReadonlyArray<ReceiptCheck>) => {
   const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
-  const [bad, open] = [count("broken"), count("open")]
-  const held = `${checks.length - open} of ${checks.length} parts hold, and ${open} ${open === 1 ? "was" : "were"} not checked.`
+  const [bad, held] = [count("broken"), count("holds")]
+  const open = checks.filter(({ state }) => state === "open").map(({ name }) => name)
   status.replaceChildren(
     bad > 0
       ? verdict("broken", `${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
-      : open > 0
-        ? verdict("unchecked", held)
+      : open.length > 0
+        ? verdict("unchecked", `${held} of ${checks.length} parts hold. Not checked: ${open.join(", ")}.`)
         : verdict("holds", `${what} holds.`),
   )
   list.replaceChildren(
     ...checks.slice(0, most).map(({ name, says, state }) => {
       const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
-      return make("li", {}, verdict(kinds[state], `${title}: ${words[state]}.`, says))
+      return make("li", {}, verdict(kinds[state], `${title}: ${words[state]}.`, make("span", {}, says)))
     }),
   )
 }

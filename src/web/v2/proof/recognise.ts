@@ -16,15 +16,15 @@ export type Known =
   | { readonly kind: "receipt"; readonly act: string; readonly kid: string }
   | { readonly kind: "proof"; readonly origin: string; readonly index: number; readonly size: number }
 
-/** `words` is the file of one purchase's sealed words. `isOurs` is false for a file that is neither a receipt nor a proof, and may be the file of a stone. */
+/** `words` is the file of one purchase's sealed words, `box` a backup of many. An unknown one may be the file of a stone. */
 export type Recognised =
   | Known
   | { readonly kind: "words" }
-  | { readonly kind: "unknown"; readonly isOurs: boolean; readonly word: string; readonly says: string }
+  | { readonly kind: "box" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "damaged"; readonly word: string; readonly says: string }
 
-const damaged = (word: string, says: string): Recognised => ({ kind: "unknown", isOurs: true, word, says })
-
-const other: Recognised = { kind: "unknown", isOurs: false, word: "", says: "" }
+const damaged = (word: string, says: string): Recognised => ({ kind: "damaged", word, says })
 
 const proofIn = (text: string): Recognised => {
   const file = parseProofFile(text)
@@ -38,12 +38,13 @@ const proofIn = (text: string): Recognised => {
 export const recognise = (text: string): Recognised => {
   const begin = text.trimStart()
   if (begin.startsWith("c2sp.org/tlog-proof@")) return proofIn(text)
-  if (!begin.startsWith("{")) return other
+  if (!begin.startsWith("{")) return { kind: "unknown" }
   const json = parsed(text)
-  if (part(json, "kind") === "spirit-altar-sealed-words")
-    return damaged("Your sealed words.", "This file is secret and proves nothing. Restore it under My words.")
+  if (json === undefined && begin.includes("spirit-altar-receipt/"))
+    return damaged("A damaged receipt file.", "It is cut short or was changed. Download it again.")
+  if (part(json, "kind") === "spirit-altar-sealed-words") return { kind: "box" }
   if (readHeld(json) !== undefined) return { kind: "words" }
-  if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return other
+  if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return { kind: "unknown" }
   try {
     return { kind: "receipt", ...namedIn(text) }
   } catch (error) {

@@ -40,7 +40,8 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
     show(held(commitment)?.saved === true)
     done()
   }
-  const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code).then((copied) => copied && save()))
+  // A copy is not kept anywhere yet.
+  const copy: HTMLButtonElement = button("Copy", () => void copyFrom(copy, code))
   show(held(commitment)?.saved === true)
   return make(
     "div",

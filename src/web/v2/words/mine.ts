@@ -11,9 +11,9 @@ import { keepsake, saving } from "./keepsake.ts"
 
 /** The removed words may exist nowhere else. */
 const remover = ({ commitment }: Held, done: () => void) => {
-  const question = () => (held(commitment)?.saved === true ? "Remove them?" : "You saved no copy. Remove them?")
+  const loss = () => (held(commitment)?.saved === true ? "" : " You saved no copy. Without one they are lost.")
   return button("Remove from this browser", () => {
-    if (!confirm(question())) return
+    if (!confirm(`Remove this salt and these words from this browser?${loss()}`)) return
     drop(commitment)
     done()
   })
@@ -86,7 +86,7 @@ const box = (place: HTMLElement) => {
           : verdict(
               "holds",
               "Restored.",
-              `${count(entries.length, "entry", "entries")} are in the box now.${leftOut(refused)}`,
+              `${count(entries.length, "entry", "entries")} of the file, here again.${leftOut(refused)}`,
             ),
       )
     },

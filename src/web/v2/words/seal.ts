@@ -66,6 +66,8 @@ const attach = (form: HTMLFormElement) => {
     event.preventDefault()
     if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
     const { submitter } = event
+    // The outcome stands below the button that asked for it.
+    submitter?.parentElement?.after(result)
     const again = () => form.requestSubmit(submitter)
     void check(submitter?.hasAttribute("data-reveals") === true).catch((error: unknown) =>
       result.replaceChildren(...failure("Not done.", sentenceOf(error, pageFailed), again, "broken", waitOf(error))),
