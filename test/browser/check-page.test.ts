@@ -51,7 +51,7 @@ guide(
         route.request().resourceType() === "script" ? route.continue() : route.abort(),
       )
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "6 of 9 parts hold, and 3 were not checked.")
+      await outcome(page, "unchecked", "6 of 9 parts hold. Not checked: binding, key, payment.")
       assert.strictEqual(await page.locator("[data-checker] [role=status] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
         Signature: "holds",
@@ -65,6 +65,8 @@ guide(
       await drop(page, "forged.receipt.json", receipt.replace('"intention"', '"promise"'))
       await outcome(page, "broken", "This receipt does not hold.")
       assert.deepInclude(await linesOf(page), { Signature: "holds", Record: "broken" })
+      await drop(page, "half.receipt.json", receipt.slice(0, receipt.length / 2))
+      await outcome(page, "broken", "A damaged receipt file.")
       await drop(page, "forged.receipt.json", receipt.replace("heron", "raven"))
       await outcome(page, "broken", "This receipt does not hold.")
       assert.deepInclude(await linesOf(page), { Record: "holds", Words: "broken" })
@@ -87,7 +89,12 @@ guide(
       await outcome(page, "unchecked", commitment)
       const { id } = await run(createAct("/api/witness", { commitment, kind: "hash" }))
       await drop(page, "plan.txt", text)
+      await outcome(page, "holds", "A stone has the fingerprint of this file.")
+      await page.getByRole("link", { name: "See the stone" }).click()
       await page.waitForURL(`${url}/witness/${id}`)
+      await page.goto(`${url}/verify`)
+      await drop(page, "empty.txt", "")
+      await outcome(page, "unchecked", "The file is empty.")
     })
 
     it("leaves the receipt of another shop to the command", async ({ run, visit }) => {

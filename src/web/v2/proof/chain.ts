@@ -7,7 +7,7 @@ import { growingTree } from "../../../buyer/log/MerkleProofs.ts"
 import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { leaf } from "../../../buyer/log/WebCrypto.ts"
 import { holds, open, type ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { all, endsOf } from "../page/dom.ts"
+import { all } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
 import { AnswerError, ask, part, refusalOf, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
@@ -180,9 +180,7 @@ export const checkChain = async (
   const compared = continues
     ? `They continue what this browser saw before, up to stone ${before.sequence}.`
     : "This browser remembers the last one and compares next time."
-  const links = isWhole
-    ? `${count(hashed, "link")}. ${compared}`
-    : `Its SHA-256, computed here, is ${endsOf(computed)}.`
+  const links = isWhole ? `${count(hashed, "link")}. ${compared}` : `SHA-256 computed here: ${computed}`
   const checks = [
     ...(faults.length > 0 ? faults : [holds("links", links)]),
     ...(log === undefined || opened === undefined ? [] : [ofLog(opened, root, log.vkey, before)]),
