@@ -38,6 +38,7 @@ guide("a file", (it) => {
 
     await page.goto(`${url}/verify`)
     await page.getByLabel("The file").setInputFiles(picture)
+    await page.getByRole("link", { name: "See the stone" }).click()
     await page.waitForURL(`**/witness/${stone.id}`)
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
     const check = page.locator("[data-file-check]")

@@ -69,9 +69,9 @@ guide("the page of my acts", (it) => {
     const [first] = kept
     const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
     await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
-    await other.page.getByText("2 entries are in the box now. 1 entry did not match").waitFor()
+    await other.page.getByText("2 entries are in this browser now. 1 entry did not match").waitFor()
     await other.page.getByLabel("Your saved file").setInputFiles(saved)
-    await other.page.getByText("2 entries are in the box now.", { exact: false }).waitFor()
+    await other.page.getByText("2 entries are in this browser now.", { exact: false }).waitFor()
     assert.deepStrictEqual(
       new Set((await held(other.page)).map(({ salt }) => salt)),
       new Set(kept.map(({ salt }) => salt)),

@@ -18,13 +18,14 @@ import {
 } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
-  it("takes a sentence and three clicks from the first page to its receipt", async ({ visit, run }) => {
+  it("takes a sentence and four clicks from the first page to its receipt", async ({ visit, run }) => {
     const { page } = await visit("/v2/")
     const requests = watch(page)
     // Home shows another spirit each day.
-    const door = page.getByRole("link", { name: /^Leave a prayer for / })
-    const name = (await door.innerText()).slice("Leave a prayer for ".length)
-    await door.click()
+    const plate = page.locator(".title a.plate")
+    const name = await plate.locator("b").innerText()
+    await plate.click()
+    await page.getByRole("link", { name: "Leave today's prayer" }).click()
     await fund(page)
     await page.getByText("Play wallet with $10.00").first().waitFor()
     await lay(page).click()

@@ -86,7 +86,7 @@ const box = (place: HTMLElement) => {
           : verdict(
               "holds",
               "Restored.",
-              `${count(entries.length, "entry", "entries")} of the file, here again.${leftOut(refused)}`,
+              `${count(entries.length, "entry is", "entries are")} in this browser now.${leftOut(refused)}`,
             ),
       )
     },
