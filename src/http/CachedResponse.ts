@@ -1,33 +1,30 @@
 /** A response that is encoded once and sent many times, with its compressed variants and a tag for each. */
 import { hash } from "node:crypto"
-import { Deferred, Effect, Exit } from "effect"
+import { promisify } from "node:util"
+import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { type Encoding, encodingFor } from "./Accept.ts"
 
 /** Minimum bytes worth compressing. */
-export const minimumBytes = 1024
+const minimumBytes = 1024
 
-/** `kept` is compressed once and sent often; `once` is sent once, and so is a `page`, which a phone waits for. */
-export type Effort = "kept" | "once" | "page"
+/** `kept` is compressed once and sent often; `once` is sent once. */
+type Effort = "kept" | "once"
 
-const gzipLevel: Record<Effort, number> = { kept: 6, once: 1, page: 4 }
-const brotliQuality: Record<Effort, number> = { kept: 5, once: 1, page: 5 }
+const gzipLevel: Record<Effort, number> = { kept: 6, once: 1 }
+const brotliQuality: Record<Effort, number> = { kept: 5, once: 1 }
+
+const [gzipped, brotlied] = [promisify(gzip), promisify(brotliCompress)]
 
 /** Starts compression at once, off the event loop. All callers that await it get the same bytes. */
-export const compressed = (bytes: Uint8Array, encoding: "gzip" | "br", effort: Effort): Effect.Effect<Uint8Array> => {
-  const done = Deferred.makeUnsafe<Uint8Array>()
-  const finish = (error: Error | null, made: Uint8Array) =>
-    void Deferred.doneUnsafe(done, error === null ? Exit.succeed(made) : Exit.die(error))
-  if (encoding === "gzip") gzip(bytes, { level: gzipLevel[effort] }, finish)
-  else {
-    const params = {
-      [constants.BROTLI_PARAM_QUALITY]: brotliQuality[effort],
-      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
-    }
-    brotliCompress(bytes, { params }, finish)
+const compressed = (bytes: Uint8Array, encoding: "gzip" | "br", effort: Effort): Effect.Effect<Uint8Array> => {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: brotliQuality[effort],
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
   }
-  return Deferred.await(done)
+  const done = encoding === "gzip" ? gzipped(bytes, { level: gzipLevel[effort] }) : brotlied(bytes, { params })
+  return Effect.promise(() => done)
 }
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -69,11 +66,6 @@ const tagOf = (content: string | Uint8Array, encoding: Encoding) =>
 
 const utf8 = new TextEncoder()
 
-const kept = new WeakSet<Response>()
-
-/** Whether this very object is sent repeatedly. */
-export const isCached = (response: Response) => kept.has(response)
-
 export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions = {}): CachedResponse => {
   const { contentType = "application/json", effort = "kept", headers = {}, isCompressible = true, status = 200 } = how
   const bytes = typeof whole === "string" ? utf8.encode(whole) : whole
@@ -90,11 +82,8 @@ export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions 
     ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
   })
 
-  const responseOf = (encoding: Encoding, tag: string | undefined, content: Uint8Array) => {
-    const response = HttpServerResponse.uint8Array(content, { status, contentType, headers: headersOf(tag, encoding) })
-    if (effort === "kept") kept.add(response)
-    return response
-  }
+  const responseOf = (encoding: Encoding, tag: string | undefined, content: Uint8Array) =>
+    HttpServerResponse.uint8Array(content, { status, contentType, headers: headersOf(tag, encoding) })
 
   const forms = new Map<Encoding, Form>()
   const formOf = (encoding: Encoding) => {

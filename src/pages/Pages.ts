@@ -28,7 +28,7 @@ const bare = (frame: Surroundings, status: number, page: Page) =>
 export const notFound = (frame: Surroundings, what: string) => bare(frame, 404, ErrorPage.notFound(what))
 
 export const page = (frame: Surroundings, request: Request, shown: Page) =>
-  cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
+  cachedResponse(layout(frame, shown), { contentType }).respond(request)
 
 /** Why a page cannot be made: its records contradict each other, or the database does not answer. */
 export type Unreadable = ChainBroken | SqlError.SqlError

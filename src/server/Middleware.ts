@@ -6,7 +6,6 @@ import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../http/Exchange.ts"
-import { isCached } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../http/Origins.ts"
@@ -193,16 +192,6 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
         return HttpServerResponse.setHeaders(told, isRoom ? roomHeadersOf(told) : headersOf(request, told))
       }
 
-      /** Completed responses by the cached one they come from. */
-      const known = new WeakMap<Response, Response>()
-      const finishedOnce = (request: Request, response: Response) => {
-        const before = known.get(response)
-        if (before !== undefined) return before
-        const now = finished(request, false, response)
-        known.set(response, now)
-        return now
-      }
-
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>
         isUnknownRoute(Cause.squash(cause)) ? Effect.succeed(notFound(methodsOf, request)) : fault(request, cause)
 
@@ -222,12 +211,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           }
           if (isEncoded(request)) return Effect.succeed(finished(request, isRoom, shapeOf(request).encoded()))
           return Effect.matchCauseEffect(urls.answer(request) ?? httpEffect, {
-            onSuccess: (response) =>
-              Effect.succeed(
-                isCached(response) && !isRoom && request.headers["origin"] === undefined
-                  ? finishedOnce(request, response)
-                  : finished(request, isRoom, response),
-              ),
+            onSuccess: (response) => Effect.succeed(finished(request, isRoom, response)),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)
