@@ -93,13 +93,10 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
       catch: (cause) => new LocalChainError({ message: `${what} failed: ${String(cause)}` }),
     })
 
-  const install = Effect.fnUntraced(function* (address: Hex, code: string) {
-    const present = yield* ask("getCode", () => client.getCode({ address }))
-    if (present !== undefined) return
-    yield* ask("setCode", () => client.setCode({ address, bytecode: `0x${code.slice(2)}` }))
-  })
   yield* ask("setLoggingEnabled", () => client.setLoggingEnabled(false))
-  yield* install(asset, DevUSD.deployedBytecode)
+  if ((yield* ask("getCode", () => client.getCode({ address: asset }))) === undefined) {
+    yield* ask("setCode", () => client.setCode({ address: asset, bytecode: `0x${DevUSD.deployedBytecode.slice(2)}` }))
+  }
   const gas = parseEther("1000")
   if ((yield* ask("getBalance", () => client.getBalance({ address: relayer }))) < gas) {
     yield* ask("setBalance", () => client.setBalance({ address: relayer, value: gas }))

@@ -34,15 +34,18 @@ const stateOf = Result.match({
 })
 
 /** A clock that could not be compared is unknown. */
-const clockState = (time: Result.Result<Reading, unknown>) =>
+const clockState = (time: Result.Result<Reading, unknown>): "unknown" | "failing" | "ok" =>
   Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
 
-type Sales = Pick<AvailabilityState, "pausedSince" | "isWritable" | "settlement">
-
-const sellingState = ({ isWritable, pausedSince, settlement }: Sales) =>
+const sellingState = ({ isWritable, pausedSince, settlement }: AvailabilityState): "paused" | "failing" | "ready" =>
   Option.isSome(pausedSince) ? "paused" : settlement === "failing" || !isWritable ? "failing" : "ready"
 
-const unasked: Sales = { pausedSince: Option.none(), isWritable: true, settlement: "unknown" }
+const unasked: AvailabilityState = {
+  pausedSince: Option.none(),
+  isWritable: true,
+  obstacle: undefined,
+  settlement: "unknown",
+}
 
 /** Rows that need more memory than the statement may use, so that they are written to a temporary file. */
 const diskRows = 20_000
@@ -80,25 +83,23 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       }
     })
 
-    const health = Effect.gen(function* () {
-      const [head, words, pending, lost, time, files, sales, logPart] = yield* Effect.all(
-        [
-          found(chain.head),
-          found(reveals.state),
-          found(attempts.pending),
-          found(attempts.lost),
-          found(databaseClock.now),
-          found(disk),
-          availability.state,
-          log,
-        ],
+    /** The part that health and readiness share. Readiness for reads asks only the database. */
+    const shared = Effect.fnUntraced(function* (toSell: boolean) {
+      const [pending, time, sales, logPart] = yield* Effect.all(
+        [found(attempts.pending), found(databaseClock.now), toSell ? availability.state : Effect.succeed(unasked), log],
         { concurrency: "unbounded" },
       )
+      return { ...sales, clock: clockState(time), logPart, pending, selling: sellingState(sales) }
+    })
+
+    const health = Effect.gen(function* () {
+      const [head, words, lost, files, part] = yield* Effect.all(
+        [found(chain.head), found(reveals.state), found(attempts.lost), found(disk), shared(true)],
+        { concurrency: "unbounded" },
+      )
+      const { clock, isWritable, logPart, obstacle = null, pausedSince, pending, selling, settlement } = part
       const isAnyLost = Result.getOrElse(lost, () => 0) > 0
-      const isAnswering = [files, pending, lost, head, words].every((part) => part._tag === "Success")
-      const { isWritable, obstacle, pausedSince, settlement } = sales
-      const selling = sellingState(sales)
-      const clock = clockState(time)
+      const isAnswering = [files, pending, lost, head, words].every(({ _tag }) => _tag === "Success")
       return {
         ok: isAnswering && isWritable && !isAnyLost && selling !== "failing" && clock !== "failing",
         version,
@@ -114,7 +115,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           pausedSince: Option.getOrNull(pausedSince),
           pending: Result.getOrNull(pending),
           settlement,
-          obstacle: obstacle ?? null,
+          obstacle,
         },
         ...logPart,
         modes,
@@ -122,26 +123,15 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     })
 
     const readiness = Effect.fnUntraced(function* (toSell: boolean) {
-      const [pending, time, sales, logPart] = yield* Effect.all(
-        [
-          found(attempts.pending),
-          found(databaseClock.now),
-          toSell ? Effect.asSome(availability.state) : Effect.succeedNone,
-          log,
-        ],
-        { concurrency: "unbounded" },
-      )
-      const state = Option.getOrElse(sales, () => unasked)
-      const isAnswering = Result.isSuccess(pending) && state.isWritable
-      const selling = sellingState(state)
-      const clock = clockState(time)
+      const { clock, isWritable, logPart, pending, selling, settlement } = yield* shared(toSell)
+      const isAnswering = Result.isSuccess(pending) && isWritable
       return {
         ready: isAnswering && (!toSell || (selling === "ready" && clock !== "failing")),
         state: "serving",
         database: isAnswering ? "ok" : "failing",
         clock,
         payments: !enabled ? "not_configured" : toSell ? selling : "unknown",
-        settlement: state.settlement,
+        settlement,
         ...logPart,
       } satisfies typeof Readiness.Type
     })
