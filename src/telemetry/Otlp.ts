@@ -1,6 +1,6 @@
 /** A collector of traces and metrics (OTLP over HTTP), configured by the variables of OpenTelemetry. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Config, ConfigProvider, Effect, Layer, Option, Result, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { version } from "../platform/Software.ts"
 import { scrubbed } from "./Scrub.ts"
@@ -19,21 +19,14 @@ const defaults = ConfigProvider.layerAdd(
   }),
 )
 
-const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+const clean = (_: string, value: unknown) => (typeof value === "string" ? scrubbed(value) : value)
 
-/** Scrubs each batch as a whole, since failures quote their input. */
+/** Scrubs each text, since failures quote their input. */
 const scrubbing = Layer.effect(
   OtlpSerialization.OtlpSerialization,
   Effect.map(OtlpSerialization.OtlpSerialization, (plain) => ({
     ...plain,
-    traces: (data: Parameters<typeof plain.traces>[0]) =>
-      plain.traces(
-        Object.assign(
-          {},
-          data,
-          Result.getOrElse(parse(scrubbed(JSON.stringify(data))), () => ({})),
-        ),
-      ),
+    traces: (data: Parameters<typeof plain.traces>[0]) => plain.traces(JSON.parse(JSON.stringify(data, clean))),
   })),
 )
 

@@ -7,7 +7,7 @@ const secrets: ReadonlyArray<readonly [what: RegExp, instead: string]> = [
   [/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/gu, "<wallet>"],
   [/(\/\/)[^\s/@"]+@/gu, "$1<user>@"],
   [/\b(Bearer|Basic|Payment)\s+[\w.~+/=-]{8,}/gu, "$1 <token>"],
-  [/(PRIVATE\+KEY\+)\S+/gu, "$1<key>"],
+  [/(PRIVATE\+KEY\+)[^\s"]+/gu, "$1<key>"],
   // PostgreSQL quotes the values that violate a key: idempotency keys, nonces, names of claims.
   [/Key \(([^)]*)\)=\([^)]*\)/gu, "Key ($1)=<values>"],
   [/(\/api\/reconcile\/)[\w-]+/gu, "$1<key>"],
