@@ -2,6 +2,7 @@
 import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
 import type { Readiness } from "../../schema/Health.ts"
 import type { NotNow, Phase } from "../http/Listener.ts"
+import { refusalOf } from "../http/Responses.ts"
 import { RoomUnavailable } from "../../schema/room/Errors.ts"
 import { isRoom, pathOf } from "./ErrorFormats.ts"
 
@@ -16,7 +17,7 @@ const anywhere = {
 }
 
 const room = JSON.stringify({ error: new RoomUnavailable({ error: { code: "UNAVAILABLE", message } }).error })
-const altar = JSON.stringify({ ok: false, code: new AltarNotNow({}).code, message })
+const altar = JSON.stringify({ ...refusalOf(new AltarNotNow({})), message })
 
 /** No part is checked: a starting or stopping server takes no traffic in any case. */
 const readiness = (state: Phase) =>
