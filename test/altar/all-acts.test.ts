@@ -43,7 +43,7 @@ layer(world(), realClock)("the page of all acts", (it) => {
         assert.include(text, `rel="canonical" href="${url}/v2/acts?q=${payer.address.toLowerCase()}"`)
       }
       const other = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer`)
-      assert.include(other.text, "No acts here yet.")
+      assert.include(other.text, "No such acts yet.")
       const moved = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
       const place = `/v2/acts?q=${payer.address}&kind=prayer`
       assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, place])

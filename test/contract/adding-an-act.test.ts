@@ -110,7 +110,7 @@ layer(
       assert.strictEqual(sold.length, 24)
       assert.include(
         (yield* ask(`${url}/llms.txt`)).text,
-        "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | 20000 |",
+        "| `ringBell` | $0.02 | 20000 | `POST /api/bells/{spirit-id}` | tone, inscription? |",
       )
     }),
   )
