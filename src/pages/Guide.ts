@@ -79,12 +79,16 @@ export const layer = HttpRouter.use((router) =>
       )
       const altar = altars.altars.find((one) => one.spirit === plate.id)
       if (altar === undefined) return Pages.notFound(frame, noPlate)
-      const keeping = altar.keeper === null ? undefined : yield* actOf(yield* Effect.orDie(acts.get(altar.keeper.id)))
+      const settled = (one: { readonly id: string } | null) =>
+        one === null ? Effect.undefined : Effect.flatMap(Effect.orDie(acts.get(one.id)), actOf)
+      const [keeping, praying] = yield* Effect.all([settled(altar.keeper), settled(altar.today.prayer)], {
+        concurrency: "unbounded",
+      })
       const dedicated = editions.flatMap((one) => {
         const item = items.get(one.elementId)
         return item === undefined ? [] : [{ ...one, item }]
       })
-      return SpiritPage.spirit({ plate, altar, wall: lit, keeping, dedicated, stones: set, ...shop, now })
+      return SpiritPage.spirit({ plate, altar, wall: lit, keeping, praying, dedicated, stones: set, ...shop, now })
     })
 
     const candles = Effect.fnUntraced(function* ({ before, spirit }: Pages.Asked) {

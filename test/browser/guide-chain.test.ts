@@ -107,7 +107,7 @@ guide(
       const first = () => said(page).locator(".verdict").first()
       const reads = (words: RegExp) =>
         Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
-      await reads(/^\?\s*3 of 4 parts hold\. Not checked: payments\.$/u)
+      await reads(/^\?\s*Right: links, log, words\. Not checked: payments\.$/u)
       for (const line of [
         "Links: holds. 3 links.",
         "Log: holds. It signed a checkpoint over 3 stones, whose root is that of these links.",
@@ -118,7 +118,7 @@ guide(
       await isAccessible(page, "all that was checked holds")
 
       await page.route("**/log/checkpoint", (route) => route.abort())
-      await reads(/2 of 4 parts hold\. Not checked: log, payments\./u)
+      await reads(/Right: links, words\. Not checked: log, payments\./u)
       await lines(page).getByText("Log: not checked.").waitFor()
       await page.unroute("**/log/checkpoint")
 

@@ -95,10 +95,10 @@ const quote = (words: string): Value =>
   words !== "" && html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 
 /** The spirit's answer to the buyer, where its act has one. */
-const answered = (act: SettledAct): Value =>
+export const answered = (act: SettledAct): Value =>
   act.actText.answer &&
-  html`${quote(act.actText.answer(textsOf(act)))}
-    <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
+  html`<p class="quiet">${nameOf(recordText(act, "spirit"))} answered:</p>
+    ${quote(act.actText.answer(textsOf(act)))}`
 
 /** Whether this server serves its receipt file: the receipt hashes the texts that an operator may have hidden. */
 const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
@@ -106,9 +106,10 @@ const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
 
 const door = (path: string, words: string): Html => html`<a class="button" href="${path}">${words}</a>`
 
-/** A light links its candle, a burning candle its place among its lights, and a stone its own page. */
+/** An edition links its item, a light its candle, a burning candle its place on the wall, and a stone its own page. */
 const placeOf = (act: SettledAct, now: number): Value => {
-  const candle = recordText(act, "parentId")
+  const [candle, item] = [recordText(act, "parentId"), recordText(act, "elementId")]
+  if (item !== "") return door(`/v2/catalog#${item}`, "See it in the catalog")
   if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
   if (candle !== "") return door(`/acts/${candle}`, "See the candle of this light")
   return (

@@ -8,6 +8,7 @@ import type { Dedicated } from "../../altar/collectibles/Collectibles.ts"
 import type { Item } from "../../altar/collectibles/Items.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { answered } from "./Act.ts"
 import { recordText, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { candleForm } from "./Candles.ts"
@@ -23,6 +24,8 @@ export interface SpiritView {
   readonly altar: typeof Altar.Type
   readonly wall: typeof CandleList.Type
   readonly keeping: SettledAct | undefined
+  /** Today's prayer, once it is settled. */
+  readonly praying: SettledAct | undefined
   readonly dedicated: ReadonlyArray<Dedicated & { readonly item: Item }>
   /** The newest stones with this spirit, or the reason why the chain is broken. */
   readonly stones: ReadonlyArray<Stone> | string
@@ -59,10 +62,11 @@ const prayer = (view: SpiritView): Html => {
   return laid === null
     ? html`<p>A payment in flight holds today's prayer. If it fails, the prayer is free again. Come back later.</p>`
     : html`<p>
-        Today's prayer was left by ${who(laid.agentName, "")},
-        <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>, and ${view.plate.name} answered it. The next one can
-        be left in ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
-      </p>`
+          Today's prayer was left by ${who(laid.agentName, "")},
+          <a href="/acts/${laid.id}">${moment(laid.offeredAt)}</a>. The next one can be left in
+          ${stretchWords(untilMidnight(now))}, at midnight UTC, for ${prayerPrice}.
+        </p>
+        ${view.praying && answered(view.praying)}`
 }
 
 const candles = (view: SpiritView): Html => {

@@ -53,7 +53,7 @@ const titleWords = ({ reveal }: Stone): string | undefined => {
 const reveal = (one: Stone): Html => {
   const { commitment, reveal: revealed } = one
   if (revealed === null)
-    return html`<p class="words quiet" data-while-sealed>
+    return html`<p class="words quiet">
       ${
         one.kind === "hash"
           ? "The fingerprint of a file or a text is sealed. The same file, at any later time, shows that it existed then."
@@ -102,7 +102,7 @@ const proof = (one: Stone, log: LogIdentity): Html =>
         <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
           >Download the proof</a
         >
-        <a class="button" href="/verify">Check it</a>
+        <a class="button" href="/verify">Check the downloaded file</a>
       </p>
       <p class="small quiet">
         The verifier key of <a href="/v2/witness#log">the log</a>, to compare with a copy from an independent source:

@@ -4,6 +4,7 @@ import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
+import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import { type Result, resume, run } from "./checkout.ts"
@@ -42,7 +43,7 @@ const orderOf = async (form: HTMLFormElement) => {
   const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
   if (blank !== undefined) {
     fault(blank, "Write something first.")
-    throw new AnswerError("Write something first.")
+    throw new AnswerError("Mend the marked field.")
   }
   const listed = listedIn(form)
   const body = Object.fromEntries(filled(form, "body").map(([name, value]) => [name, value.trim()]))
@@ -52,7 +53,7 @@ const orderOf = async (form: HTMLFormElement) => {
     const problem = unsealable(salt, words)
     if (problem !== undefined) {
       fault(form.querySelector<Field>(`[data-seal="${name}"]`), problem)
-      throw new AnswerError(problem)
+      throw new AnswerError("Mend the marked field.")
     }
     keepsake = { salt, words, commitment: await commitmentOf(salt, words) }
     body[name] = keepsake.commitment
@@ -105,6 +106,7 @@ const attach = (form: HTMLFormElement) => {
       left.textContent = String(Number(left.textContent) - 1)
     watchers.delete(show)
     for (const watch of watchers) watch()
+    void renew()
   }
 
   /** Runs a preparation, which neither signs nor sends anything; its failure shows `safe`. */

@@ -36,6 +36,12 @@ const clear = (place: Element, kept: Element) => {
   for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
 }
 
+/** The name of the file of sealed words. */
+const fileOf = (record: unknown) => {
+  const sequence = part(record, "sequence")
+  return `${typeof sequence === "number" ? `stone-${sequence}` : text(part(record, "id"))}.words`
+}
+
 /** The lasting result of a purchase; its settlement was announced before. */
 const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
@@ -43,9 +49,7 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
   const [edition, size] = [part(body["record"], "edition"), part(body["record"], "editionSize")]
   return [
     ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
-    ...(purchase.keepsake === null
-      ? []
-      : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words")]),
+    ...(purchase.keepsake === null ? [] : [keepsake(purchase.keepsake, fileOf(body["record"]))]),
     ...(typeof edition === "number" ? [make("p", {}, make("b", {}, `You have number ${edition} of ${size}.`))] : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make(

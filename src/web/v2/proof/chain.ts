@@ -180,12 +180,14 @@ export const checkChain = async (
   const compared = continues
     ? `They continue what this browser saw before, up to stone ${before.sequence}.`
     : "This browser remembers the last one and compares next time."
-  const links = isWhole ? `${count(hashed, "link")}. ${compared}` : `SHA-256 computed here: ${computed}`
+  const links = isWhole ? `${count(hashed, "link")}. ${compared}` : `SHA-256 computed here: ${computed}, as recorded.`
   const checks = [
     ...(faults.length > 0 ? faults : [holds("links", links)]),
     ...(log === undefined || opened === undefined ? [] : [ofLog(opened, root, log.vkey, before)]),
     ...(await ofWords()),
-    ...(isWhole ? [open("payments", "Look them up at a node or an explorer of your choice.")] : []),
+    ...(isWhole
+      ? [open("payments", "Each stone names its transaction. Look it up at a node or an explorer of your choice.")]
+      : []),
   ]
   if (isWhole && last !== undefined && checks.every(({ state }) => state !== "broken"))
     browser.set(slot, JSON.stringify({ ...last, at: Date.now(), vkey: log?.vkey ?? before?.vkey }))

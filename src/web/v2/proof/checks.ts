@@ -14,13 +14,16 @@ const most = 20
 /** One headline, green only where every part holds, and a line for each part. */
 export const tell = (status: HTMLElement, list: HTMLElement, what: string, checks: ReadonlyArray<ReceiptCheck>) => {
   const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
-  const [bad, held] = [count("broken"), count("holds")]
+  const bad = count("broken")
+  const good = checks.filter(({ state }) => state === "holds").map(({ name }) => name)
+  const held =
+    good.length > 4 || good.length === 0 ? `${good.length} of ${checks.length} parts hold` : `Right: ${good.join(", ")}`
   const open = checks.filter(({ state }) => state === "open").map(({ name }) => name)
   status.replaceChildren(
     bad > 0
       ? verdict("broken", `${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
       : open.length > 0
-        ? verdict("unchecked", `${held} of ${checks.length} parts hold. Not checked: ${open.join(", ")}.`)
+        ? verdict("unchecked", `${held}. Not checked: ${open.join(", ")}.`)
         : verdict("holds", `${what} holds.`),
   )
   list.replaceChildren(

@@ -2,6 +2,8 @@
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
+import { renew } from "../page/renew.ts"
+import { checkReveals } from "../proof/reveals.ts"
 import { ask, cannotHash, pageFailed, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
 import { held } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
@@ -32,8 +34,9 @@ const attach = (form: HTMLFormElement) => {
     const told = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words.value))
     const place = form.closest("details") ?? form
     place.replaceWith(verdict("holds", "Revealed.", "Everyone can read and check these words now."), told)
-    for (const old of all("[data-while-sealed]", HTMLElement)) old.remove()
     told.focus()
+    await renew()
+    await checkReveals()
   }
 
   const check = async (isRevealing: boolean) => {
