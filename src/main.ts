@@ -7,8 +7,9 @@ import { run } from "./cli/Command.ts"
 /** The shell's code for a command that Ctrl-C ended. */
 const interrupted = 130
 
-/** Stopping a server is no failure. */
-const isServer = ["sandbox", "serve"].includes(process.argv[2] ?? "")
+/** Stopping a server is no failure; stopping its check is one. */
+const name = process.argv.slice(2).find((one) => !one.startsWith("-"))
+const isServer = (name === "sandbox" || name === "serve") && !process.argv.includes("--check")
 
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Runtime.defaultTeardown(exit, (code) => onExit(code === interrupted && isServer ? 0 : code))

@@ -1,5 +1,5 @@
 /** MCP's streamable HTTP without sessions: one message in, one JSON answer or 202 out. */
-import { Effect, Layer, Option, Result } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { statusOf } from "../../schema/Refusal.ts"
 import { preferred } from "../http/Accept.ts"
@@ -25,7 +25,13 @@ const { codes, handshake, stateless } = Message
  */
 const isFree = (method: string | undefined) => method === "server/discover" || method === "tools/list"
 
+/** Bytes of a message that is read before the limiter is asked. A longer one costs too much to be free. */
+const freeBytes = 4096
+
 type Headers = HttpServerRequest.HttpServerRequest["headers"]
+
+const isSmall = (headers: Headers) =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= freeBytes
 
 const answer = (reply: Message.Reply, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(reply, { status, headers: { "cache-control": "no-store", ...headers } })
@@ -45,6 +51,17 @@ export const layer = Layer.unwrap(
     const limited = yield* limits
     const mayUseTools = mayCall(yield* PublicUrl)
 
+    /** The 429 of a caller beyond its limit. */
+    const exceeded = (http: HttpServerRequest.HttpServerRequest, id: Message.Reply["id"]) =>
+      toMiddleware(limited(requests, http)).pipe(
+        Effect.as(undefined),
+        Effect.catch(({ message, retryAfter }) =>
+          Effect.succeed(
+            answer(Message.failed(id, codes.request, message), 429, { "retry-after": String(retryAfter) }),
+          ),
+        ),
+      )
+
     const post = Effect.fn("Mcp.post")(
       function* (http: HttpServerRequest.HttpServerRequest) {
         const { headers } = http
@@ -56,22 +73,23 @@ export const layer = Layer.unwrap(
           const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
           return refuse(headers, 406, expected)
         }
+        const early = isSmall(headers) ? undefined : yield* exceeded(http, noId(headers))
+        if (early !== undefined) return early
         const isUnread = ({ code }: { readonly code: string }) => code === "bad_request"
         const text = yield* Effect.catchIf(body.text(http), isUnread, () => Effect.succeed(""))
-        const message = Option.getOrUndefined(Message.parse(text))
-        if (message === undefined) {
+        const json = Option.getOrUndefined(Message.parse(text))
+        const message = Message.isRequest(json) || Message.isNotification(json) ? json : undefined
+        const late =
+          isSmall(headers) && !isFree(message?.method) ? yield* exceeded(http, message?.id ?? noId(headers)) : undefined
+        if (late !== undefined) return late
+        if (json === undefined) {
           return refuse(headers, 400, "The body is not JSON in UTF-8. Send one JSON-RPC 2.0 message.", codes.parse)
         }
-        if (!Message.isRequest(message) && !Message.isNotification(message)) {
+        if (message === undefined) {
           const expected = "Send one message of JSON-RPC 2.0: jsonrpc, id, method, and params, an object; no batches"
           return refuse(headers, 400, expected)
         }
-        const { id = noId(headers), method } = message
-        const within = isFree(method) ? undefined : yield* Effect.result(toMiddleware(limited(requests, http)))
-        if (within !== undefined && Result.isFailure(within)) {
-          const { message, retryAfter } = within.failure
-          return answer(Message.failed(id, codes.request, message), 429, { "retry-after": String(retryAfter) })
-        }
+        const { method } = message
         const era = Message.eraOf(message, headers)
         if (era === handshake && method !== "initialize" && !Message.isHandshaken(headers)) {
           return refuse(headers, 400, `Unsupported MCP-Protocol-Version. Send ${Message.versions.join(" or ")}.`)

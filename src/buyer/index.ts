@@ -58,10 +58,13 @@ export const buyer = (options: Options) => {
     { signal = new AbortController().signal }: Call = {},
   ): Promise<A> => {
     const { ordersOf } = await import("./Orders.ts")
+    signal.throwIfAborted()
+    // It may throw, so it comes before the promise that only the race awaits.
+    const answer = use(ordersOf(kept, signal))
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason))
     })
-    return Promise.race([use(ordersOf(kept, signal)), aborted])
+    return Promise.race([answer, aborted])
   }
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */

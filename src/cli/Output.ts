@@ -28,6 +28,13 @@ export const Json = GlobalFlag.Setting("json")({
 export const print = (document: unknown, text: string) =>
   Effect.flatMap(Json, (isJson) => Console.log(isJson ? compact(document) : text))
 
+/** A line of a command that tells its progress; with `--json` it goes to stderr. */
+export const say = (line: string) =>
+  Effect.flatMap(Json, (isJson) => (isJson ? Console.error(line) : Console.log(line)))
+
+/** Ends a command that has told everything: with `--json` its document says that all went well. */
+export const done = Effect.flatMap(Json, (isJson) => (isJson ? Console.log(compact({ ok: true })) : Effect.void))
+
 export const age = (seconds: number) =>
   seconds < 120
     ? `${seconds} s`

@@ -213,6 +213,8 @@ layer(aServer, realClock)("a client of both protocol versions", (it) => {
       const limited = calls.filter(({ status }) => status === 429)
       assert.lengthOf(limited, 1)
       assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
       proxy.refuse(true)
       proxy.cutAll()
       const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))

@@ -89,7 +89,7 @@ guide(
       await outcome(page, "unchecked", commitment)
       const { id } = await run(createAct("/api/witness", { commitment, kind: "hash" }))
       await drop(page, "plan.txt", text)
-      await outcome(page, "holds", "A stone has the fingerprint of this file.")
+      await outcome(page, "holds", "This is the file of stone")
       await page.getByRole("link", { name: "See the stone" }).click()
       await page.waitForURL(`${url}/witness/${id}`)
       await page.goto(`${url}/verify`)

@@ -206,4 +206,20 @@ describe("plain http", () => {
       if (code === "insecure_url") assert.match(error.message, /This request charged nothing\.$/u)
     }
   })
+
+  it("that is refused at once leaves no promise for its signal to break", async () => {
+    const stop = new AbortController()
+    const refused = buyer({ url: "http://altar.example" }).witness({ words: "x" }, { signal: stop.signal })
+    assert.strictEqual((await refused.catch((error: unknown) => Object(error))).code, "insecure_url")
+    const unhandled: Array<unknown> = []
+    const hear = (reason: unknown) => void unhandled.push(reason)
+    process.on("unhandledRejection", hear)
+    stop.abort()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    process.off("unhandledRejection", hear)
+    assert.deepStrictEqual(unhandled, [])
+    await buyer({ url: "http://127.0.0.1:9" })
+      .reconcile("x".repeat(12), { signal: stop.signal })
+      .then(assert.fail, Object)
+  })
 })

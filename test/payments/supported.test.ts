@@ -1,5 +1,6 @@
 /** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
 import { assert, describe, it } from "@effect/vitest"
+import { validatePaymentIdentifierRequirement } from "@x402/extensions/payment-identifier"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { Settlement } from "../../src/payments/settle/Settlement.ts"
@@ -129,6 +130,20 @@ describe.concurrent("a settlement call", () => {
   ])("that is answered with %s", ([, reply, means]) =>
     Effect.gen(function* () {
       assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+    }),
+  )
+
+  it.live("carries an identifier, as the offer demands of a payment", () =>
+    Effect.gen(function* () {
+      const sent: Array<string> = []
+      yield* submit(
+        yield* serve(async (_, body) => {
+          sent.push(body)
+          return yes(transaction)
+        }),
+      )
+      const { paymentPayload } = JSON.parse(sent[0] ?? "")
+      assert.deepInclude(validatePaymentIdentifierRequirement(paymentPayload, true), { valid: true })
     }),
   )
 

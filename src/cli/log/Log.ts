@@ -1,5 +1,5 @@
 /** `log`: an operator's commands for the transparency log: create its key, show its state, resume it. */
-import { Clock, Console, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Clock, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
@@ -12,7 +12,7 @@ import { CommandFailure } from "../CommandFailure.ts"
 import { onDatabase } from "../Database.ts"
 import { command, optionalText, text } from "../Define.ts"
 import { defaultUrl } from "../Flags.ts"
-import { age } from "../Output.ts"
+import { age, done, print, say } from "../Output.ts"
 
 const ageOf = (at: Date, now: number) => `${age(Math.max(0, Math.round((now - at.getTime()) / 1000)))} ago`
 
@@ -39,12 +39,12 @@ const status = onDatabase("status", {
       onNone: () => "none published yet: is a server with a LOG_KEY running?",
       onSome: ({ at, size }) => `${size} stones, signed ${ageOf(at, now)}; ${total - size} behind`,
     })
-    yield* Console.log(`stones      ${total}`)
-    yield* Console.log(`tree        ${head.size} stones; ${total - head.size} behind`)
-    yield* Console.log(`checkpoint  ${published}`)
-    if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
+    yield* say(`stones      ${total}`)
+    yield* say(`tree        ${head.size} stones; ${total - head.size} behind`)
+    yield* say(`checkpoint  ${published}`)
+    if (Option.isNone(head.stopped)) return yield* Effect.andThen(say("state       running"), done)
     const { at, code, reason } = head.stopped.value
-    yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
+    yield* say(`state       stopped ${ageOf(at, now)}; sales go on`)
     return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${advice[code]}` })
   }),
 })
@@ -76,7 +76,8 @@ const confirm = onDatabase("confirm", {
       Effect.provide(LastSigned.file(path, originIn(newest.note)).pipe(Layer.provide(NodeFileSystem.layer))),
       Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
     )
-    yield* Console.log(`${path} holds the checkpoint of ${newest.size} stones. A waiting server continues now.`)
+    yield* say(`${path} holds the checkpoint of ${newest.size} stones. A waiting server continues now.`)
+    yield* done
   }),
 })
 
@@ -87,11 +88,12 @@ const resume = onDatabase("resume", {
   run: Effect.fnUntraced(function* () {
     const store = yield* LogStore
     const { stopped } = yield* store.head
-    if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
+    if (Option.isNone(stopped)) return yield* Effect.andThen(say("The log is not stopped."), done)
     yield* store.resume
-    yield* Console.log(
+    yield* say(
       `The log is resumed. It had stopped because ${stopped.value.reason}. If the cause remains, it stops again within seconds: spirit-altar log status`,
     )
+    yield* done
   }),
 })
 
@@ -101,8 +103,9 @@ export const printKey = Effect.fnUntraced(function* (name: string, variable: str
   const signer = Result.flatMap(made, fromText)
   if (Result.isFailure(made) || Result.isFailure(signer))
     return yield* new CommandFailure({ message: `${name} names no key: no white space and no plus sign.` })
-  yield* Console.log(`# ${says}: ${signer.success.vkey}`)
-  yield* Console.log(`${variable}=${Redacted.value(made.success)}`)
+  const { vkey } = signer.success
+  const key = Redacted.value(made.success)
+  yield* print({ ok: true, [variable]: key, vkey }, `# ${says}: ${vkey}\n${variable}=${key}`)
 })
 
 const key = command("key", {

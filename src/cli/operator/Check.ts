@@ -1,5 +1,5 @@
 /** `serve --check`: asks each external dependency of a server once, and fails with the first fault. */
-import { Clock, Console, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { formatEther, numberToHex } from "viem"
 import { Quantity, usedTopic } from "../../payments/chain/Eip3009.ts"
 import * as JsonRpc from "../../payments/chain/JsonRpc.ts"
@@ -15,11 +15,11 @@ import * as Sql from "../../platform/Sql.ts"
 import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
 import { production } from "../../server/config/Config.ts"
 import { CheckFailed } from "../CommandFailure.ts"
-import { plain } from "../Output.ts"
+import { done, plain, say } from "../Output.ts"
 
 const unfit = (message: string) => new CheckFailed({ message })
 
-const says = (part: string, message: string) => Console.log(`${part.padEnd(14)}${message}`)
+const says = (part: string, message: string) => say(`${part.padEnd(14)}${message}`)
 
 const checkDatabase = Effect.gen(function* () {
   const fault = yield* DatabaseSettings.unsellable
@@ -102,6 +102,7 @@ export const checking = Effect.gen(function* () {
   const { databaseUrl, payments } = yield* withUnknown(production)
   for (const advice of adviceFor(process.env)) yield* says("advice", advice)
   yield* checkDatabase.pipe(Effect.provide(Layer.provideMerge(DatabaseClock.layer, Sql.layer(databaseUrl, 1))), within)
-  if ("length" in payments) return yield* says("payments", `paid routes are off without ${payments.join(", ")}`)
-  yield* within(checkPayments(payments))
+  if ("length" in payments) yield* says("payments", `paid routes are off without ${payments.join(", ")}`)
+  else yield* within(checkPayments(payments))
+  yield* done
 })

@@ -1,9 +1,10 @@
 /** `openapi`: writes the contract's document. */
-import { Console, Effect, FileSystem, Predicate } from "effect"
+import { Effect, FileSystem, Predicate } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { packageRoot } from "../../platform/PackageRoot.ts"
 import { command } from "../Define.ts"
+import { print } from "../Output.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
@@ -23,6 +24,6 @@ export const openapi = command("openapi", {
   flags: {},
   run: Effect.fnUntraced(function* () {
     yield* (yield* FileSystem.FileSystem).writeFileString(file, document())
-    yield* Console.log("schema/openapi.json written")
+    yield* print({ ok: true }, "schema/openapi.json written")
   }),
 })

@@ -56,9 +56,12 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /** The payment of a stone; null where the altar itself declares it lost. */
-  const paymentOf = Effect.fnUntraced(function* ({ id, payer, sequence, transaction: linked }: PaidStone) {
-    const { receipt } = yield* Download.json(`${base}/api/witness/${id}`, Answer)
-    const { amountAtomic, asset, binding, currentTransaction, finality, payTo } = receipt
+  const found = Effect.fnUntraced(function* (
+    { payer, sequence }: PaidStone,
+    { amountAtomic, asset, binding, finality, payTo }: typeof Answer.Type.receipt,
+    transaction: string,
+    mined: Effect.Success<ReturnType<typeof receiptOf>>,
+  ) {
     if (!same(usdc, asset))
       return yield* broken(`stone ${sequence}`, `its receipt names the token ${asset}, and USDC is ${usdc} there`)
     const value = prices.find((price) => price.toString() === amountAtomic)
@@ -68,8 +71,6 @@ export const make = Effect.fnUntraced(function* (
         `its receipt names ${amountAtomic} atomic USDC, and a stone costs ${prices.join(" or ")}`,
       )
     if (finality === "lost") return null
-    // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
-    const transaction = currentTransaction ?? linked
     const absent = (what: string) =>
       finality === "pending"
         ? new CommandFailure({
@@ -78,7 +79,6 @@ export const make = Effect.fnUntraced(function* (
             ),
           })
         : broken(`stone ${sequence}`, `its transaction ${transaction} ${what}`)
-    const mined = yield* receiptOf(transaction, usdc)
     if (Option.isNone(mined)) return yield* absent("is not on the chain")
     const { logs, succeeded } = mined.value
     if (!succeeded) return yield* absent("was reverted")
@@ -96,13 +96,22 @@ export const make = Effect.fnUntraced(function* (
     return transfers === 0 ? yield* absent("does not hold the payment") : { from, to, transaction, transfers }
   })
 
+  /** The judgement of a stone, which may be a failure; without an answer of altar or node there is none. */
+  const paymentOf = Effect.fnUntraced(function* (stone: PaidStone) {
+    const { receipt } = yield* Download.json(`${base}/api/witness/${stone.id}`, Answer)
+    // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
+    const transaction = receipt.currentTransaction ?? stone.transaction
+    const mined = yield* receiptOf(transaction, usdc)
+    return [stone.sequence, yield* Effect.result(found(stone, receipt, transaction, mined))] as const
+  })
+
   const lost: Array<number> = []
   const spent = new Map<string, number>()
   let payTo = payees.map((one) => one.toLowerCase())
 
   const judge = Effect.fnUntraced(function* (
     sequence: number,
-    { from, to, transaction, transfers }: NonNullable<Effect.Success<ReturnType<typeof paymentOf>>>,
+    { from, to, transaction, transfers }: NonNullable<Effect.Success<ReturnType<typeof found>>>,
   ) {
     const name = [transaction, from, to].join(" ").toLowerCase()
     const before = spent.get(name) ?? 0
@@ -120,13 +129,9 @@ export const make = Effect.fnUntraced(function* (
   return {
     /** Fails with the first stone that is unpaid, or whose payment is not certain yet. */
     check: Effect.fnUntraced(function* (stones: ReadonlyArray<PaidStone>) {
-      const all = yield* Effect.forEach(
-        stones,
-        (stone) => Effect.map(Effect.result(paymentOf(stone)), (found) => [stone.sequence, found] as const),
-        { concurrency: paymentsAtOnce },
-      )
-      for (const [sequence, found] of all) {
-        const payment = yield* Effect.fromResult(found)
+      const all = yield* Effect.forEach(stones, paymentOf, { concurrency: paymentsAtOnce })
+      for (const [sequence, judgement] of all) {
+        const payment = yield* Effect.fromResult(judgement)
         if (payment === null) lost.push(sequence)
         else yield* judge(sequence, payment)
       }

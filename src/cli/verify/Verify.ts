@@ -14,6 +14,7 @@ import { baseOf } from "../../buyer/Client.ts"
 import { receiptFlags, verifyReceiptFile } from "./Receipt.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
+import { onlyLogOf } from "../../../schema/log/Policy.ts"
 
 const flags = {
   url: common.url,
@@ -55,13 +56,16 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const base = baseOf(url)
   yield* Console.error(`altar       ${base}`)
   const policy = yield* policyIn(flags.policy)
+  const named = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, onlyLogOf))
+  if (Option.isNone(named) && Option.exists(policy, ({ logs }) => logs.length > 1))
+    return yield* new CommandFailure({ message: "The policy names several logs: name this one's key with --vkey." })
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl))
     return yield* new CommandFailure({
       message: "--pay-to checks where payments went: name the network's RPC with --rpc.",
     })
   // Log and reveals are read before the chain is walked, so that this walk covers all their stones.
-  const opened = flags.log ? yield* openLog({ altar: base, vkey, policy, seen }) : undefined
+  const opened = flags.log ? yield* openLog({ altar: base, vkey: named, policy, seen }) : undefined
   const { revealed, reveals } = yield* verifyReveals(base)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payTo) : undefined
   const walked = yield* verifyChain(base, { payments, sizes: opened?.sizes ?? [], revealed })

@@ -27,8 +27,8 @@ export const myPurchases: Page = {
             No sealed words are in this browser. Words you seal are saved in this browser before you pay.
           </p>
         </div>
-        <div data-box-said role="status"></div>
         ${takeField("box-file")}
+        <div data-box-said role="status"></div>
       </div>`,
       "Clearing this browser's data deletes these words. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy.",
     ),

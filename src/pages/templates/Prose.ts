@@ -46,7 +46,7 @@ const table = ([head = "", , ...rows]: ReadonlyArray<string>): Html =>
         ${rows.map(
           (row) =>
             html`<tr>
-              ${cellsOf(row).map((cell) => html`<td>${inline(cell)}</td>`)}
+              ${cellsOf(row).map((cell, index) => html`<td data-head="${cellsOf(head)[index]}">${inline(cell)}</td>`)}
             </tr>`,
         )}
       </tbody>

@@ -161,12 +161,16 @@ const read = (text: string): Submission => {
     : unclear(errorReason ?? "facilitator_gave_no_reason", Option.some(named))
 }
 
-/** The body of a settlement, as a client would send it that accepts the offer. Only what was verified goes on. */
-const bodyOf = (terms: Terms, { payment, sale }: SettlementRequest) => {
+/**
+ * The body of a settlement, as a client would send it that accepts the offer. Only what was verified goes on. The attempt
+ * is its identifier, which the offer demands of a payment.
+ */
+const bodyOf = (terms: Terms, { attempt, payment, sale }: SettlementRequest) => {
   const { from, nonce, signature, to, validAfter, validBefore, value } = payment.authorization
   const [amount, start, end] = [value, validAfter, validBefore].map(String)
   const authorization = { from, to, value: amount, validAfter: start, validBefore: end, nonce }
-  const { extensions, resource } = challengeOf(terms, sale, "")
+  const { extensions: offered, resource } = challengeOf(terms, sale, "")
+  const extensions = { ...offered, "payment-identifier": { info: { required: true, id: attempt } } }
   const accepted = requirementsOf(terms, sale.amountAtomic)
   const paymentPayload = { x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions }
   return JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: accepted })
@@ -211,7 +215,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
           Effect.tap((submission) =>
             submission._tag === "Submitted"
               ? Effect.void
-              : log("payment not settled", { attempt: request.attempt, reason: submission.reason }),
+              : log("payment not settled", { attempt: request.attempt, reason: submission.reason.slice(0, 200) }),
           ),
         )
       }, Trace.span("Facilitator.submit"))

@@ -73,6 +73,7 @@ export const connect = ({ accepted, invite, over }: Sending) => {
   sender.value = name
   for (const radio of form.querySelectorAll<HTMLInputElement>("input[name=kind]")) radio.checked = radio.value === kind
   text.addEventListener("input", counted)
+  form.addEventListener("input", () => tell(""))
 
   const submit = async (room: Invite) => {
     const message = written()

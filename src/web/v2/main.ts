@@ -16,6 +16,8 @@ const offline = () => {
 addEventListener("online", offline)
 addEventListener("offline", offline)
 offline()
+for (const choice of all(".filter select", HTMLSelectElement))
+  choice.addEventListener("change", () => choice.form?.requestSubmit())
 for (const time of all("time[datetime*=T]", HTMLTimeElement)) time.title = new Date(time.dateTime).toLocaleString()
 for (const start of [
   startPay,

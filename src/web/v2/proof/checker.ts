@@ -3,7 +3,7 @@ import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
-import { AnswerError, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
+import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
 import { readSegment } from "./chain.ts"
 import { tell } from "./checks.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
@@ -30,6 +30,23 @@ const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
 
 const nothing = "It is no receipt, no proof and no saved words, and no stone has its fingerprint: "
 
+/** The stone of a file; the altar's search is believed only where the stone itself names the fingerprint. */
+const ofFile = async (hash: string): Promise<HTMLElement> => {
+  const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
+  if (answer?.ok !== true) throw unreached()
+  const { pathname } = new URL(answer.url)
+  if (pathname.startsWith("/witness/")) {
+    const stone = part((await ask(pathname)).body, "stone")
+    const where = make("a", { href: pathname }, "See the stone")
+    return part(stone, "commitment") === hash
+      ? verdict("holds", `This is the file of stone ${String(part(stone, "sequence"))}.`, where)
+      : verdict("unchecked", "Not the file of this stone.", where)
+  }
+  return (await answer.text()).includes('href="/witness/')
+    ? verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them"))
+    : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
+}
+
 const backup = () => [
   "It has sealed words and open payments, and is secret. Drop it on ",
   make("a", { href: "/v2/mine" }, "My words"),
@@ -51,17 +68,8 @@ export const start = () => {
     if (what.kind === "box") return () => status.replaceChildren(verdict("unchecked", "A backup.", ...backup()))
     if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") {
-      const hash = await sha256(await file.arrayBuffer())
-      const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
-      if (answer?.ok !== true) throw unreached()
-      const isOfMany = !answer.redirected && (await answer.text()).includes('href="/witness/')
-      const where = make("a", { href: answer.url }, isOfMany ? "See its stones" : "See the stone")
-      return () =>
-        status.replaceChildren(
-          answer.redirected || isOfMany
-            ? verdict("holds", "A stone has the fingerprint of this file.", where)
-            : verdict("unchecked", "Nothing to check.", nothing, longCode(hash)),
-        )
+      const found = await ofFile(await sha256(await file.arrayBuffer()))
+      return () => status.replaceChildren(found)
     }
     const { checks } = await checksOf(text, what, own)
     return () => tell(status, list, `This ${what.kind}`, checks)

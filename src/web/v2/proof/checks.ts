@@ -23,7 +23,7 @@ export const tell = (status: HTMLElement, list: HTMLElement, what: string, check
     bad > 0
       ? verdict("broken", `${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
       : open.length > 0
-        ? verdict("unchecked", `${held}. Not checked: ${open.join(", ")}.`)
+        ? verdict("unchecked", "Nothing is broken.", `${held}. Not checked: ${open.join(", ")}.`)
         : verdict("holds", `${what} holds.`),
   )
   list.replaceChildren(

@@ -13,7 +13,7 @@ const largest = 4_000_000
 
 export interface Imported {
   readonly entries: ReadonlyArray<Held>
-  /** Signed payments that are still open; they are followed from now on. */
+  /** Signed payments that are still open. */
   readonly purchases: ReadonlyArray<Purchase>
   /** Entries whose salt and words do not hash to their commitment. */
   readonly refused: number
@@ -44,12 +44,18 @@ const read = async (file: File): Promise<Imported> => {
   const signed = listIn(part(value, "purchases"), readSigned)
   if (words.length + signed.length === 0) throw new AnswerError("This is not a file of sealed words.")
   if (!canHash()) throw new AnswerError(cannotHash)
-  if (!browser.keeps(2 * file.size)) throw new AnswerError("This browser has no room for them, or saves nothing.")
   const entries = await fitting(words, (entry) => entry)
   const purchases = await fitting(signed, ({ keepsake }) => keepsake)
-  purchases.forEach(takeOver)
   const refused = words.length - entries.length + signed.length - purchases.length
-  return { entries: entries.map(restore), purchases, refused }
+  return { entries, purchases, refused }
+}
+
+/** Keeps what a file holds in this browser, and follows its payments from now on. */
+export const keep = ({ entries, purchases }: Imported) => {
+  if (!browser.keeps(2 * JSON.stringify([entries, purchases]).length))
+    throw new AnswerError("This browser has no room for them, or saves nothing.")
+  purchases.forEach(takeOver)
+  entries.forEach(restore)
 }
 
 /** `[data-take]` is the file input; a file may be dropped anywhere in the place. */
@@ -60,7 +66,9 @@ export const acceptImports = (
 ) => {
   const input = one("[data-take]", HTMLInputElement, place)
   hearFiles(input, place, (file) => {
-    void read(file).then(use, (error: unknown) => fail(sentenceOf(error, "It cannot be read.")))
+    void read(file)
+      .then(use)
+      .catch((error: unknown) => fail(sentenceOf(error, "It cannot be read.")))
     input.value = ""
   })
 }

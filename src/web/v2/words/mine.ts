@@ -6,7 +6,7 @@ import { pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
 import * as Wallets from "../pay/wallet.ts"
 import { drop, everything, exported, type Held, held, restore } from "./box.ts"
-import { acceptImports, leftOut } from "./import.ts"
+import { acceptImports, keep, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
 
 /** The removed words may exist nowhere else. */
@@ -22,7 +22,7 @@ const remover = ({ commitment }: Held, done: () => void) => {
 const entry = (one: Held, changed: () => void) => {
   const { commitment, deed, keptAt, saved, words } = one
   const state = make("span", saved ? {} : { class: "problem" }, saved ? "You saved a copy." : "Only in this browser.")
-  const folded = make("details", { class: "fold" }, make("summary", {}, "Salt, words and commitment"))
+  const folded = make("details", { class: "fold" }, make("summary", {}, "Show, save or remove"))
   // Rendered only when opened.
   folded.addEventListener(
     "toggle",
@@ -76,7 +76,9 @@ const box = (place: HTMLElement) => {
   }
   acceptImports(
     document.body,
-    ({ entries, purchases, refused }) => {
+    (imported) => {
+      const { entries, purchases, refused } = imported
+      keep(imported)
       show()
       // Each is shown with its steps above.
       purchases.forEach(follow)

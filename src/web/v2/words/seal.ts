@@ -5,7 +5,7 @@ import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
 import { renew } from "../page/renew.ts"
 import { checkReveals } from "../proof/reveals.ts"
 import { ask, cannotHash, pageFailed, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
-import { held } from "./box.ts"
+import { held, type Keepsake } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
 
 const attach = (form: HTMLFormElement) => {
@@ -16,16 +16,17 @@ const attach = (form: HTMLFormElement) => {
   const note = one("[data-filled]", HTMLElement, form)
   const against = () => commitment.value.trim()
 
-  /** Fills in words that this browser holds for the commitment, and says so. */
-  const fill = () => {
-    const kept = held(against())
+  /** Fills in words for the commitment, of this browser or of a file, and says so. */
+  const fill = (kept: Keepsake | undefined, says: string) => {
     if (kept === undefined) return
     salt.value = kept.salt
     words.value = kept.words
     for (const one of all(".take", HTMLElement, form)) one.hidden = true
     form.closest("details")?.setAttribute("open", "")
-    note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words."))
+    note.replaceChildren(verdict("holds", "Filled in.", says))
   }
+
+  const fillHeld = () => fill(held(against()), "This browser holds these words.")
 
   const revealAt = async (to: string) => {
     const reply = await ask(to, post({ salt: salt.value, [name]: words.value }))
@@ -56,15 +57,15 @@ const attach = (form: HTMLFormElement) => {
       const [first] = entries
       if (first === undefined) return refuse("Not restored.", "Its salt and words do not hash to its commitment.")
       if (against() === "") commitment.value = first.commitment
-      if (!entries.some((entry) => entry.commitment === against()))
-        return refuse("Other words.", "They fit another commitment. This browser keeps them.")
-      fill()
+      const fitting = entries.find((entry) => entry.commitment === against())
+      if (fitting === undefined) return refuse("Other words.", "They fit another commitment.")
+      fill(fitting, "These are the words of the file.")
       note.append(leftOut(refused))
     },
     (message) => refuse("Not restored.", message),
   )
   // A visitor's input is never overwritten.
-  commitment.addEventListener("input", () => salt.value + words.value === "" && fill())
+  commitment.addEventListener("input", () => salt.value + words.value === "" && fillHeld())
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
@@ -76,7 +77,7 @@ const attach = (form: HTMLFormElement) => {
       result.replaceChildren(...failure("Not done.", sentenceOf(error, pageFailed), again, "broken", waitOf(error))),
     )
   })
-  fill()
+  fillHeld()
 }
 
 export const start = () => all("[data-check]", HTMLFormElement).forEach(attach)
