@@ -21,7 +21,7 @@ const setTwo = async (page: Page, url: string) => {
 
 /** Removes one of two entries from the box, after the visitor once thinks better of it. */
 const removeOne = async (page: Page) => {
-  await page.getByText("Salt, words and commitment").first().click()
+  await page.getByText("Show, save or remove").first().click()
   const remove = page.getByRole("button", { name: "Remove from this browser" })
   page.once("dialog", (dialog) => void dialog.dismiss())
   await remove.click()
@@ -48,7 +48,7 @@ guide("the page of my acts", (it) => {
     const box = await page.locator(".box").innerText()
     assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)
     assert.match(box, /Only in this browser\./u)
-    await page.getByText("Salt, words and commitment").first().click()
+    await page.getByText("Show, save or remove").first().click()
     await page.locator(".keepsake").waitFor()
     await isAccessible(page, "my acts")
     // The wallet that paid is offered.
@@ -69,7 +69,7 @@ guide("the page of my acts", (it) => {
     const [first] = kept
     const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
     await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
-    await other.page.getByText("2 entries are in this browser now. 1 entry did not match").waitFor()
+    await other.page.getByText("2 entries are in this browser now. Left out: 1 entry").waitFor()
     await other.page.getByLabel("Your saved file").setInputFiles(saved)
     await other.page.getByText("2 entries are in this browser now.", { exact: false }).waitFor()
     assert.deepStrictEqual(

@@ -20,7 +20,9 @@ export interface Imported {
 }
 
 export const leftOut = (refused: number) =>
-  refused === 0 ? "" : ` ${count(refused, "entry", "entries")} did not match and were left out.`
+  refused === 0
+    ? ""
+    : ` Left out: ${count(refused, "entry", "entries")}, because salt and words do not match the commitment.`
 
 const listIn = <Entry>(value: unknown, read: (entry: unknown) => Entry | undefined): ReadonlyArray<Entry> =>
   (Array.isArray(value) ? value : []).flatMap((entry: unknown) => read(entry) ?? [])
