@@ -60,7 +60,7 @@ const robots = `User-agent: *
 Allow: /
 Disallow: /api/rooms
 Disallow: /sandbox
-Disallow: /v2/mine?
+Disallow: /v2/acts?
 `
 
 const plain = { contentType: "text/plain; charset=utf-8" }

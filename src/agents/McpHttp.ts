@@ -51,15 +51,10 @@ export const layer = Layer.unwrap(
     const limited = yield* limits
     const mayUseTools = mayCall(yield* PublicUrl)
 
-    /** The 429 of a caller beyond its limit. */
-    const exceeded = (http: HttpServerRequest.HttpServerRequest, id: Message.Reply["id"]) =>
-      toMiddleware(limited(requests, http)).pipe(
-        Effect.as(undefined),
-        Effect.catch(({ message, retryAfter }) =>
-          Effect.succeed(
-            answer(Message.failed(id, codes.request, message), 429, { "retry-after": String(retryAfter) }),
-          ),
-        ),
+    /** Fails with the 429 of a caller beyond its limit. */
+    const within = (http: HttpServerRequest.HttpServerRequest, id: Message.Reply["id"]) =>
+      Effect.mapError(toMiddleware(limited(requests, http)), ({ message, retryAfter }) =>
+        answer(Message.failed(id, codes.request, message), 429, { "retry-after": String(retryAfter) }),
       )
 
     const post = Effect.fn("Mcp.post")(
@@ -73,15 +68,12 @@ export const layer = Layer.unwrap(
           const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
           return refuse(headers, 406, expected)
         }
-        const early = isSmall(headers) ? undefined : yield* exceeded(http, noId(headers))
-        if (early !== undefined) return early
+        if (!isSmall(headers)) yield* within(http, noId(headers))
         const isUnread = ({ code }: { readonly code: string }) => code === "bad_request"
         const text = yield* Effect.catchIf(body.text(http), isUnread, () => Effect.succeed(""))
         const json = Option.getOrUndefined(Message.parse(text))
         const message = Message.isRequest(json) || Message.isNotification(json) ? json : undefined
-        const late =
-          isSmall(headers) && !isFree(message?.method) ? yield* exceeded(http, message?.id ?? noId(headers)) : undefined
-        if (late !== undefined) return late
+        if (isSmall(headers) && !isFree(message?.method)) yield* within(http, message?.id ?? noId(headers))
         if (json === undefined) {
           return refuse(headers, 400, "The body is not JSON in UTF-8. Send one JSON-RPC 2.0 message.", codes.parse)
         }
@@ -101,7 +93,11 @@ export const layer = Layer.unwrap(
         return answer(reply, era === stateless && reply.error?.code === codes.method ? 404 : 200)
       },
       (effect, { headers }) =>
-        Effect.catch(effect, (error) => Effect.succeed(refuse(headers, statusOf(error), error.message))),
+        Effect.catch(effect, (error) =>
+          Effect.succeed(
+            HttpServerResponse.isHttpServerResponse(error) ? error : refuse(headers, statusOf(error), error.message),
+          ),
+        ),
     )
 
     return Layer.merge(Routes.post(Routes.tools[0], post), Routes.post(Routes.tools[1], post))

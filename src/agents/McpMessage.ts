@@ -29,22 +29,12 @@ export type Request = typeof Request.Type
 export const isRequest = Schema.is(Request)
 export const isNotification = Schema.is(Schema.Struct({ ...envelope, id: Schema.optionalKey(Schema.Never) }))
 
-const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
-  typeof json === "object" && json !== null && !Array.isArray(json)
-
-/** A member that is null is absent, as some clients mean it. */
-const present = (json: Schema.Json | undefined) =>
-  isObject(json) ? Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null)) : json
-
-/** The JSON of a body, without null members of `params` and of a tool's arguments. */
-export const parse = Option.liftThrowable((text: string): Schema.Json => {
-  const message: Schema.Json = JSON.parse(text)
-  if (!isObject(message)) return message
-  const { params = null, ...rest } = message
-  const kept = present(params)
-  if (!isObject(kept)) return params === null ? rest : message
-  return { ...rest, params: "arguments" in kept ? { ...kept, arguments: present(kept["arguments"]) ?? null } : kept }
-})
+/** The JSON of a body. A member that is null is absent, as some clients mean it; an id may not be null. */
+export const parse = Option.liftThrowable((text: string): Schema.Json =>
+  JSON.parse(text, function (this: unknown, name, value) {
+    return value === null && name !== "id" && !Array.isArray(this) ? undefined : value
+  }),
+)
 
 export interface Reply {
   readonly jsonrpc: "2.0"

@@ -61,9 +61,7 @@ export const buyer = (options: Options) => {
     signal.throwIfAborted()
     // It may throw, so it comes before the promise that only the race awaits.
     const answer = use(ordersOf(kept, signal))
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason))
-    })
+    const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
     return Promise.race([answer, aborted])
   }
   return {

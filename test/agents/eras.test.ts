@@ -139,6 +139,7 @@ layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
     ["an unknown method", { method: "resources/list" }, 404, -32601],
     ["a handshake", { method: "initialize" }, 404, -32601],
     ["a ping", { method: "ping" }, 404, -32601],
+    ["an element that is null", { method: "tools/list", params: { filler: [null] } }, 200, undefined],
     ["members that are null", { method: "tools/list", params: { cursor: null } }, 200, undefined],
     [
       "arguments that are null",
