@@ -46,11 +46,9 @@ const refundRows = ({ amountAtomic, recordedAt, transaction }: Refund): Readonly
   ["Refunded in", code(transaction)],
 ]
 
-/** The sandbox's chain has no explorer; its own address answers JSON. */
+/** The sandbox's chain has no explorer; its link answers JSON. */
 export const transactionOf = (explorerUrl: string, transaction: string): Html =>
-  explorerUrl.includes("/sandbox/transactions/")
-    ? code(transaction)
-    : html`<a href="${explorerUrl}" rel="external noreferrer">${code(transaction)}</a>`
+  html`<a href="${explorerUrl}" rel="external noreferrer">${code(transaction)}</a>`
 
 const rowsOf = (receipt: AnyReceipt): ReadonlyArray<Row> => {
   if (receipt.transaction === null) {

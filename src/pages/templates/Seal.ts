@@ -29,9 +29,13 @@ export interface Revealing {
  * Checks salt and words against the commitment, and reveals them on their owner's order. Script unfolds it where this
  * browser holds the words. Its fields have no names, so no form can send them.
  */
-export const wordsForm = (commitment: string, revealing?: Revealing): Html =>
+export const wordsForm = (commitment: string, revealing?: Revealing, isOfFile = false): Html =>
   fold(
-    revealing === undefined ? "Check words without sending them" : "Check these words, or reveal them to everyone",
+    isOfFile
+      ? "If it was a text: check or reveal it"
+      : revealing === undefined
+        ? "Check words without sending them"
+        : "Check these words, or reveal them to everyone",
     html`<form
         class="pay scripted"
         data-check

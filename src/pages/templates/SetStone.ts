@@ -58,7 +58,7 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
           html`data-body="kind"`,
           StoneKind.literals.map((kind) => option(kind, `${capitalized(kind)}: ${kinds[kind]}`, "intention")),
         )}
-        ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("any: the commitment decides", spirit))}
+        ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("Any spirit", spirit))}
         ${nameField("stone-name")}
       </details>`,
   })

@@ -137,7 +137,7 @@ const doors = ({ altar, plate }: SpiritView): Html => {
   const isFree = altar.today.state === "free"
   return html`<p class="doors">
     ${isFree && html`<a class="button button--main" href="#prayer">Leave today's prayer</a>`}
-    <a class="button" href="#candles">Light a candle</a>
+    <a class="button" href="#candle-dedication">Light a candle</a>
     <a class="button" href="/v2/stone?spirit=${plate.id}">Set a stone</a>
   </p>`
 }

@@ -165,7 +165,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       "Your browser recomputes this link of the chain.",
       verification(`Check stone ${sequence}`, html`data-from="${sequence}"`),
       kind === "hash" && html`<div class="scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`,
-      wordsForm(commitment, revealing(one)),
+      wordsForm(commitment, revealing(one), kind === "hash"),
     )}
     ${evidence(
       isUndone(receipt),

@@ -36,6 +36,9 @@ const clear = (place: Element, kept: Element) => {
   for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
 }
 
+/** An altar takes one prayer a day, and one first keeper. */
+const mayRepeat = (path: string) => !/^\/api\/(?:prayers|acquire)\//u.test(path)
+
 /** The name of the file of sealed words. */
 const fileOf = (record: unknown) => {
   const sequence = part(record, "sequence")
@@ -48,18 +51,26 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
   const permalink = URL.parse(text(body["permalink"]))
   const [edition, size] = [part(body["record"], "edition"), part(body["record"], "editionSize")]
   return [
-    ...(line === "" ? [] : [make("blockquote", { class: "words" }, make("p", {}, line))]),
+    ...(line === ""
+      ? []
+      : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
     ...(purchase.keepsake === null ? [] : [keepsake(purchase.keepsake, fileOf(body["record"]))]),
+    ...(part(body["record"], "kind") === "hash"
+      ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
+      : []),
     ...(typeof edition === "number" ? [make("p", {}, make("b", {}, `You have number ${edition} of ${size}.`))] : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make(
       "p",
-      {},
+      { class: "doors" },
       make(
         "a",
         { class: "button", href: permalink?.pathname ?? "/v2/" },
         permalink?.pathname.startsWith("/witness/") === true ? "See your stone" : "See your act",
       ),
+      ...(mayRepeat(purchase.path)
+        ? [make("a", { class: "button", href: `${location.pathname}${location.search}` }, "Another")]
+        : []),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 /** Places that accept a file, to set a stone of its hash or to check a stone. */
 import { sha256 } from "../../../buyer/core/Digest.ts"
-import { all, button, hearFiles, longCode, one, verdict } from "../page/dom.ts"
+import { all, button, hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
 
 /** Hashes the newest file that is chosen or dropped in a place. */
 const accept = (place: HTMLElement, dropped: HTMLElement, use: (file: File, hash: string) => ReadonlyArray<Node>) => {
@@ -29,11 +29,13 @@ const sealFile = (place: HTMLElement) => {
     one("[data-file-hash]", HTMLInputElement, place).value = hash
     one('[data-body="kind"]', HTMLSelectElement, form).value = hash === "" ? "intention" : "hash"
     words.disabled = hash !== ""
+    words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
   }
   const said = accept(place, form, (file, hash) => {
     asFile(hash)
     return [
-      verdict("holds", "Hashed.", `Keep ${file.name} unchanged. Its fingerprint: `, longCode(hash)),
+      verdict("holds", "Hashed.", `Keep ${file.name} unchanged: it is the proof. Its fingerprint: `, longCode(hash)),
+      make("p", {}, "It has no salt, so anyone who has the file, or can guess it, will recognise it."),
       button("Use words instead", () => {
         one("[data-file]", HTMLInputElement, place).value = ""
         said.replaceChildren()
