@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Acts } from "../altar/Acts.ts"
+import { Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import type { Asked } from "./Pages.ts"
 import { isUuid } from "./Pages.ts"
@@ -17,6 +18,7 @@ export const actsPage = Effect.gen(function* () {
   const acts = yield* Acts
   const { actOf, actsOf } = yield* actReader
   const stones = yield* WitnessStones
+  const items = yield* Items
 
   const byId = (id: string) =>
     acts.get(id).pipe(
@@ -54,6 +56,8 @@ export const actsPage = Effect.gen(function* () {
     const words = asked.toLowerCase()
     const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(words))
     if (plate !== undefined) return spiritPath(plate.id)
+    const item = [...items.values()].find(({ name }) => name.toLowerCase() === words)
+    if (item !== undefined) return `/v2/catalog#${item.id}`
     const id = /^(?:.*\/(?:witness|acts)\/)?([0-9a-f-]{36})(?:[/?#].*)?$/u.exec(words)?.[1] ?? ""
     if (isUuid(id)) return yield* byId(id)
     const number = /^(?:#|(?:witness )?stone ?#?)?([1-9][0-9]{0,14})$/u.exec(words)?.[1]

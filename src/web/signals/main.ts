@@ -167,6 +167,7 @@ Composer.connect({
     Log.own.add(id)
     // The sender wants to see the signal arrive.
     Log.toEnd()
+    showEnd()
     loop?.wanted()
   },
   over: ({ code }) => end(code),

@@ -1,9 +1,11 @@
 /** The page that checks a dropped file: a receipt or a proof of this altar, or the file of a stone. */
+import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
 import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
+import type { Keepsake } from "../words/box.ts"
 import { readSegment } from "./chain.ts"
 import { tell } from "./checks.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
@@ -47,8 +49,15 @@ const ofFile = async (hash: string): Promise<HTMLElement> => {
     : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
 }
 
+const ofWords = async ({ commitment, salt, words }: Keepsake) => {
+  const where = make("a", { href: `/v2/acts?q=${commitment}` }, "Find their act")
+  return (await commitmentOf(salt, words)) === commitment
+    ? verdict("holds", "These words and this salt match the commitment of the file.", where)
+    : verdict("broken", "These words and this salt do not match the commitment of the file.", where)
+}
+
 const backup = () => [
-  "It has sealed words and open payments, and is secret. Drop it on ",
+  "It is for restoring sealed words and open payments, and is secret. Drop it on ",
   make("a", { href: "/v2/mine" }, "My words"),
   " to restore them.",
 ]
@@ -64,7 +73,10 @@ export const start = () => {
     if (file.size === 0) throw new AnswerError("The file is empty.")
     const text = file.size > largest ? "" : await file.text()
     const what = recognise(text)
-    if (what.kind === "words") return () => fillIn(file)
+    if (what.kind === "words") {
+      const found = await ofWords(what.kept)
+      return () => status.replaceChildren(found)
+    }
     if (what.kind === "box") return () => status.replaceChildren(verdict("unchecked", "A backup.", ...backup()))
     if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") {
@@ -75,17 +87,6 @@ export const start = () => {
     return () => tell(status, list, `This ${what.kind}`, checks)
   }
 
-  /** The form of the page checks saved words. */
-  const fillIn = (file: File) => {
-    const input = one("[data-check] [data-take]", HTMLInputElement)
-    const files = new DataTransfer()
-    files.items.add(file)
-    input.files = files.files
-    input.dispatchEvent(new Event("change"))
-    input.closest("details")?.setAttribute("open", "")
-    status.replaceChildren(verdict("unchecked", "Your sealed words.", "The form below takes them."))
-  }
-
   const take = async (file: File) => {
     newest = file
     list.replaceChildren()
@@ -94,7 +95,9 @@ export const start = () => {
       const unreadable = error instanceof DOMException ? "The browser cannot read this file." : pageFailed
       status.replaceChildren(verdict("unchecked", "Not checked.", sentenceOf(error, unreadable)))
     })
-    if (newest === file) show()
+    if (newest !== file) return
+    show()
+    status.scrollIntoView({ block: "nearest" })
   }
 
   if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))

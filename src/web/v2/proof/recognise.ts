@@ -4,7 +4,7 @@ import { parseSigned } from "../../../../schema/log/Checkpoint.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
 import { Unproven } from "../../../buyer/core/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { readHeld } from "../words/box.ts"
+import { type Keepsake, readHeld } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
 
@@ -19,7 +19,7 @@ export type Known =
 /** `words` is the file of one purchase's sealed words, `box` a backup of many. An unknown one may be the file of a stone. */
 export type Recognised =
   | Known
-  | { readonly kind: "words" }
+  | { readonly kind: "words"; readonly kept: Keepsake }
   | { readonly kind: "box" }
   | { readonly kind: "unknown" }
   | { readonly kind: "damaged"; readonly word: string; readonly says: string }
@@ -43,7 +43,8 @@ export const recognise = (text: string): Recognised => {
   if (json === undefined && begin.includes("spirit-altar-receipt/"))
     return damaged("A damaged receipt file.", "It is cut short or was changed. Download it again.")
   if (part(json, "kind") === "spirit-altar-sealed-words") return { kind: "box" }
-  if (readHeld(json) !== undefined) return { kind: "words" }
+  const kept = readHeld(json)
+  if (kept !== undefined) return { kind: "words", kept }
   if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return { kind: "unknown" }
   try {
     return { kind: "receipt", ...namedIn(text) }

@@ -94,6 +94,7 @@ const box = (place: HTMLElement) => {
     },
     (message) => note.replaceChildren(verdict("broken", "Not restored.", message)),
   )
+  new MutationObserver(() => note.scrollIntoView({ block: "nearest" })).observe(note, { childList: true })
   addEventListener("storage", show)
   show()
 }
