@@ -55,7 +55,7 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
         maxlength="300"
         spellcheck="false"
         autocomplete="off"
-        placeholder="Number, hash, name, wallet or words"
+        placeholder="Number, hash, wallet or words"
       />
       <select class="field" aria-label="Kind" name="kind">
         ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
