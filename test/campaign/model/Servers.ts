@@ -205,7 +205,8 @@ export const works = (
     case "facilitator": {
       const next = (said: Said): Work => ({ ...work, at: "look", said })
       go("hears the transaction of the facilitator", next("submitted"), { pool: read })
-      go("hears nothing clear of the facilitator, or its refusal", next("unclear"), { pool: read })
+      const refusal = world.fault === "a facilitator's refusal is believed" ? "unsent" : "unclear"
+      go("hears nothing clear of the facilitator, or its refusal", next(refusal), { pool: read })
       return go("does not reach the facilitator", next("unsent"))
     }
     case "look": {

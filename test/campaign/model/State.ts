@@ -85,6 +85,7 @@ export const faults = {
   "sent before noted": "two servers",
   "spent before it is final": "emptied",
   "the scan reads to the head": "behind",
+  "a facilitator's refusal is believed": "facilitator",
 } as const
 
 export type Fault = keyof typeof faults
