@@ -243,7 +243,7 @@ guide("the chain of stones", (it) => {
     assert.match(await lines(page).innerText(), /They continue what this browser saw before, up to stone 3\./u)
     await page.goto(`${url}/witness/${before[1]?.id}`)
     await check(page)
-    await said(page).getByText("Stone 2 holds.").waitFor()
+    await said(page).getByText("The page of stone 2 holds.").waitFor()
     await lines(page).getByText(`SHA-256 computed here: ${before[1]?.chainHash}`).waitFor()
     await serve(page, before)
     await check(page)

@@ -52,7 +52,7 @@ guide("revealed words", (it) => {
     assert.include(await page.locator("[data-revealed]").innerText(), salt)
     await page.getByRole("button", { name: "Check stone 1" }).click()
     await status(page).first().waitFor()
-    assert.match(await status(page).first().innerText(), /^✓\s*Stone 1 holds\./u)
+    assert.match(await status(page).first().innerText(), /^✓\s*The page of stone 1 holds\./u)
     await isAccessible(page, "a revealed stone")
     for (const path of [`/witness/${strange}`, `/acts/${candle}`]) {
       await page.goto(`${url}${path}`)
@@ -80,7 +80,7 @@ guide("revealed words", (it) => {
     await page.goto(`${url}/witness/${idOf("setWitnessStone")}`)
     await page.getByRole("button", { name: "Check stone 1" }).click()
     await status(page).first().waitFor()
-    assert.match(await status(page).first().innerText(), /^✗\s*Stone \d+ does not hold\./u)
+    assert.match(await status(page).first().innerText(), /^✗\s*The page of stone \d+ does not hold\./u)
     for (const path of ["/v2/witness", "/v2/candles", "/v2/spirits/moss-hare"]) {
       await page.goto(`${url}${path}`)
       await page.getByText("✗ not the words that were sealed").first().waitFor()

@@ -45,8 +45,8 @@ const entry = ({ code, message, status }: ErrorCode): Html =>
     <p>${message}</p>
   </article>`
 
-const chapter = (title: string, errors: ReadonlyArray<ErrorCode>): Html =>
-  html`<h2>${title}</h2>
+const chapter = (id: string, title: string, errors: ReadonlyArray<ErrorCode>): Html =>
+  html`<h2 id="${id}">${title}</h2>
     <ul class="codes">
       ${errors.map(
         ({ code, status }) =>
@@ -76,12 +76,14 @@ export const errorsPage = (reference: Reference): Page => {
         charged. The altar's body links its code here as <code>docs</code>; a room's answer links this page in its
         <code>Link</code> header.
       </p>
+      <p><a href="#altar">Codes of the altar</a>, <a href="#rooms">codes of signal rooms</a></p>
       ${sample("refusal", "A refusal", JSON.stringify(refusalOf(new NotFound({})), null, 2))}
       ${chapter(
+        "altar",
         "Codes of the altar",
         errors.filter((one) => !isOfRoom(one)),
       )}
-      ${chapter("Codes of signal rooms", errors.filter(isOfRoom))}
+      ${chapter("rooms", "Codes of signal rooms", errors.filter(isOfRoom))}
     </div>`,
   }
 }

@@ -109,7 +109,7 @@ const door = (path: string, words: string): Html => html`<a class="button" href=
 /** An edition links its item, a light its candle, a burning candle its place on the wall, and a stone its own page. */
 const placeOf = (act: SettledAct, now: number): Value => {
   const [candle, item] = [recordText(act, "parentId"), recordText(act, "elementId")]
-  if (item !== "") return door(`/v2/catalog#${item}`, "See it in the catalog")
+  if (item !== "") return door(`/v2/catalog#${item}`, "Collect one in the catalog")
   if (hasOwnPage(act)) return door(pathOf(act), "Open the stone and check its link")
   if (candle !== "") return door(`/acts/${candle}`, "See the candle of this light")
   return (

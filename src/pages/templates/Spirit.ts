@@ -156,8 +156,8 @@ export const spirit = (view: SpiritView): Page => {
       plateFigure(plate),
       html`<h1>${plate.name}</h1>
         <p class="text__epithet">${plate.epithet}</p>
-        <p class="text__body">${plate.description}</p>
-        ${payment.enabled && doors(view)}`,
+        ${payment.enabled && doors(view)}
+        <p class="text__body">${plate.description}</p>`,
       facts([
         ["Habitat", plate.habitat],
         ["Habit", plate.habit],

@@ -2,6 +2,7 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
 import { all, longCode, make, one, retry, verdict } from "../page/dom.ts"
+import { timeWords } from "../page/durations.ts"
 import { keepsake } from "../words/keepsake.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
@@ -36,6 +37,17 @@ const clear = (place: Element, kept: Element) => {
   for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
 }
 
+/** The bought stone, candle or edition in a sentence. */
+const boughtOf = (record: unknown): ReadonlyArray<HTMLElement> => {
+  const [sequence, until, edition] = ["sequence", "litUntil", "edition"].map((name) => part(record, name))
+  const says = (words: string) => [make("p", {}, make("b", { dir: "auto" }, words))]
+  if (typeof sequence === "number") return says(`Stone ${sequence} is set.`)
+  if (typeof until === "string") return says(`Your candle burns until ${timeWords(until)}.`)
+  return typeof edition === "number"
+    ? says(`You have number ${edition} of ${String(part(record, "editionSize"))}.`)
+    : []
+}
+
 /** An altar takes one prayer a day, and one first keeper. */
 const mayRepeat = (path: string) => !/^\/api\/(?:prayers|acquire)\//u.test(path)
 
@@ -49,16 +61,15 @@ const fileOf = (record: unknown) => {
 const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
   const line = text(body["line"])
   const permalink = URL.parse(text(body["permalink"]))
-  const [edition, size] = [part(body["record"], "edition"), part(body["record"], "editionSize")]
   return [
     ...(line === ""
       ? []
       : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
     ...(purchase.keepsake === null ? [] : [keepsake(purchase.keepsake, fileOf(body["record"]))]),
+    ...boughtOf(body["record"]),
     ...(part(body["record"], "kind") === "hash"
       ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
       : []),
-    ...(typeof edition === "number" ? [make("p", {}, make("b", {}, `You have number ${edition} of ${size}.`))] : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make(
       "p",

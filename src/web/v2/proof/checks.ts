@@ -45,7 +45,7 @@ const ofChain = (root: HTMLElement) => {
     const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
       status.replaceChildren(verdict("waits", words)),
     )
-    tell(status, list, to === undefined ? `Stone ${from}` : "The chain", checks)
+    tell(status, list, to === undefined ? `The page of stone ${from}` : "The chain", checks)
     if (checks.every(({ state }) => state !== "broken") || !isRemembering()) return
     const again = () => {
       forget()

@@ -66,6 +66,10 @@ const attach = (form: HTMLFormElement) => {
   )
   // A visitor's input is never overwritten.
   commitment.addEventListener("input", () => salt.value + words.value === "" && fillHeld())
+  form.addEventListener("input", () => {
+    result.replaceChildren()
+    note.replaceChildren()
+  })
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     if (!canHash()) return result.replaceChildren(verdict("broken", "Cannot hash here.", cannotHash))
