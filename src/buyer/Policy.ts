@@ -63,8 +63,8 @@ export const objection = (asked: Asked): Refused | undefined => {
     payTo: policy.payTo ?? known?.payTo ?? offer.payTo,
   }
   const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
-  if (usdcOn(offer.network) === undefined)
-    return no("unknown_network", `The altar wants to be paid on ${offer.network}, where no USDC is known here.`)
+  if (usdcOn(terms.network) === undefined)
+    return no("unknown_network", `No USDC is known on ${terms.network}, the network of this payment.`)
   const mismatch = mismatchOf(challenge, {
     ...terms,
     amountAtomic: price.priceAtomic,
