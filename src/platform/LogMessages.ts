@@ -47,7 +47,7 @@ export const messages = {
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",
     "reconciliation failed": "Read the cause: node, database or gas.",
-    "resubmission failed": "Read the cause: node, facilitator, database or gas.",
+    "resubmission failed": "Read the cause: node, database or gas.",
     "room cleanup failed": "Check the database.",
     "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",
     "standing check failed": "Read the cause: node or database.",

@@ -95,7 +95,9 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
   html`<li class="votive" id="candle-${candle.id}">
     ${among(candle, now)}
     <div class="votive__words">
-      <p class="dedication" dir="auto"><a href="/acts/${candle.id}">${candle.dedication ?? ""}</a></p>
+      <p class="dedication" dir="auto">
+        ${candle.dedication && html`<a href="/acts/${candle.id}">${candle.dedication}</a>`}
+      </p>
       <p class="small quiet">
         ${spirit && html`For ${spirit}. `}
         ${candle.agentName === null ? "" : html`Lit by ${who(candle.agentName, candle.payer)}.`}

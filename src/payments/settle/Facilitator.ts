@@ -222,7 +222,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
 
       return Settlement.of({
         submit,
-        // It may still send what it was given, and sends again what a reorganisation orphaned: nothing is given to it twice.
+        // It may still send what it was given, so nothing is given to it twice.
         resubmit: () => Effect.succeedNone,
         isSpent: () => Effect.succeed(false),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
