@@ -55,7 +55,7 @@ export const kitQuery = (
     ...Object.fromEntries(
       unknown.map(({ meaning, name }) => [
         name,
-        Schema.optionalKey(Schema.String).annotateKey({ description: meaning }),
+        Schema.optionalKey(Schema.NonEmptyString).annotateKey({ description: meaning }),
       ]),
     ),
   })

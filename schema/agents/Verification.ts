@@ -7,7 +7,10 @@ import { Commitment } from "../altar/Commitment.ts"
 import { ChainHead, ListedStone } from "../altar/Witness.ts"
 
 export const VerificationQuery = Schema.Struct({
-  witnessId: Uuid.annotate({ description: "The id of a settled stone, the last part of its permalink." }),
+  witnessId: Schema.optionalKey(Uuid).annotateKey({
+    description: "The id of a settled stone, the last part of its permalink. Required, here or as `id`.",
+  }),
+  id: Schema.optionalKey(Uuid).annotateKey({ description: "The same." }),
 })
 
 /** A model reads the schema with every conversation, so the rest of a refund and of a binding stands at `/api/acts`. */

@@ -4,7 +4,7 @@ import { BadRequest, type Issue } from "../../schema/Errors.ts"
 import { type Form, formOf, remarkOf } from "../../schema/Form.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
-import { issuesOf, listed } from "../platform/Issues.ts"
+import { issuesOf, listed, shown } from "../platform/Issues.ts"
 
 /** Merges `string or null` into one schema with two types. */
 const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
@@ -45,6 +45,12 @@ const inputSchema = (schema: Schema.Top) =>
 const outputSchema = (schema: Schema.Top) =>
   trimmed(formOf(schema), (form) => ({ enum: (form.enum?.length ?? 0) <= 8 ? form.enum : undefined }))
 
+/** Names of arguments that the tool does not take. Many hosts add some of their own. */
+const ignored = { type: "array", items: { type: "string" } }
+
+/** Maximum number of ignored names in a result. */
+const ignoredMaximum = 20
+
 /** Refuses arguments, in words that a model can act on. */
 export const badArguments = (what: string, issues: ReadonlyArray<Issue>) =>
   new BadRequest({
@@ -61,24 +67,43 @@ interface ToolDefinition<In, Out> {
   readonly description: string
   readonly input: Schema.Codec<In, Schema.Json>
   readonly output: Schema.Codec<Out, Schema.Json>
-  readonly run: (input: In) => Effect.Effect<Out, Failure>
+  /** `ignored` names the arguments that the tool does not take. */
+  readonly run: (input: In, ignored: ReadonlyArray<string>) => Effect.Effect<Out, Failure>
 }
 
 export const agentTool = <In, Out extends object>({ input, output, run, ...described }: ToolDefinition<In, Out>) => {
   const decode = Schema.decodeUnknownEffect(input, { onExcessProperty: "error", errors: "all" })
+  const { properties = {} } = formOf(input)
+  const answerSchema = outputSchema(output)
+
+  /** Some hosts send "" or null for what they leave out: absent, where the schema refuses it. */
+  const decodeGiven = (given: Readonly<Record<string, Schema.Json>>) =>
+    Effect.catch(decode(given), (error) => {
+      const refused = new Set(issuesOf(error).map(({ path }) => path))
+      return decode(Record.filter(given, (value, name) => !((value === "" || value === null) && refused.has(name))))
+    })
+
   return {
     definition: {
       ...described,
       inputSchema: inputSchema(input),
-      outputSchema: outputSchema(output),
+      outputSchema: { ...answerSchema, properties: { ...Object(answerSchema["properties"]), ignored } },
       // Tools change nothing, here or elsewhere, and repeating a call is harmless.
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
-    call: (args: Schema.Json): Effect.Effect<object, Failure> =>
-      decode(args).pipe(
+    call: (args: Readonly<Record<string, Schema.Json>>): Effect.Effect<object, Failure> => {
+      const isTaken = (name: string) => Object.hasOwn(properties, name)
+      const others = Object.keys(args).filter((name) => !isTaken(name))
+      return decodeGiven(Record.filter(args, (_, name) => isTaken(name))).pipe(
         Effect.mapError((error) => badArguments(described.name, issuesOf(error))),
-        Effect.flatMap((arguments_) => run(arguments_)),
-      ),
+        Effect.flatMap((arguments_) => run(arguments_, others)),
+        Effect.map((result) =>
+          others.length === 0
+            ? result
+            : { ...result, ignored: others.slice(0, ignoredMaximum).map((name) => shown(name, 100)) },
+        ),
+      )
+    },
   }
 }
 

@@ -32,9 +32,13 @@ const pick = (members: Offer["body"], values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => members.some((member) => member.name === name)))
 
 /** The arguments that do not fit the act. */
-const issuesOf = (offer: Offer, { action: _, payer, ...given }: KitQuery) => {
+const issuesOf = (offer: Offer, { action: _, payer, ...given }: KitQuery, ignored: ReadonlyArray<string>) => {
   const names = partsOf(offer).map(({ name }) => asked(name))
   return [
+    // Without it another thing would be bought.
+    ...ignored.flatMap((path) =>
+      Object.hasOwn(renamed, path) ? [{ path, message: `Call it ${asked(path)} here` }] : [],
+    ),
     ...Object.keys(given)
       .filter((name) => !names.includes(name))
       .map((path) => ({ path, message: `No part of this act; it takes ${names.join(", ")}` })),
@@ -103,13 +107,13 @@ export const buyKit = Effect.gen(function* () {
       }),
     )
 
-  const run = Effect.fn("buyKit")(function* (query: KitQuery) {
+  const run = Effect.fn("buyKit")(function* (query: KitQuery, ignored: ReadonlyArray<string>) {
     if (setting._tag === "NotConfigured") return yield* new PaymentsUnavailable({ missing: [] })
     yield* availability.toOffer
     // The arguments' schema allows no other action.
     const offer = yield* Effect.fromNullishOr(offers.find(({ act }) => act.name === query.action))
     const { act, amountAtomic, body: members, path, priceUsd } = offer
-    const issues = issuesOf(offer, query)
+    const issues = issuesOf(offer, query, ignored)
     if (issues.length > 0) return yield* badArguments(act.name, issues)
     const values: Values = Object.fromEntries(
       partsOf(offer).flatMap(({ name }) => {

@@ -75,7 +75,7 @@ export const make = Effect.gen(function* () {
   const offered = { capabilities: { tools: { listChanged: false } }, instructions: instructions(publicUrl) }
   const listed = { tools: [...tools.values()].map(({ definition }) => ({ ...definition, ...icons(publicUrl) })) }
 
-  const call = (name: string, tool: AgentTool, args: Schema.Json) =>
+  const call = (name: string, tool: AgentTool, args: Readonly<Record<string, Schema.Json>>) =>
     tool.call(args).pipe(
       Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),
       Effect.catchCause(refused),

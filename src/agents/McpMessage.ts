@@ -29,10 +29,14 @@ export type Request = typeof Request.Type
 export const isRequest = Schema.is(Request)
 export const isNotification = Schema.is(Schema.Struct({ ...envelope, id: Schema.optionalKey(Schema.Never) }))
 
+/** Optional members of the protocol for which some clients send "". */
+const blank = new Set(["params", "arguments", "cursor"])
+
 /** The JSON of a body. A member that is null is absent, as some clients mean it; an id may not be null. */
 export const parse = Option.liftThrowable((text: string): Schema.Json =>
   JSON.parse(text, function (this: unknown, name, value) {
-    return value === null && name !== "id" && !Array.isArray(this) ? undefined : value
+    const isAbsent = value === null ? name !== "id" : value === "" && blank.has(name)
+    return isAbsent && !Array.isArray(this) ? undefined : value
   }),
 )
 

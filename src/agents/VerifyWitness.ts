@@ -11,7 +11,7 @@ import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { boundNonce } from "../payments/verify/Offer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { agentTool } from "./AgentTool.ts"
+import { agentTool, badArguments } from "./AgentTool.ts"
 import * as Words from "./Words.ts"
 
 const receiptOf = Schema.decodeUnknownEffect(Receipt)
@@ -37,7 +37,11 @@ export const verifyWitness = Effect.gen(function* () {
   const { identity } = yield* PublishedLog
 
   const run = Effect.fn("verifyWitness")(
-    function* ({ witnessId }: typeof VerificationQuery.Type) {
+    function* ({ id, witnessId = id }: typeof VerificationQuery.Type) {
+      if (witnessId === undefined || (id ?? witnessId) !== witnessId) {
+        const message = witnessId === undefined ? "Must be present" : "Must be the same as id"
+        return yield* badArguments("verify_witness", [{ path: "witnessId", message }])
+      }
       const { nonce, receipt, stone } = yield* stones.get(witnessId)
       // Anchored on the link before it, which is re-hashed as well.
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)

@@ -5,10 +5,31 @@ import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
+
+const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+
+/** Members that n8n, Cursor and other hosts add to every call. */
+const added = {
+  toolCallId: "call_1",
+  sessionId: "s",
+  chatInput: { text: ["hi"] },
+  random_string: "dummy",
+  familiar: "",
+  constructor: 7,
+}
+
+/** The members that a host leaves empty, for each tool and argument that its schema names as optional. */
+const emptied = ({
+  properties = {},
+  required = [],
+}: {
+  properties?: object | undefined
+  required?: Array<string> | undefined
+}) => Object.keys(properties).filter((name) => !required.includes(name))
 
 const refusal = (text: string): { readonly ok: false; readonly code: string; readonly message: string } =>
   JSON.parse(text)
@@ -114,9 +135,60 @@ layer(world(), realClock)("over MCP,", (it) => {
       assert.isTrue(broken.isError)
       assert.strictEqual(refusal(broken.text).code, "chain_broken")
 
-      const nobody = yield* call(connected, "verify_witness", { witnessId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
+      const nobody = yield* call(connected, "verify_witness", { witnessId: nowhere })
       assert.isTrue(nobody.isError)
       assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
+    }),
+  )
+
+  it.effect("every tool ignores and names what hosts add, and takes empty optional arguments for absent ones", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const connected = yield* connect(`${url}/mcp`)
+      const { tools } = yield* Effect.promise(() => connected.client.listTools())
+      const { record } = yield* bought("/api/witness", { commitment: newCommitment() })
+      const needed: Readonly<Record<string, object>> = {
+        buy_kit: { action: "takeIn", spirit: "moss-hare" },
+        verify_witness: { witnessId: record.id },
+      }
+      for (const { inputSchema, name, outputSchema } of tools) {
+        assert.deepInclude(Object(outputSchema?.properties?.["ignored"]), { type: "array" }, name)
+        const args = { ...needed[name] }
+        const plain = yield* call(connected, name, args)
+        assert.notProperty(plain.structured, "ignored", name)
+        for (const empty of ["", null]) {
+          const blanks = Object.fromEntries(emptied(inputSchema).map((argument) => [argument, empty]))
+          const same = yield* call(connected, name, { ...blanks, ...args })
+          assert.isFalse(same.isError, same.text)
+          assert.hasAllKeys(same.structured, Object.keys(plain.structured), name)
+          assert.notProperty(same.structured, "ignored", name)
+        }
+        const hosted = yield* call(connected, name, { ...args, ...added })
+        assert.isFalse(hosted.isError, hosted.text)
+        assert.deepEqual<unknown>(hosted.structured["ignored"], Object.keys(added), name)
+        assert.deepEqual(JSON.parse(hosted.text), hosted.structured, name)
+        const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]))
+        const { structured } = yield* call(connected, name, { ...args, ...many })
+        assert.isAtMost(Object(structured["ignored"]).length, 20)
+      }
+      assert.strictEqual(
+        Object((yield* call(connected, "verify_witness", { id: record.id, ...added })).structured["stone"]).id,
+        record.id,
+      )
+    }),
+  )
+
+  it.effect("an empty text is absent in the protocol's own optional members, too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const [method, params] of [
+        ["tools/list", ""],
+        ["tools/list", { cursor: "" }],
+        ["tools/call", { name: "field", arguments: "" }],
+      ]) {
+        const answer = yield* ask(`${url}/mcp`, post({ jsonrpc: "2.0", id: 1, method, params }))
+        assert.property(JSON.parse(answer.text).result, method === "tools/list" ? "tools" : "structuredContent")
+      }
     }),
   )
 
@@ -126,10 +198,11 @@ layer(world(), realClock)("over MCP,", (it) => {
       const connected = yield* connect(`${url}/mcp`)
       const refused = [
         ["altar", { spirit: "nobody" }, /spirit: /u],
-        ["altar", { familiarId: "moss-hare" }, /familiarId: /u],
-        ["field", { a: 1 }, /a: /u],
-        ["verify_witness", {}, /witnessId: /u],
+        ["verify_witness", {}, /witnessId: Must be present/u],
+        ["verify_witness", { witnessId: "", id: "" }, /witnessId: Must be present/u],
         ["verify_witness", { witnessId: "x" }, /witnessId: /u],
+        ["verify_witness", { id: "x" }, /id: /u],
+        ["verify_witness", { witnessId: nowhere, id: nowhere.replace("3", "4") }, /witnessId: Must be the same/u],
       ] as const
       for (const [tool, args, where] of refused) {
         const { isError, text } = yield* call(connected, tool, args)
