@@ -2,11 +2,25 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { concatHex, encodeAbiParameters, getAddress, type Hex } from "viem"
+import { concatHex, encodeAbiParameters, getAddress, type Hex, serializeErc6492Signature } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { ask, world, newCommitment, newKey, post, signedFor, TestServer } from "../lab/Fixture.ts"
+import { broadcast, giveCode } from "../lab/buyer/ThirdParty.ts"
+import {
+  type Answer,
+  ask,
+  newCommitment,
+  newKey,
+  newPayer,
+  post,
+  Proxies,
+  signedFor,
+  TestServer,
+  world,
+} from "../lab/Fixture.ts"
+import { written } from "../lab/buyer/Purchase.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { newHex } from "../lab/TransferLogs.ts"
 import { chainClient, onChain } from "../lab/Chain.ts"
 import { type Authorization, encode } from "../lab/buyer/Payment.ts"
 import Wallet1271 from "../contracts/Wallet1271.json" with { type: "json" }
@@ -34,12 +48,21 @@ const newWallet = Effect.gen(function* () {
   return { at, owner }
 })
 
-const buy = Effect.fnUntraced(function* (signer: PrivateKeyAccount, change: Partial<Authorization>) {
+/** A stone whose payment `from` a wallet is signed by a key; `spelled` changes the signature. Answers how to send it. */
+const order = Effect.fnUntraced(function* (
+  signer: PrivateKeyAccount,
+  change: Partial<Authorization>,
+  spelled: (signature: Hex) => Hex = (signature) => signature,
+) {
   const { url } = yield* TestServer
   const body = { commitment: newCommitment() }
-  const { headers } = yield* signedFor(signer, `${url}/api/witness`, body, newKey(), change)
-  return yield* ask(`${url}/api/witness`, post(body, headers))
+  const { headers, payment } = yield* signedFor(signer, `${url}/api/witness`, body, newKey(), change)
+  const { authorization, signature } = payment.payload
+  const header = encode({ ...payment, payload: { authorization, signature: spelled(signature) } })
+  return { send: ask(`${url}/api/witness`, post(body, { ...headers, "payment-signature": header })), signature }
 })
+
+const buy = (...of: Parameters<typeof order>) => Effect.flatMap(order(...of), ({ send }) => send)
 
 layer(world(), realClock)("a smart wallet", (it) => {
   it.effect("pays by the signature of its owner", () =>
@@ -117,6 +140,105 @@ layer(world(), realClock)("a wallet whose own key delegates to code", (it) => {
       yield* fund(delegating.address, 10_000_000n)
       yield* onChain((client) => client.setCode({ address: delegating.address, bytecode: concatHex(["0xef0100", at]) }))
       const answer = yield* buy(owner, { from: delegating.address })
+      assert.strictEqual(answer.status, 201, answer.text)
+    }),
+  )
+})
+
+const factory = newHex(20)
+const wrap = (signature: Hex) => serializeErc6492Signature({ address: factory, data: newHex(100), signature })
+const malformed = (signature: Hex) => concatHex([signature, `0x${"6492".repeat(16)}`])
+/** As multisignature wallets sign: not by one key. */
+const long = (signature: Hex) => concatHex([signature, signature])
+
+/** The refusal of a signature that code may accept later, or will never accept. It never says to sign again. */
+const assertUnaccepted = (answer: Answer, what?: string) => {
+  assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature", what)
+  assert.match(
+    String(answer.json["message"]),
+    /ERC-6492.*deploy the wallet first.*EIP-7702.*This request charged nothing\.$/u,
+  )
+  assert.notMatch(answer.text, /Nothing was charged|sign (?:again|a new)/iu)
+}
+
+layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (ERC-6492)", (it) => {
+  it.effect("pays for a deployed wallet: the factory is never called, and the inner signature is stored and sent", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { rpc } = yield* Proxies
+      const { at, owner } = yield* newWallet
+      const heard: Array<string> = []
+      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
+      for (const repeat of ["a first payment", "a payment of a wallet that has paid"]) {
+        const { send, signature } = yield* order(owner, { from: at }, wrap)
+        const answer = yield* send
+        assert.strictEqual(answer.status, 201, `${repeat} ${answer.text}`)
+        assert.strictEqual((yield* send).status, 200, "the same request is a replay")
+        const { transaction } = JSON.parse(answer.text).receipt
+        const { input } = yield* onChain((client) => client.getTransaction({ hash: transaction }))
+        assert.match(input, new RegExp(`${signature.slice(2)}0*$`, "u"))
+        const [stored] = yield* sql`
+          SELECT payment #>> '{authorization,signature}' AS signature FROM payment_attempts
+          WHERE payment ->> 'transaction' = ${transaction}`
+        assert.deepStrictEqual(stored, { signature })
+      }
+      yield* rpc.calm
+      assert.isNotEmpty(heard)
+      for (const params of heard) assert.notMatch(params, new RegExp(`${factory.slice(2)}|${"6492".repeat(16)}`, "u"))
+    }),
+  )
+
+  it.effect("pays once the wallet is deployed, and says so before", () =>
+    Effect.gen(function* () {
+      const { fund } = yield* LocalChain
+      const wallet = yield* newWallet
+      const later = privateKeyToAccount(generatePrivateKey()).address
+      yield* fund(later, 10_000_000n)
+      const wrapped = yield* order(wallet.owner, { from: later }, wrap)
+      const bare = yield* order(wallet.owner, { from: later })
+      const before = yield* written
+      assertUnaccepted(yield* wrapped.send)
+      assert.deepStrictEqual(yield* written, before)
+      yield* giveCode(later, (yield* onChain((client) => client.getCode({ address: wallet.at }))) ?? "0x")
+      for (const { send } of [wrapped, bare]) {
+        const answer = yield* send
+        assert.strictEqual(answer.status, 201, answer.text)
+      }
+    }),
+  )
+
+  it.effect("that no code accepts is refused without advice to sign again, and nothing is stored", () =>
+    Effect.gen(function* () {
+      const { at, owner } = yield* newWallet
+      const delegating = yield* newPayer()
+      yield* giveCode(delegating.address, concatHex(["0xef0100", at]))
+      const own = yield* newPayer()
+      const before = yield* written
+      for (const [what, signer, from, spelled] of [
+        ["two wrappers", owner, at, (signature: Hex) => wrap(wrap(signature))],
+        ["a malformed wrapper", owner, at, malformed],
+        ["a wrapped signature of another key", newOwner(), at, wrap],
+        ["a wrapper around no signature", owner, at, () => wrap("0x")],
+        ["an own key's signature, wrapped without code", own, own.address, wrap],
+        ["an own key's signature, badly wrapped without code", own, own.address, malformed],
+        ["a signature of no key for a wallet without code", owner, own.address, long],
+        ["an own key that its delegate refuses (EIP-7702)", delegating, delegating.address, undefined],
+        ["an own key that its delegate refuses, wrapped", delegating, delegating.address, wrap],
+      ] as const)
+        assertUnaccepted(yield* buy(signer, { from }, spelled), what)
+      assert.deepStrictEqual(yield* written, before)
+      const large = yield* buy(owner, { from: at }, (signature) => wrap(concatHex([signature, newHex(4096)])))
+      assertAnswer(large, 402, "payment_invalid", "invalid_payload")
+      assert.match(String(large.json["message"]), /^payload\.signature must .*This request charged nothing\.$/u)
+    }),
+  )
+})
+
+layer(proxiedServer("facilitator", "20 seconds"), realClock)("a wrapped signature of a deployed wallet", (it) => {
+  it.effect("reaches a facilitator without its wrapper", () =>
+    Effect.gen(function* () {
+      const { at, owner } = yield* newWallet
+      const answer = yield* buy(owner, { from: at }, wrap)
       assert.strictEqual(answer.status, 201, answer.text)
     }),
   )

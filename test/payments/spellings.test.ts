@@ -129,11 +129,6 @@ const wrong: ReadonlyArray<readonly [name: string, reason: string, change: Chang
   ["a signature that is null", payload, signed(() => null)],
   ["no signature", payload, signed(() => "none"), /^payload\.signature must be/u],
   ["an upper s", unsigned, upper, /^payload\.signature has its s above half/u],
-  [
-    "a signature wrapped for a wallet that does not exist (EIP-6492)",
-    unsigned,
-    signed(() => `0x${"ab".repeat(40)}${"6492".repeat(16)}`),
-  ],
   ["an expired authorization", lifetime, lives(0, -1)],
   ["an authorization above the maximum lifetime with clock tolerance", lifetime, lives(0, 300 + 300 + 60)],
   ["an authorization that begins later", begin, lives(100, 200)],

@@ -10,7 +10,7 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { ChainPayment, PaymentRejected } from "../Payment.ts"
 import { bindingOf, mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
 import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
-import { Signatures } from "./Signature.ts"
+import { isKeySized, Signatures } from "./Signature.ts"
 
 /** The judgement of the wallet and the chain about a payment. */
 export type Verdict =
@@ -33,12 +33,15 @@ const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Sc
 
 const simulationMessages: Readonly<Record<string, string>> = {
   invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price. Fund it and sign again.",
-  invalid_exact_evm_signature: "The signature is not the paying wallet's for this authorization. Sign again.",
+  invalid_exact_evm_signature:
+    "The paying wallet has no code that accepts this signature. If it is not deployed (ERC-6492), deploy the wallet first, then send this again. If its code refuses its key (EIP-7702), pay from another wallet.",
   invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain. Sign a new one.",
   invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain. Sign a new one.",
 }
 
 const badSignature = "invalid_exact_evm_signature"
+
+const unsigned = "The signature is not the paying wallet's for this authorization. Sign again."
 
 const highS =
   "has its s above half of the curve's order, which the token refuses (EIP-2). Sign again with a wallet that makes the lower one."
@@ -118,7 +121,11 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           const isTraceable = yield* signatures.proven(authorization, terms)
           return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
         })
-        if (signed === undefined) return yield* reject(badSignature, messageOf(badSignature))
+        // Code that is deployed later may accept what no key can have signed.
+        if (signed === undefined)
+          return yield* isKeySized(asked.authorization.signature)
+            ? reject(badSignature, unsigned)
+            : refuse(badSignature, messageOf(badSignature))
         if (yield* signatures.isHigh(signed, terms))
           return yield* refuseMember(badSignature, "payload.signature", highS)
 

@@ -1,6 +1,15 @@
 /** Checks a wallet's signature: by its key here, or by its contract on chain. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { encodeFunctionData, type Hex, hashTypedData, hexToBytes, keccak256, parseAbi } from "viem"
+import {
+  encodeFunctionData,
+  type Hex,
+  hashTypedData,
+  hexToBytes,
+  isErc6492Signature,
+  keccak256,
+  parseAbi,
+  parseErc6492Signature,
+} from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
 import { BoundedMap } from "../../platform/BoundedMap.ts"
@@ -42,6 +51,19 @@ const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
 /** r, and s with the parity of y as its highest bit (EIP-2098). */
 const compactSignature = /^0x([0-9a-f]{64})([0-9a-f])([0-9a-f]{63})$/u
 
+/** Whether the signature has the length of a key's. Any other one can only be meant for code. */
+export const isKeySized = ({ length }: Hex) => length === 130 || length === 132
+
+const innerOf = Option.liftThrowable((signature: Hex) => parseErc6492Signature(signature).signature)
+
+/** Removes one ERC-6492 wrapper. Its factory call is dropped, never run. A malformed wrapper stays. */
+const unwrapped = (authorization: SignedAuthorization) => {
+  const { signature } = authorization
+  return isErc6492Signature(signature)
+    ? { ...authorization, signature: Option.getOrElse(innerOf(signature), () => signature) }
+    : authorization
+}
+
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 const isOdd = (v: string | undefined) => v === "01" || v === "1c"
@@ -81,13 +103,17 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     const { ask } = yield* Chain
     // WebAssembly of 16 MB, loaded for the first payment.
     const recover = yield* Effect.cached(Effect.promise(makeRecover))
-    /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
+    /**
+     * A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. A wrapped
+     * signature is no reason to wait: its wallet may be deployed at any moment.
+     */
     const codeless = new BoundedMap<Address, number>(codelessKept)
-    const hasCode = Effect.fnUntraced(function* (wallet: Address) {
+    const hasCode = Effect.fnUntraced(function* ({ from, signature }: SignedAuthorization) {
       const now = yield* Clock.currentTimeMillis
-      if (now - (codeless.get(wallet) ?? Number.NEGATIVE_INFINITY) < codelessFor) return false
-      if ((yield* ask(getCode(wallet, "latest"))).length > 2) return true
-      codeless.set(wallet, now)
+      const isKept = !isErc6492Signature(signature)
+      if (isKept && now - (codeless.get(from) ?? Number.NEGATIVE_INFINITY) < codelessFor) return false
+      if ((yield* ask(getCode(from, "latest"))).length > 2) return true
+      if (isKept) codeless.set(from, now)
       return false
     })
 
@@ -102,13 +128,16 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
 
     /**
      * The authorization as it goes on chain: a signature of the wallet's key in the spelling that tokens accept, any
-     * other as it is. Undefined if neither the wallet's key signed nor its code could accept the signature. The rest is
-     * no verdict: a wallet with code is judged by the chain.
+     * other without one wrapper. Undefined if neither the wallet's key signed nor its code could accept the signature.
+     * The rest is no verdict: a wallet with code is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      const plain = plainOf(authorization)
-      if (yield* byKey(plain, terms)) return plain
-      return (yield* hasCode(authorization.from)) ? authorization : undefined
+      const inner = unwrapped(authorization)
+      const plain = plainOf(inner)
+      const isByKey = yield* byKey(plain, terms)
+      if (isByKey && !isErc6492Signature(authorization.signature)) return plain
+      const signed = isByKey ? plain : inner
+      return (yield* hasCode(authorization)) ? signed : undefined
     })
 
     /** Whether the wallet's key signed with the upper of two values of s. */
@@ -137,8 +166,9 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
 
     /** Whether the wallet signed, in any spelling. A wallet without code costs the node nothing that is not cached. */
     const isSigner = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
-      if (yield* byKey(plainOf(authorization), terms)) return true
-      return (yield* hasCode(authorization.from)) && (yield* byWallet(authorization, terms))
+      const inner = unwrapped(authorization)
+      if (yield* byKey(plainOf(inner), terms)) return true
+      return (yield* hasCode(authorization)) && (yield* byWallet(inner, terms))
     })
 
     return { isSigner, plausible, proven, isHigh }
