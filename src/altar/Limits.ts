@@ -3,10 +3,10 @@ import { Clock, Effect, RcMap, Semaphore } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { RateLimited } from "../../schema/Errors.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import type { Limit, Remaining, Window } from "../limits/Limit.ts"
+import { type Limit, ofNetworks, type Remaining, type Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { BoundedMap } from "../platform/BoundedMap.ts"
-import type { PaymentGuard } from "../payments/Act.ts"
+import type { Ended, PaymentGuard } from "../payments/Act.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 
 /** Reveals and unseals; each guess at sealed words counts. */
@@ -22,6 +22,12 @@ export const questions: Limit = [
 /** Refused payments, each of which cost up to four calls to the node. */
 export const refusedPayments: Limit = [
   { name: "refused-payments", quota: 60, seconds: 60, says: "60 refused payments per minute from one address" },
+]
+
+/** Card payments, each of which writes an attempt and calls the processor. Networks count them alone. */
+export const cardPayments: Limit = [
+  ...refusedPayments,
+  ...ofNetworks("refused-cards", 60, 60, "refused card payments per minute"),
 ]
 
 const limited = ({ retryAfter, window }: { readonly retryAfter: number; readonly window: Window }) =>
@@ -42,6 +48,9 @@ export const limits = Effect.gen(function* () {
 
 /** Maximum concurrent verifications for one address; further payments wait. */
 const judgedAtOnce = 64
+
+/** Permits of a card payment: half as many run concurrently, so that valid ones never reach the limit of refused ones. */
+const permitsOfCard = 2
 
 /** Maximum exhausted addresses remembered; the oldest are dropped. */
 const exhaustedKept = 10_000
@@ -71,9 +80,31 @@ export const guards = Effect.gen(function* () {
     return yield* limited({ retryAfter: Math.ceil(waitMillis / 1000), window: known.window })
   })
 
+  /** Counts a card payment before its end is known, so that concurrent ones never exceed the limit. */
+  const counted = Effect.fnUntraced(function* (address: string) {
+    yield* Effect.catchTag(limiter.take(cardPayments, address), "Exceeded", (exceeded) =>
+      Effect.fail(limited(exceeded)),
+    )
+    const expiresAt = (yield* Clock.currentTimeMillis) + cardPayments[0].seconds * 1000
+    const ended: Ended = Effect.fnUntraced(
+      function* (isCharged) {
+        if ((yield* Clock.currentTimeMillis) < expiresAt) yield* limiter.giveBack(cardPayments, address)
+        if (!isCharged) yield* limiter.take(cardPayments, address)
+      },
+      (effect) => Effect.ignore(effect),
+    )
+    return ended
+  })
+
   return (request: HttpServerRequest.HttpServerRequest): PaymentGuard => {
     const address = addresses.of(request)
     return {
+      counting: (purchase) =>
+        Effect.scoped(
+          Effect.flatMap(RcMap.get(turns, `card ${address}`), (turn) =>
+            Effect.flatMap(toMiddleware(counted(address)), purchase).pipe(turn.withPermits(permitsOfCard)),
+          ),
+        ),
       admit: (judgement, isKnown) =>
         Effect.scoped(
           Effect.flatMap(RcMap.get(turns, address), (turn) =>

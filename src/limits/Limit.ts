@@ -20,6 +20,21 @@ export interface Window {
  */
 export type Limit = readonly [Window, ...ReadonlyArray<Window>]
 
+/** Limits what is stored by network: a /56 is usually one customer, a /48 one site or many customers. */
+export const ofNetworks = (name: string, quota: number, seconds: number, what: string): ReadonlyArray<Window> =>
+  (
+    [
+      [56, 4 * quota],
+      [48, 20 * quota],
+    ] as const
+  ).map(([network, quota]) => ({
+    name: `${name}-${network}`,
+    quota,
+    seconds,
+    says: `${quota} ${what} from one /${network} network`,
+    network,
+  }))
+
 export interface Remaining {
   readonly window: Window
   readonly remaining: number

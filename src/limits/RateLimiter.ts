@@ -29,6 +29,16 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
       return counts === undefined ? yield* Effect.die("a request was not counted") : yield* admit(counts)
     })
 
+    /** Returns a taken request to its windows, as if it had not been made. */
+    const giveBack = Effect.fn("RateLimiter.giveBack")(function* (taken: Limit, caller: string) {
+      const { keysOf, seconds } = yield* counting(taken)
+      // Drops the oldest hit, so that those that remain count for longer rather than shorter.
+      yield* retryConflicts(sql`
+        UPDATE rate_limits l
+        SET hits = l.hits[2 + width_bucket(rate_limit_now() - make_interval(secs => w.seconds), l.hits):]
+        FROM unnest(${keysOf(caller)}::text[], ${seconds}::int[]) AS w(key, seconds) WHERE l.key = w.key`)
+    })
+
     const sweepOnce = sql`
       DELETE FROM rate_limits WHERE key IN (
         SELECT key FROM rate_limits WHERE idle_from <= rate_limit_now()
@@ -38,7 +48,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
     const sweep = inBatches(batch, sweepOnce).pipe(Effect.withSpan("RateLimiter.sweep"))
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "limit cleanup failed")
-    return { take, sweep }
+    return { take, giveBack, sweep }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -208,7 +208,10 @@ export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, Paid
 export const actsByName = (acts: ReadonlyArray<PaidAct<Refusal>>): ReadonlyMap<string, PaidAct<Refusal>> =>
   new Map(acts.map((act) => [act.name, act]))
 
-/** Limits the node requests that refused payments of one address cause. */
+/** Told at the end of a counted purchase whether it was charged. Never fails. */
+export type Ended = (isCharged: boolean) => Effect.Effect<void>
+
+/** Limits the attempts and the requests to node and processor that refused payments of one address cause. */
 export interface PaymentGuard {
   /**
    * Runs the judgement of a payment. After too many refused payments of the address it runs for `isKnown` wallets
@@ -219,6 +222,11 @@ export interface PaymentGuard {
     isKnown: Effect.Effect<boolean, E>,
   ): Effect.Effect<A, E | RateLimited, R>
   readonly refused: Effect.Effect<void>
+  /**
+   * Runs a purchase that counts as refused from its start on, unless it ends charged. Beyond the limit it fails without
+   * running. Of many at once, some wait.
+   */
+  counting<A, E, R>(purchase: (ended: Ended) => Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
 }
 
 export interface PaidRequest {

@@ -17,6 +17,7 @@ import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts
 import { couldNotPay } from "./decision.ts"
 import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
+import { unreachable } from "./settle/Settlement.ts"
 
 export type Outcome =
   | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }
@@ -42,7 +43,7 @@ const causes: Readonly<Record<string, string>> = {
     "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent. Pay from another wallet.",
   [couldNotPay]:
     "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price.",
-  facilitator_unreachable: "The facilitator was unreachable, so this payment was not submitted.",
+  [unreachable]: "The facilitator was unreachable, so this payment was not submitted.",
 }
 
 /** Clients show the challenge's `error` alone, so it names the member at fault, too. The header must stay short. */

@@ -1,7 +1,12 @@
 /** Judges the credential of a request: valid, already used by the same purchase, or refused. */
 import { Context, Effect, Layer, Option, type Schema, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
-import { AuthorizationAlreadyBound, FacilitatorUnavailable, PaymentInvalid } from "../../schema/payments/Errors.ts"
+import {
+  AuthorizationAlreadyBound,
+  FacilitatorUnavailable,
+  PaymentFailed,
+  PaymentInvalid,
+} from "../../schema/payments/Errors.ts"
 import { notSettled } from "./Availability.ts"
 import { CardRail, type CardRequest, notHere } from "./card/Rail.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -19,6 +24,7 @@ import { PaymentVerifier } from "./verify/PaymentVerifier.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { Chain } from "./chain/Chain.ts"
+import { unreachable } from "./settle/Settlement.ts"
 import { type Conclusion, Evidence } from "./chain/Evidence.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 
@@ -150,7 +156,10 @@ const unproven = new FacilitatorUnavailable({
 
 /** Refusals that count against an address. An obstacle to all payments does not, nor a wallet's limit in flight. */
 export const isRefused = (error: unknown) =>
-  error instanceof PaymentInvalid || error instanceof AuthorizationAlreadyBound || error === unproven
+  error instanceof PaymentInvalid ||
+  error instanceof AuthorizationAlreadyBound ||
+  (error instanceof PaymentFailed && error.reason !== unreachable) ||
+  error === unproven
 
 const presented = (payment: Payment, balance?: PayerBalance): PresentedPayment => ({
   _tag: "Presented",

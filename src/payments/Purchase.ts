@@ -3,9 +3,9 @@ import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import { AuthorizationAlreadyBound, FacilitatorUnavailable, ReconcileRequired } from "../../schema/payments/Errors.ts"
-import type { ClaimConflict, PaidAct, PaymentGuard, SoldAct } from "./Act.ts"
+import type { ClaimConflict, Ended, PaidAct, PaymentGuard, SoldAct } from "./Act.ts"
 import { Availability, notSettled } from "./Availability.ts"
-import { Challenges } from "./Challenge.ts"
+import { Challenges, type Outcome } from "./Challenge.ts"
 import { changed, settlementTimed } from "./Changes.ts"
 import { NodeQueries } from "./chain/Rpc.ts"
 import { type CredentialRequest, isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
@@ -119,6 +119,13 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       return yield* challenges.answerOf(concluded, false)
     }, Trace.span("Purchase.settle"))
 
+    /** Runs in a fiber of the server, which a disconnect of the client does not stop. */
+    const detached = <A, E, R>(purchase: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(FiberSet.run(settling, purchase), Fiber.join)
+
+    const reporting = (ended: Ended) => (outcome: Outcome) =>
+      outcome._tag === "Settled" ? ended(true) : reconciler.reportEnd(outcome.attempt, ended)
+
     /** Runs a purchase to its outcome. Once it is claimed, a disconnect does not stop it. */
     const buy = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
@@ -148,8 +155,11 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       const obstacle = isToSettle ? yield* settlement.obstacle : undefined
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
       const intent = { ...asked, payment, balance, leaseMillis: Duration.toMillis(config.lease) }
-      const fiber = yield* FiberSet.run(settling, settle(act, request, terms, intent))
-      return yield* Effect.tapError(Fiber.join(fiber), counted)
+      const purchase = settle(act, request, terms, intent)
+      // An invented token costs nothing, so a card's purchase counts before it is claimed.
+      return yield* payment.rail === "card"
+        ? guard.counting((ended) => detached(Effect.tap(purchase, reporting(ended))))
+        : Effect.tapError(detached(purchase), counted)
     })
 
     return { buy }

@@ -3,7 +3,9 @@ import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Cause, Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql"
+import { BoundedMap } from "../platform/BoundedMap.ts"
 import { log } from "../platform/LogMessages.ts"
+import type { Ended } from "./Act.ts"
 import { CardProcessor } from "./card/Processor.ts"
 import { Chain } from "./chain/Chain.ts"
 import { Evidence, findingOf } from "./chain/Evidence.ts"
@@ -55,6 +57,9 @@ export const shareInquiries = Effect.fnUntraced(function* <E>(
   })
 })
 
+/** Maximum attempts whose later end is reported; the oldest are dropped. */
+const endingsKept = 10_000
+
 export interface ReconcilerConfig {
   readonly network: string
   /** How long a request waits for the reported transaction. */
@@ -87,6 +92,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     const due = yield* Due
     const settlement = yield* Settlement
     const sweepMillis = Duration.toMillis(config.sweepEvery)
+    const endings = new BoundedMap<string, Ended>(endingsKept)
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
       // A reason to fail is looked for again after one sweep, the minimum time between two inquiries that agree.
@@ -223,9 +229,18 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       }
     }, Trace.span("Reconciler.conclude"))
 
+    /** Inquires after the claiming request was answered, and reports an end to the guard that counted the attempt. */
+    const concludeLater = (caller: Caller, attempt: Attempt) =>
+      Effect.tap(concludeFor(caller, attempt), ({ id, state }) => {
+        const ended = state === "pending" ? undefined : endings.get(id)
+        if (ended === undefined) return Effect.void
+        endings.delete(id)
+        return ended(state === "settled")
+      })
+
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
     const inquire = yield* shareInquiries(
-      (attempt) => concludeFor("client", attempt),
+      (attempt) => concludeLater("client", attempt),
       config.inquiryInterval ?? inquiryInterval,
     )
 
@@ -236,7 +251,9 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
        */
       conclude: (attempt: Attempt, submission?: Submission) => concludeFor("request", attempt, submission),
       inquire,
-      sweep: (attempt: Attempt) => concludeFor("sweep", attempt),
+      sweep: (attempt: Attempt) => concludeLater("sweep", attempt),
+      /** Reports the later end of a pending attempt, if this server sees it. */
+      reportEnd: ({ id }: Attempt, ended: Ended) => Effect.sync(() => endings.set(id, ended)),
     }
   }),
 }) {

@@ -1,5 +1,5 @@
 /** The limits of the signal room's specification, and those of the networks around an address. */
-import type { Limit, Window } from "../limits/Limit.ts"
+import { type Limit, ofNetworks, type Window } from "../limits/Limit.ts"
 
 const minute = 60
 const hour = 3600
@@ -11,21 +11,6 @@ const ofAddress = (name: string, quota: number, seconds: number, what: string): 
   seconds,
   says: `${quota} ${what} from one address`,
 })
-
-/** Limits disk usage by network: a /56 is usually one customer, a /48 one site or many customers. */
-const ofNetworks = (name: string, quota: number, seconds: number, what: string): ReadonlyArray<Window> =>
-  (
-    [
-      [56, 4 * quota],
-      [48, 20 * quota],
-    ] as const
-  ).map(([network, quota]) => ({
-    name: `${name}-${network}`,
-    quota,
-    seconds,
-    says: `${quota} ${what} from one /${network} network`,
-    network,
-  }))
 
 export const creations: Limit = [
   ofAddress("creations-hour", 5, hour, "new rooms per hour"),

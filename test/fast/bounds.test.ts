@@ -19,7 +19,7 @@ import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { guards, openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
+import { cardPayments, guards, openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
 import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { patience } from "../lab/Patience.ts"
@@ -198,6 +198,7 @@ const rows: ReadonlyArray<readonly [what: string, limit: Limit, quotas: Array<[n
   ["reveals and unseals", openings, [[60, minute]]],
   ["reconciles", questions, [[240, minute]]],
   ["refused payments", refusedPayments, [[60, minute]]],
+  ["card payments of an address, a /56 and a /48", cardPayments, [60, 240, 1200].map((quota) => [quota, minute])],
 ]
 
 describe("a limit by address", () => {

@@ -1,12 +1,14 @@
-/** Refused payments cost the node few questions or none. */
+/** Refused payments cost node and card processor few questions or none, and the database few rows. */
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
+import * as Cards from "../lab/buyer/Cards.ts"
+import { agreeing, giveCode, slow } from "../lab/buyer/ThirdParty.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -175,5 +177,95 @@ describe.concurrent("refused payments from one address", () => {
       assert.isAtMost(refused, 60 + 64)
       assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
     }).pipe(Effect.provide(server)),
+  )
+})
+
+describe.concurrent("attempts that end uncharged", () => {
+  it.live("count as refused payments, and beyond the limit none is recorded", () =>
+    Effect.gen(function* () {
+      const address = "198.51.100.12"
+      const sell = yield* seller
+      const [owner, contract, other] = [yield* newPayer(), yield* newPayer(), yield* newPayer()]
+      yield* giveCode(contract.address, slow)
+      const buy = sell(owner, { from: contract.address }, from(address))
+      for (let count = 0; count < 60; count += 1) assertAnswer(yield* buy, 402, "payment_failed", "gas_too_high")
+      const before = yield* Purchase.written
+      assertAnswer(yield* buy, 429, "rate_limited")
+      assert.deepStrictEqual(yield* Purchase.written, before)
+      assert.strictEqual((yield* sell(other, {}, from("203.0.113.12"))).status, 201, "another address pays")
+    }).pipe(Effect.provide(server)),
+  )
+})
+
+const cards = Cards.carded("20 seconds", { trustedProxies: loopback })
+
+/** Candles with these tokens, sent at once from one address. */
+const cardsFrom = Effect.fnUntraced(function* (address: string, tokens: ReadonlyArray<string>) {
+  const { url } = yield* TestServer
+  const purchases = yield* Effect.forEach(tokens, (token) => Cards.prepareWith(url, token), { concurrency: 16 })
+  const sent = purchases.map((purchase) => ({ ...purchase, headers: { ...purchase.headers, ...from(address) } }))
+  const answers = yield* Effect.forEach(sent, Cards.send, { concurrency: "unbounded" })
+  return { sent, statuses: answers.map(({ status }) => status), answers }
+})
+
+const invented = (count: number) => Array.from({ length: count }, () => `spt_${newKey()}`)
+const counted = (statuses: ReadonlyArray<number>, status: number) => statuses.filter((one) => one === status).length
+
+describe.concurrent("card payments with invented tokens from one address", () => {
+  it.live(
+    "write sixty attempts a minute however many arrive at once, then get 429 without a call to the processor",
+    () =>
+      Effect.gen(function* () {
+        const bank = yield* Cards.Processor
+        const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
+        assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
+        assert.strictEqual(bank.asked().keys, 60)
+        assert.strictEqual((yield* Purchase.written).attempts, 60)
+        for (const answer of answers.filter(({ status }) => status === 429)) {
+          assertAnswer(answer, 429, "rate_limited")
+          const wait = Number(answer.headers.get("retry-after"))
+          assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+          assert.match(
+            String(answer.json["message"]),
+            /60 refused payments per minute.*charged and changed nothing\.$/u,
+          )
+        }
+        const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
+        assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
+        assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])
+      }).pipe(Effect.provide(cards)),
+  )
+
+  it.live("count once, whenever the processor declines them, and not at all if it charges", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const bank = yield* Cards.Processor
+      const grants = (method: string, count: number) =>
+        Effect.forEach(Array.from({ length: count }), () => Effect.promise(() => bank.grant(method, "300")))
+      const used = Effect.map(
+        sql<{ n: number }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key LIKE 'refused-payments:%'`,
+        (rows) => rows[0]?.n,
+      )
+      const address = "198.51.100.21"
+      const charged = yield* cardsFrom(address, yield* grants("pm_card_visa", 70))
+      assert.strictEqual(counted(charged.statuses, 201), 70)
+      assert.strictEqual(yield* used, 0, "what is charged counts nowhere")
+      const held = yield* cardsFrom(address, yield* grants("pm_bank_slow", 20))
+      assert.strictEqual(counted(held.statuses, 202), 20)
+      yield* bank.finish
+      for (const purchase of held.sent) assert.strictEqual((yield* Cards.reconcile(purchase)).status, 200)
+      assert.strictEqual(yield* used, 0, "nor what is charged later")
+
+      const late = yield* cardsFrom(address, invented(30))
+      assert.strictEqual(counted(late.statuses, 202), 30)
+      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day' WHERE state = 'pending'`
+      for (const purchase of late.sent) assertAnswer(yield* Cards.reconcile(purchase), 402, "payment_failed")
+      assert.strictEqual(yield* used, 30)
+      const declined = yield* cardsFrom(address, yield* grants("pm_card_visa_chargeDeclined", 40))
+      assert.deepStrictEqual([counted(declined.statuses, 402), counted(declined.statuses, 429)], [30, 10])
+      const unpaid = yield* ask(`${url}/api/candles/week/moss-hare`, post(Cards.dedication, from(address)))
+      assert.strictEqual(unpaid.status, 402, "the question for a price is answered as ever")
+    }).pipe(Effect.provide(cards)),
   )
 })

@@ -5,7 +5,7 @@ import { type Hex, keccak256, parseGwei, parseTransaction } from "viem"
 import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
+import { agrees, cancel, giveCode, leave, slow } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
@@ -208,9 +208,6 @@ describe.concurrent("a transaction that no block includes before its authorizati
 
 /** Agrees only while this opcode answers nothing. */
 const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${agrees}`
-
-/** Turns a hundred thousand rounds before it agrees. */
-const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
 describe.concurrent("a wallet whose contract answers the relayer differently", () => {
   it.live("is simulated with the relayer as its caller, before anything is claimed", () =>

@@ -4,7 +4,7 @@ import * as Trace from "../../platform/Trace.ts"
 import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { inLowerCase } from "../chain/Eip3009.ts"
 import { challengeOf, requirementsOf, type Terms } from "../PaymentTerms.ts"
-import { type Funds, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
+import { type Funds, Settlement, type SettlementRequest, type Submission, unreachable } from "./Settlement.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Base64Url } from "effect/encoding"
@@ -209,7 +209,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
           Effect.timeout(config.timeout),
           Effect.catch((error) => {
             const isUnsent = error._tag === "ConnectionFailed" && error.isUnsent
-            const reason = isUnsent ? "facilitator_unreachable" : `facilitator_${error._tag}`
+            const reason = isUnsent ? unreachable : `facilitator_${error._tag}`
             return Effect.as(forget, isUnsent ? ({ _tag: "Refused", reason } as const) : unclear(reason))
           }),
           Effect.tap((submission) =>

@@ -20,6 +20,9 @@ export type Submission =
   /** Everything else: a broadcast without an answer, or a payment that waits in line. */
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
+/** The reason of a refusal that no payer causes. */
+export const unreachable = "facilitator_unreachable"
+
 /** The relayer's limits on its transactions. */
 export interface Limits {
   /** Transactions of a key that may wait in the node. */

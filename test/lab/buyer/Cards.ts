@@ -2,6 +2,7 @@
 import { Mppx, stripe } from "mppx/client"
 import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import type { CardConfig } from "../../../src/payments/Payments.ts"
+import type { ServerConfig } from "../../../src/server/config/Config.ts"
 import * as CardProcessor from "../proxy/CardProcessor.ts"
 import { slowness } from "../Patience.ts"
 import { credentialFor } from "./Payment.ts"
@@ -24,14 +25,17 @@ export const cardsOf = ({ url }: CardProcessor.CardProcessor): CardConfig => ({
 })
 
 /** A server that takes cards, silent about its troubles; it waits longer on a slow machine, and sweeps only at its start. */
-export const carded = (patience: Duration.Input = "1 second") =>
+export const carded = (patience: Duration.Input = "1 second", server: Partial<ServerConfig> = {}) =>
   Layer.unwrap(
     Effect.map(Processor, (one) =>
-      world({
-        cards: cardsOf(one),
-        patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
-        sweepEvery: Duration.hours(1),
-      }),
+      world(
+        {
+          cards: cardsOf(one),
+          patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
+          sweepEvery: Duration.hours(1),
+        },
+        server,
+      ),
     ),
   ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")), Layer.provideMerge(processor))
 
@@ -59,20 +63,32 @@ type Prepared = Effect.Success<ReturnType<typeof prepare>>
 
 export type CardPurchase = Pick<Prepared, "url" | "key" | "body"> & { readonly headers: Record<string, string> }
 
-/** A candle with a granted token, ready to be sent. */
-export const prepare = Effect.fnUntraced(function* (
+const week = "/api/candles/week/moss-hare"
+
+/** A candle with this token, ready to be sent. */
+export const prepareWith = Effect.fnUntraced(function* (
   server: string,
-  paymentMethod = "pm_card_visa",
-  path = "/api/candles/week/moss-hare",
+  spt: string,
+  path = week,
   body: object = dedication,
 ) {
-  const bank = yield* Processor
   const key = newKey()
   const url = `${server}${path}`
   const offer = yield* ask(url, post(body, { "idempotency-key": key }))
-  const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
   const headers = { "idempotency-key": key, authorization: credentialFor(offer, spt) }
   return { url, key, body, headers }
+})
+
+/** The same with a token that is granted for it. */
+export const prepare = Effect.fnUntraced(function* (
+  server: string,
+  paymentMethod = "pm_card_visa",
+  path = week,
+  body?: object,
+) {
+  const bank = yield* Processor
+  const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
+  return yield* prepareWith(server, spt, path, body)
 })
 
 export const send = ({ body, headers, url }: CardPurchase) => ask(url, post(body, headers))
