@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { oneOf } from "../../schema/Fields.ts"
 import { candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
+import { commitmentText } from "../../schema/altar/Recipe.ts"
 import { reconcile } from "../../schema/altar/Sales.ts"
 import { revealWitnessStone } from "../../schema/altar/Witness.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
@@ -45,6 +46,8 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     const into = words === undefined && commitment === undefined ? undefined : act.sealing()
     if (words !== undefined && into === undefined)
       throw no("not_sealed", `${act.price.name} has no place for sealed words.`)
+    if (words === undefined ? salt !== undefined : commitment !== undefined)
+      throw no("not_sealed", "Give words, with or without a salt, or a commitment that was sealed elsewhere.")
     const purchase = await purchases.begin(key, async (found) => {
       // Repeating a key with the same words reuses its salt.
       const earlier = found?.sealed?.words === words ? found?.sealed?.salt : undefined
@@ -80,15 +83,25 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       if (problem !== undefined) throw refuse("bad_request", `${problem} Nothing was sent.`)
       return { shop: at(altar), sealed: { salt, words } }
     }
-    const known = (await purchases.all()).flatMap(({ altar: shop, sealed, settled }) =>
+    const held = (await purchases.all()).flatMap(({ altar: shop, sealed, settled }) =>
       sealed !== undefined && settled?.id === id ? [{ shop, sealed }] : [],
+    )
+    // Words or a salt alone must be those of the journal: the caller means to publish no others.
+    const known = held.filter(
+      ({ sealed }) =>
+        commitmentText(salt ?? sealed.salt, words ?? sealed.words) === commitmentText(sealed.salt, sealed.words),
     )
     const [first] = known
     if (first === undefined)
-      throw refuse(
-        "words_unknown",
-        `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words.`,
-      )
+      throw held.length > 0
+        ? refuse(
+            "words_differ",
+            `${words === undefined ? "This salt is not the one" : "These words are not those"} that this journal sealed for ${id}: give both salt and words, or neither. Nothing was sent.`,
+          )
+        : refuse(
+            "words_unknown",
+            `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words. Nothing was sent.`,
+          )
     // Ids come from the altars, so several may use the same one. A reveal is irrevocable, so the owner decides.
     const shops = new Set(known.map(({ shop }) => shop))
     const shop = shops.size === 1 ? first.shop : altar

@@ -130,6 +130,8 @@ layer(world(), realClock)("the buyer library", (it) => {
         [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
         [() => altar.witness({ words: " \n" }), "not_sealed"],
         [() => altar.witness({ words, salt: "short" }), "not_sealed"],
+        [() => Reflect.apply(altar.witness, altar, [{ commitment: "0".repeat(64), words }]), "not_sealed"],
+        [() => altar.light({ spirit: "moss-hare", days: 1, dedication: "Bees", ...{ salt: words } }), "not_sealed"],
         [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
         [
           () => altar.act("lightMonth", { params: { familiarId: "moss-hare" }, sealing: JSON.parse("{}") }),

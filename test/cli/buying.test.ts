@@ -35,7 +35,10 @@ layer(world(), realClock)("spirit-altar", (it) => {
       assert.deepStrictEqual([again.replayed, again.key], [true, key])
       const { id } = again.record
       assert.include(bought.stdout, `spirit-altar reveal ${id}`)
-      const revealed = yield* json(at, "reveal", id)
+      const others = yield* at.run(["reveal", id, "--text", "Other words."])
+      assert.strictEqual(others.code, 1)
+      assert.include(others.stderr, "These words are not those that this journal sealed")
+      const revealed = yield* json(at, "reveal", id, "--text", words)
       assert.strictEqual(revealed.stone.reveal.text, words)
       assert.strictEqual(yield* spent(at), 1)
 
@@ -127,6 +130,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
         [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
         [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
         [["keep", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
+        [["light", "kelp-seal", "--dedication", "Bees", "--salt", words], "not_sealed", /^Give words, with or without/u],
         [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],

@@ -81,16 +81,25 @@ const bought = async (journal: Journal, altar: string, key: string, words: strin
   await purchases.amend(purchase, { settled: { id, permalink: `${altar}/witness/${id}`, answer: {} } })
 }
 
-const revealed = async (journal: Journal, url: string, ...of: Parameters<ReturnType<typeof buyer>["reveal"]>) => {
+const opened = async (
+  method: "reveal" | "unseal",
+  journal: Journal,
+  url: string,
+  ...of: Parameters<ReturnType<typeof buyer>["reveal"]>
+) => {
   const told: Array<string> = []
   const send: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
-    told.push(`${new URL(request.url).origin} ${JSON.parse(await request.text()).text}`)
+    const { text, words } = JSON.parse(await request.text())
+    told.push(`${new URL(request.url).origin} ${text ?? words}`)
     return Response.json({ ok: false, code: "stone_not_found", message: "There is no such stone." }, { status: 404 })
   }
-  const error = await rejected(buyer({ url, journal, fetch: send }).reveal(...of))
+  const error = await rejected(buyer({ url, journal, fetch: send })[method](...of))
   return { ...error, message: error.message, told }
 }
+
+const revealed = (...of: Parameters<typeof opened> extends [unknown, ...infer Rest] ? Rest : never) =>
+  opened("reveal", ...of)
 
 describe("the words of an id", () => {
   it("go nowhere under what is no id, and with a salt or words that no commitment has", async () => {
@@ -105,6 +114,25 @@ describe("the words of an id", () => {
       assert.deepStrictEqual([code, told], ["bad_request", []], message)
       assert.match(message, /Nothing was sent\.$/u)
     }
+  })
+
+  it.each(["reveal", "unseal"] as const)("are those of the journal to %s words or a salt alone", async (method) => {
+    const { salt } = drafted(mine, "").sealed
+    const journal = memoryJournal()
+    await bought(journal, mine, "key-of-my-altar", "Mine.")
+    for (const given of [{ words: "Others." }, { words: "" }, { salt: "0123456789abcdeF" }]) {
+      const { code, message, told } = await opened(method, journal, mine, id, given)
+      assert.deepStrictEqual([code, told], ["words_differ", []], message)
+      assert.match(message, /give both salt and words, or neither\. Nothing was sent\.$/u)
+      const strange = await opened(method, memoryJournal(), mine, id, given)
+      assert.deepStrictEqual([strange.code, strange.told], ["words_unknown", []], strange.message)
+    }
+    for (const given of [{ words: " Mine.\r\n" }, { salt }, { salt, words: "Mine." }])
+      assert.deepStrictEqual((await opened(method, journal, mine, id, given)).told, [`${mine} Mine.`])
+    const other = { salt: "another-salt-of-16", words: "Others." }
+    assert.deepStrictEqual((await opened(method, journal, mine, id, other)).told, [`${mine} Others.`])
+    await bought(journal, mine, "another-key-there", "Others.")
+    assert.deepStrictEqual((await opened(method, journal, mine, id, { words: "Mine." })).told, [`${mine} Mine.`])
   })
 
   it("go to the altar that they were sealed for, even when another altar answers the same id later", async () => {
