@@ -2,6 +2,7 @@
 import type { Sale } from "../../schema/payments/Sale.ts"
 import { bodyOf, type Settled } from "./Acts.ts"
 import { baseOf, faultOf, type Shop } from "./Client.ts"
+import { unlessAborted } from "./core/Abort.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type End, type Exchange, pursue } from "./core/Loop.ts"
@@ -41,13 +42,9 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
   }
   const wait = async (seconds: number) => {
     signal.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, seconds * 1000)
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      })
-    })
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const over = () => new Promise<void>((resolve) => void (timer = setTimeout(resolve, seconds * 1000)))
+    await unlessAborted(signal, over).finally(() => clearTimeout(timer))
   }
 
   /** A journal entry belongs to the altar it was made with. */

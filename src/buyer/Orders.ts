@@ -13,22 +13,11 @@ import { randomHex } from "./core/Digest.ts"
 import type { Kept } from "./Options.ts"
 import type * as Order from "./OrderTypes.ts"
 import { messageOf, refuse } from "./PurchaseError.ts"
+import { type Purchase, unlisted } from "./Purchases.ts"
 import { seal, unsealable } from "./core/Commitment.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
 
 const isKey = Schema.is(IdempotencyKey)
-
-/** Checks that the answer to a reveal is about the commitment of these words, and shows no others. */
-const checkRevealed = async (id: string, commitment: string | null, ...all: ReadonlyArray<Revealed | null>) => {
-  for (const revealed of all) {
-    const verdict = await verifyReveal(commitment, revealed)
-    if (!verdict.ok)
-      throw refuse(
-        "reveal_broken",
-        `The altar shows other words under ${id} than were sealed: ${verdict.reason}. Do not rely on them.`,
-      )
-  }
-}
 
 /** The methods of a buyer, for one call that ends with the signal. */
 export const ordersOf = (options: Kept, signal: AbortSignal) => {
@@ -118,6 +107,27 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     )
   }
 
+  /** Checks that the answer to a reveal is about the commitment of these words, and shows no others. */
+  const checkRevealed = async (
+    id: string,
+    sealed: NonNullable<Purchase["sealed"]>,
+    commitment: string | null,
+    shown: Revealed | null,
+  ) => {
+    for (const revealed of [sealed, shown]) {
+      const verdict = await verifyReveal(commitment, revealed)
+      if (!verdict.ok)
+        throw refuse(
+          "reveal_broken",
+          `The altar shows other words under ${id} than were sealed: ${verdict.reason}. Do not rely on them.`,
+        )
+    }
+    const isSame = ({ sealed: its, settled }: Purchase) =>
+      settled?.id === id && its?.salt === sealed.salt && its.words === sealed.words
+    // The words are public: a failing journal must not make them look sealed.
+    if ((shown?.text ?? shown?.words ?? null) !== null) await purchases.release("revealed", isSame).catch(() => {})
+  }
+
   return {
     act: async (name: string, { key, sealing, ...parts }: Order.ActOrder) => {
       const act = catalog.get(name)
@@ -147,14 +157,14 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       const { sealed, shop } = await opening(id, given)
       const { agentName } = given
       const answer = await ask(revealWitnessStone, shop, id, { salt: sealed.salt, text: sealed.words, agentName })
-      await checkRevealed(id, answer.stone.commitment, sealed, answer.stone.reveal)
+      await checkRevealed(id, sealed, answer.stone.commitment, answer.stone.reveal)
       return answer
     },
 
     unseal: async (id: string, given: Order.Opening = {}) => {
       const { sealed, shop } = await opening(id, given)
       const answer = await ask(unsealCandle, shop, id, sealed)
-      await checkRevealed(id, answer.candle.intentionCommitment, sealed, answer.candle.unsealed)
+      await checkRevealed(id, sealed, answer.candle.intentionCommitment, answer.candle.unsealed)
       return answer
     },
 
@@ -167,6 +177,18 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       at(found.altar)
       return follow({ answer: catalog.get(found.act)?.answer ?? anyAnswer }, found)
     },
+
+    exportWords: async (key: string) => {
+      const found = await purchases.find(key)
+      if (found === undefined) throw unlisted(key)
+      if (found.sealed === undefined)
+        throw refuse("words_unknown", `No words were sealed under the key ${key}. Nothing was sent.`, key)
+      const exported = await seal(found.sealed.words, found.sealed.salt)
+      await purchases.release("exported", (purchase) => purchase.key === key)
+      return exported
+    },
+
+    forget: purchases.forget,
 
     purchases: purchases.all,
   }

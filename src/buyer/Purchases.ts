@@ -19,6 +19,7 @@ const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
       return text === undefined ? undefined : read(text)
     },
     set: (pages: Pages, name: string, value: A) => pages.set(`${kind}/${name}`, encode(value)),
+    remove: (pages: Pages, name: string) => pages.remove(`${kind}/${name}`),
     all: async (pages: Pages) => (await pages.all(`${kind}/`)).map(read),
   }
 }
@@ -59,6 +60,8 @@ export const Purchase = Schema.Struct({
   request: Request,
   begunAt: Schema.String,
   sealed: Schema.optionalKey(Schema.Struct({ salt: Schema.String, words: Schema.String })),
+  /** The sealed words are elsewhere, too: everybody can read them, or their owner exported them. */
+  released: Schema.optionalKey(Schema.Literals(["revealed", "exported"])),
   /** `PAYMENT-SIGNATURE`, recorded before it was first sent. */
   payment: Schema.optionalKey(
     Schema.Struct({
@@ -92,11 +95,22 @@ const purchases = pagesOf("purchase", Purchase)
 /** The payment terms of earlier purchases, by altar URL. */
 const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, payTo: Schema.String }))
 
+/** The sum that forgotten purchases had signed for, on the newest of their days. */
+const forgotten = pagesOf("forgotten", Schema.Struct({ day: Schema.String, amountAtomic: Schema.String }))
+
 export const now = () => new Date().toISOString()
 
+const signedOn = (day: string, { payment }: Purchase) =>
+  payment?.signedAt.startsWith(day) ? BigInt(payment.amountAtomic) : 0n
+
+const forgottenOn = async (pages: Pages, day: string) => {
+  const last = await forgotten.get(pages, "last")
+  return last?.day === day ? BigInt(last.amountAtomic) : 0n
+}
+
 /** Atomic USDC signed for on a UTC day. */
-const spentOn = (day: string, all: ReadonlyArray<Purchase>) =>
-  all.reduce((sum, { payment }) => sum + (payment?.signedAt.startsWith(day) ? BigInt(payment.amountAtomic) : 0n), 0n)
+const spentOn = async (pages: Pages, day: string, all: ReadonlyArray<Purchase>) =>
+  all.reduce((sum, purchase) => sum + signedOn(day, purchase), await forgottenOn(pages, day))
 
 /** Seconds until no failed payment for this URL can be used any more. */
 const secondsOpen = (all: ReadonlyArray<Purchase>, url: string) => {
@@ -109,9 +123,49 @@ const secondsOpen = (all: ReadonlyArray<Purchase>, url: string) => {
   return Math.max(0, ...times)
 }
 
+/** The reason why a purchase must stay in the journal; undefined when it may be forgotten. */
+const needOf = (purchase: Purchase): string | undefined => {
+  const { failed, misrecorded, payment, released, sealed, settled, url } = purchase
+  if (settled === undefined && (misrecorded !== undefined || (payment !== undefined && failed === undefined)))
+    return "it is open: ask for its outcome first"
+  const seconds = secondsOpen([purchase], url)
+  if (seconds > 0) return `its failed payment could still be used for ${Math.ceil(seconds)} s`
+  return sealed !== undefined && released === undefined
+    ? "only this journal has its words: reveal or export them first"
+    : undefined
+}
+
+const drop = async (pages: Pages, purchase: Purchase) => {
+  await purchases.remove(pages, purchase.key)
+  const day = now().slice(0, 10)
+  const amount = signedOn(day, purchase)
+  if (amount === 0n) return
+  await forgotten.set(pages, "last", { day, amountAtomic: String((await forgottenOn(pages, day)) + amount) })
+}
+
+const isFull = (error: unknown) => error instanceof Error && /quota|\bfull\b/iu.test(`${error.name} ${error.message}`)
+
+/** Writes for the purchase of this key. A full journal forgets its oldest other purchases, as far as they may go. */
+const inRoom = (pages: Pages, key: string, write: () => Promise<void>): Promise<void> =>
+  write().catch(async (error: unknown) => {
+    const others = isFull(error) ? await purchases.all(pages) : []
+    const [oldest] = others
+      .filter((other) => other.key !== key && needOf(other) === undefined)
+      .toSorted((one, other) => one.begunAt.localeCompare(other.begunAt))
+    if (oldest === undefined) throw error
+    await drop(pages, oldest)
+    return inRoom(pages, key, write)
+  })
+
+const store = (pages: Pages, purchase: Purchase) =>
+  inRoom(pages, purchase.key, () => purchases.set(pages, purchase.key, purchase))
+
 /** The charge as known when the journal fails: before anything is sent, and after the price was asked for. */
 const unsent = "Nothing was sent."
 const unpaid = "This request sent no payment, so it charged nothing."
+
+export const unlisted = (key: string) =>
+  refuse("key_unknown", `This journal has no purchase under the key ${key}. Nothing was sent.`, key)
 
 export interface Signing {
   readonly purchase: Purchase
@@ -136,7 +190,7 @@ export const purchasesIn = (journal: Journal) => {
         const made = await draft(found)
         if (found === undefined) {
           const purchase: Purchase = { key, ...made, begunAt: now() }
-          await purchases.set(pages, key, purchase)
+          await store(pages, purchase)
           return purchase
         }
         if (
@@ -164,15 +218,31 @@ export const purchasesIn = (journal: Journal) => {
         const seconds = secondsOpen(all, purchase.url)
         if (seconds > 0) return seconds
         const signedAt = now()
-        const header = await sign(spentOn(signedAt.slice(0, 10), all), await terms.get(pages, purchase.altar))
-        await terms.set(pages, purchase.altar, { network, payTo })
-        const payment = { header, payer, amountAtomic: amount, signedAt }
-        await purchases.set(pages, purchase.key, { ...purchase, payment })
+        const spent = await spentOn(pages, signedAt.slice(0, 10), all)
+        const header = await sign(spent, await terms.get(pages, purchase.altar))
+        await inRoom(pages, purchase.key, () => terms.set(pages, purchase.altar, { network, payTo }))
+        await store(pages, { ...purchase, payment: { header, payer, amountAtomic: amount, signedAt } })
         return header
       }, unpaid),
 
     /** Changes the outcome of a purchase; payment and words stay, and a signed amount still counts against its day. */
     amend: (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed" | "openUntil">>) =>
-      alone(async (pages) => purchases.set(pages, purchase.key, { ...(await current(pages, purchase)), ...change })),
+      alone(async (pages) => store(pages, { ...(await current(pages, purchase)), ...change })),
+
+    /** Records where else the sealed words of some purchases are. */
+    release: (released: NonNullable<Purchase["released"]>, isOf: (purchase: Purchase) => boolean) =>
+      alone(async (pages) => {
+        for (const purchase of (await purchases.all(pages)).filter(isOf)) await store(pages, { ...purchase, released })
+      }),
+
+    /** Removes a purchase; its amount still counts against its day. */
+    forget: (key: string) =>
+      alone(async (pages) => {
+        const purchase = await purchases.get(pages, key)
+        if (purchase === undefined) throw unlisted(key)
+        const need = needOf(purchase)
+        if (need !== undefined) throw refuse("not_forgettable", `${key} stays in this journal: ${need}.`, key)
+        await drop(pages, purchase)
+      }, unsent),
   }
 }

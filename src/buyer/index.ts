@@ -3,6 +3,7 @@ import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
+import { unlessAborted } from "./core/Abort.ts"
 import { memoryJournal } from "./core/Journal.ts"
 import type { Orders } from "./Orders.ts"
 import type * as Order from "./OrderTypes.ts"
@@ -59,10 +60,7 @@ export const buyer = (options: Options) => {
   ): Promise<A> => {
     const { ordersOf } = await import("./Orders.ts")
     signal.throwIfAborted()
-    // It may throw, so it comes before the promise that only the race awaits.
-    const answer = use(ordersOf(kept, signal))
-    const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-    return Promise.race([answer, aborted])
+    return unlessAborted(signal, () => use(ordersOf(kept, signal)))
   }
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
@@ -83,6 +81,13 @@ export const buyer = (options: Options) => {
     unseal: (id: string, opening?: Order.Opening, call?: Call) => run((orders) => orders.unseal(id, opening), call),
     /** The outcome of a key's purchase; free, and never signs. */
     reconcile: (key: string, call?: Call) => run((orders) => orders.reconcile(key), call),
+    /** Salt, words and commitment that were sealed under a key, to keep them elsewhere. */
+    exportWords: (key: string, call?: Call) => run((orders) => orders.exportWords(key), call),
+    /**
+     * Removes a purchase from the journal. Refused while it is open, while its failed payment could still be used, or
+     * while its words are nowhere else. A full journal forgets its oldest purchases by itself.
+     */
+    forget: (key: string, call?: Call) => run((orders) => orders.forget(key), call),
   }
 }
 

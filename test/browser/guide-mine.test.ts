@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled } from "../lab/browser/Guide.ts"
 import { cutOff, fundAndLay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 import { file, held, keep, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 
 /** Sets two stones, the first with a new wallet. */
@@ -50,6 +51,8 @@ guide("the page of my acts", (it) => {
     assert.match(box, /Only in this browser\./u)
     await page.getByText("Show, save or remove").first().click()
     await page.locator(".keepsake").waitFor()
+    await page.getByRole("button", { name: "Remove from this browser" }).click()
+    await page.getByText("Not removed. No copy of them is known.").waitFor()
     await isAccessible(page, "my acts")
     // The wallet that paid is offered.
     await page.getByText("Paid from this browser:").getByRole("link").click()
@@ -82,6 +85,46 @@ guide("the page of my acts", (it) => {
     await removeOne(other.page)
     for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
     assert.notInclude(requests.map(sentBy).join(), "of two")
+  })
+
+  it("drops the oldest saved words of a full browser to pay, and never others", async ({ visit }) => {
+    const { page, url } = await visit("/v2/stone")
+    await setStone(page, "Only here.")
+    await settled(page).waitFor()
+    /** Fills the browser to the last character. */
+    const fill = (saved: boolean) =>
+      page.evaluate((isSaved) => {
+        const entry = (at: number) => {
+          const commitment = String(at).padStart(64, "0")
+          const keptAt = new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString()
+          const kept = { salt: "0123456789abcdef", words: "x".repeat(250), commitment, keptAt, saved: isSaved }
+          localStorage.setItem(`altar:words:${commitment}`, JSON.stringify(kept))
+        }
+        const until = (write: (at: number) => void) => {
+          try {
+            for (let at = 0; ; at += 1) write(at)
+          } catch {
+            return
+          }
+        }
+        until(entry)
+        until((at) => localStorage.setItem(`o${at}`, ""))
+      }, saved)
+    const wordsLeft = async () => new Set(valuesOf(await held(page), "commitment"))
+    await fill(false)
+    const all = await wordsLeft()
+    await page.goto(`${url}/v2/stone`)
+    await page.getByText("Play wallet with").first().waitFor()
+    await layStone(page, "Without room.")
+    await page.getByText("Cannot pay here.").waitFor()
+    assert.strictEqual((await wordsLeft()).size, all.size)
+    await fill(true)
+    await layStone(page, "With room.")
+    await settled(page).waitFor()
+    const left = await wordsLeft()
+    const [oldest, newest] = [0, all.size - 2].map((at) => String(at).padStart(64, "0"))
+    assert.deepStrictEqual([left.has(oldest ?? ""), left.has(newest ?? "")], [false, true])
+    assert.includeMembers(valuesOf(await held(page), "words"), ["Only here.", "With room."])
   })
 
   it("takes a signed payment that is open to another browser, which completes it once", async ({ run, visit }) => {

@@ -65,6 +65,7 @@ guide("sealed words", (it) => {
     const revealed = page.locator("#check blockquote", { hasText: words })
     await revealed.waitFor()
     assert.isTrue(await isFocused(page, "#check blockquote"))
+    assert.deepStrictEqual(valuesOf(await held(page), "revealed"), [true])
     assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
     assert.notInclude(await page.locator(".text").innerText(), "The words are sealed.")
     assert.strictEqual(signed(requests).length, 1)

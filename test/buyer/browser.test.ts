@@ -74,6 +74,25 @@ export const buys = async ([url, secret]) => {
   const segment = await verifySegment(await (await fetch(url + "/api/witness/chain")).json())
   return { commitment: sealed.commitment, record, single: await verifyStone(record, sealed), segment }
 }
+export const fills = async () => {
+  const text = localStorage.getItem("spirit-altar:purchase/" + key)
+  const filler = (at) => {
+    const purchase = JSON.parse(text.replaceAll(key, "filler-purchase-" + at))
+    const begunAt = new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString()
+    const payment = { ...purchase.payment, signedAt: begunAt }
+    localStorage.setItem("spirit-altar:purchase/" + purchase.key, JSON.stringify({ ...purchase, payment, begunAt }))
+  }
+  for (const write of [filler, (at) => localStorage.setItem("other" + at, "x"), (at) => localStorage.setItem("o" + at, "")])
+    try { for (let at = 0; ; at += 1) write(at) } catch {}
+  return Object.keys(localStorage).filter((name) => name.includes("filler")).length
+}
+export const buysMore = async ([url, secret]) => {
+  const altar = buyer({ url, account: privateKeyToAccount(secret), journal })
+  const unrevealed = await altar.witness({ words: "Only here." })
+  const last = await altar.witness({ words })
+  await altar.forget(key).catch(() => {})
+  return { last, unrevealed, names: Object.keys(localStorage).filter((name) => name.includes("purchase")) }
+}
 export const reveals = async ([url, id]) => {
   const altar = buyer({ url, journal })
   return { again: await altar.witness({ words, key }), revealed: await altar.reveal(id) }
@@ -112,6 +131,14 @@ describe.skipIf(!hasBrowser)("in a browser,", () => {
         assert.deepStrictEqual([again.replayed, again.record], [true, bought.record])
         assert.strictEqual(revealed.stone.reveal.text, "The heron will return by May.")
         assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
+        // The origin's storage is full: the oldest purchases that may go make room.
+        const fillers: number = yield* call("fills")
+        assert.isAbove(fillers, 100)
+        const { last, names, unrevealed } = yield* call("buysMore", url, secret)
+        for (const { key } of [last, unrevealed]) assert.include(names, `spirit-altar:purchase/${key}`)
+        assert.isBelow(names.filter((name: string) => name.includes("filler")).length, fillers)
+        assert.notInclude(names, "spirit-altar:purchase/filler-purchase-0")
+        assert.notInclude(names, "spirit-altar:purchase/page-purchase-1")
       }),
     )
   })

@@ -81,13 +81,30 @@ layer(world(), realClock)("the buyer library", (it) => {
         first.light({ spirit: "dew-spider", days: 1, dedication: "For the bees", words: "Thank you." }),
       )
       const later = buyerOf(at)
+      assert.strictEqual((yield* rejection(later.forget(stone.key))).code, "not_forgettable")
       const revealed = yield* Effect.promise(() => later.reveal(stone.record.id))
       assert.strictEqual(revealed.stone.reveal?.text, words)
       const unsealed = yield* Effect.promise(() => later.unseal(candle.record.id))
       assert.strictEqual(unsealed.candle.unsealed?.words, "Thank you.")
       assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(stone.record)), { ok: true })
+      yield* Effect.promise(() => Promise.all([later.forget(stone.key), later.forget(candle.key)]))
+      assert.strictEqual((yield* rejection(later.reveal(stone.record.id))).code, "words_unknown")
       const stranger = yield* rejection(buyerOf({ ...at, journal: memoryJournal() }).reveal(stone.record.id))
       assert.deepStrictEqual([stranger._tag, stranger.code], ["Refused", "words_unknown"])
+    }),
+  )
+
+  it.effect("remembers revealed words that the altar hides until their owner exports them", () =>
+    Effect.gen(function* () {
+      const altar = buyerOf(yield* stage())
+      const linking = "Read https://heron.example today."
+      const { key, record } = yield* Effect.promise(() => altar.witness({ words: linking }))
+      const { stone } = yield* Effect.promise(() => altar.reveal(record.id))
+      assert.deepInclude(stone.reveal, { text: null, hidden: true })
+      assert.strictEqual((yield* rejection(altar.forget(key))).code, "not_forgettable")
+      const { commitment, words: exported } = yield* Effect.promise(() => altar.exportWords(key))
+      assert.deepStrictEqual([commitment, exported], [record.commitment, linking])
+      yield* Effect.promise(() => altar.forget(key))
     }),
   )
 
@@ -131,7 +148,10 @@ layer(world(), realClock)("the buyer library", (it) => {
         [() => altar.witness({ words: " \n" }), "not_sealed"],
         [() => altar.witness({ words, salt: "short" }), "not_sealed"],
         [() => Reflect.apply(altar.witness, altar, [{ commitment: "0".repeat(64), words }]), "not_sealed"],
-        [() => altar.light({ spirit: "moss-hare", days: 1, dedication: "Bees", ...{ salt: words } }), "not_sealed"],
+        [
+          () => Reflect.apply(altar.light, altar, [{ spirit: "moss-hare", days: 1, dedication: "Bees", salt: words }]),
+          "not_sealed",
+        ],
         [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
         [
           () => altar.act("lightMonth", { params: { familiarId: "moss-hare" }, sealing: JSON.parse("{}") }),

@@ -130,7 +130,11 @@ layer(world(), realClock)("spirit-altar", (it) => {
         [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
         [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
         [["keep", "moss-hare", "--name", "x".repeat(65)], "bad_request", misunderstood],
-        [["light", "kelp-seal", "--dedication", "Bees", "--salt", words], "not_sealed", /^Give words, with or without/u],
+        [
+          ["light", "kelp-seal", "--dedication", "Bees", "--salt", words],
+          "not_sealed",
+          /^Give words, with or without/u,
+        ],
         [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],

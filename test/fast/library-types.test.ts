@@ -38,10 +38,11 @@ describe("the library", () => {
     expectTypeOf<library.Open["key"]>().toEqualTypeOf<string>()
   })
 
-  it("accepts a journal that gives each turn pages of three functions", () => {
+  it("accepts a journal that gives each turn pages of four functions", () => {
     expectTypeOf<library.Pages>().toEqualTypeOf<{
       readonly get: (name: string) => Promise<string | undefined>
       readonly set: (name: string, text: string) => Promise<void>
+      readonly remove: (name: string) => Promise<void>
       readonly all: (prefix: string) => Promise<ReadonlyArray<string>>
     }>()
     expectTypeOf<library.Journal>().toEqualTypeOf<{

@@ -1,4 +1,5 @@
 /** A scripted altar that lies to the library or is not there: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
+import { getEventListeners } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"
@@ -172,6 +173,35 @@ describe("an order of a candle without a duration", () => {
       assert.strictEqual(refusal.code, "bad_request")
     }
     assert.deepStrictEqual(asked, [])
+  })
+})
+
+describe("a signal of many calls", () => {
+  it("keeps no listener of any of them, however it ended", async () => {
+    let isWaiting = () => {}
+    const { altar } = facing(
+      (step, payment, times) => {
+        if (step === "price") return priced()
+        if (step === "reconcile") return refused(404, "attempt_not_found")
+        return times % 2 === 1 ? pending() : Response.json(settled(commitment, payment), { status: 200 })
+      },
+      { onProgress: ({ step }) => step === "pending" && isWaiting() },
+    )
+    const kept = new AbortController()
+    const { signal } = kept
+    for (let call = 0; call < 50; call += 1) await rejected(altar.reconcile("a-key-of-no-purchase", { signal }))
+    await rejected(altar.light({ spirit: "kelp-seal", days: 1, dedication: "Bees", key: "short" }, { signal }))
+    await altar.witness({ commitment }, { signal })
+    const aborted = new AbortController()
+    isWaiting = () => void setTimeout(() => aborted.abort(new Error("enough")))
+    const stopped = await rejected(altar.witness({ commitment }, { signal: aborted.signal }))
+    assert.strictEqual(stopped.message, "enough")
+    // The waiting purchase itself ends in a later turn.
+    await new Promise((resolve) => setTimeout(resolve))
+    assert.deepStrictEqual(
+      [signal, aborted.signal].map((each) => getEventListeners(each, "abort").length),
+      [0, 0],
+    )
   })
 })
 

@@ -2,7 +2,9 @@
 
 export interface Pages {
   readonly get: (name: string) => Promise<string | undefined>
+  /** Rejects with a `QuotaExceededError`, or another that names a full store, when there is no room. */
   readonly set: (name: string, text: string) => Promise<void>
+  readonly remove: (name: string) => Promise<void>
   /** Every page whose name has this prefix. */
   readonly all: (prefix: string) => Promise<ReadonlyArray<string>>
 }
@@ -28,6 +30,7 @@ export const memoryJournal = (): Journal => {
   const pages: Pages = {
     get: async (name) => written.get(name),
     set: async (name, text) => void written.set(name, text),
+    remove: async (name) => void written.delete(name),
     all: async (prefix) => [...written].flatMap(([name, text]) => (name.startsWith(prefix) ? [text] : [])),
   }
   return { alone: (run) => takeTurns(() => run(pages)) }
@@ -39,6 +42,7 @@ export const browserJournal = (name = "spirit-altar"): Journal => {
   const pages: Pages = {
     get: async (page) => localStorage.getItem(slot(page)) ?? undefined,
     set: async (page, text) => localStorage.setItem(slot(page), text),
+    remove: async (page) => localStorage.removeItem(slot(page)),
     all: async (prefix) =>
       Object.entries(localStorage).flatMap(([key, text]) => (key.startsWith(slot(prefix)) ? [String(text)] : [])),
   }

@@ -43,6 +43,7 @@ export const open = (file: string): Journal => {
         .prepare("INSERT INTO pages VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text")
         .run(name, text)
     },
+    remove: async (name) => void database.prepare("DELETE FROM pages WHERE name = ?").run(name),
     all: async (prefix) =>
       database
         .prepare("SELECT text FROM pages WHERE substr(name, 1, length(?1)) = ?1 ORDER BY rowid")

@@ -8,6 +8,7 @@ export interface Kept {
   readonly salt: string
   readonly words: string
   readonly commitment: string
+  readonly revealed?: boolean
 }
 
 /** Everything that a server could have learned from these requests. */

@@ -83,7 +83,7 @@ const use = (chosen: Wallets.Wallet) => {
 const isPlay = (form: HTMLFormElement) => form.dataset["play"] !== undefined
 
 const keepsNothing =
-  "This browser saves nothing for this site, and a signed payment must outlive its page. Allow storage, or use the call below. Nothing was signed."
+  "This browser saves nothing for this site, and a signed payment must outlive its page. Allow storage, save a copy of your words so that old ones may go, or use the call below. Nothing was signed."
 
 const attach = (form: HTMLFormElement) => {
   const { network = "", path: id = "" } = form.dataset

@@ -3,7 +3,7 @@ import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
-import { change, drop, hold, type Keepsake } from "../words/box.ts"
+import { change, drop, everything, type Held, hold, type Keepsake } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { browser, type Store, tab } from "../page/store.ts"
 
@@ -131,9 +131,6 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
   })
 }
 
-/** Reserves room in this browser for a signed purchase, its salt and its words; false without room. */
-export const mayBegin = () => tab.keeps(10_000) && browser.set(reserved, " ".repeat(20_000))
-
 /** All unfinished purchases: those of this tab, and signed ones of any tab. */
 export const pending = (): ReadonlyArray<Purchase> => {
   const all = [tab, browser].flatMap((store) =>
@@ -141,3 +138,25 @@ export const pending = (): ReadonlyArray<Purchase> => {
   )
   return [...new Map(all.map((purchase) => [purchase.key, purchase])).values()]
 }
+
+/** The reason why sealed words must stay in this browser; undefined when they may go. */
+export const needOf = ({ commitment, revealed, saved }: Held, open = pending()): string | undefined =>
+  open.some(({ keepsake }) => keepsake?.commitment === commitment)
+    ? "Their purchase is not over."
+    : saved || revealed
+      ? undefined
+      : "No copy of them is known. Save one, or reveal them first."
+
+/** Whether something fits. A full browser drops the oldest words that may go. */
+export const hasRoom = (fits: () => boolean): boolean => {
+  if (fits()) return true
+  const open = pending()
+  const droppable = everything().filter((entry) => needOf(entry, open) === undefined)
+  return droppable.toReversed().some(({ commitment }) => {
+    drop(commitment)
+    return fits()
+  })
+}
+
+/** Reserves room in this browser for a signed purchase, its salt and its words; false without room. */
+export const mayBegin = () => tab.keeps(10_000) && hasRoom(() => browser.set(reserved, " ".repeat(20_000)))

@@ -20,6 +20,8 @@ export interface Held extends Keepsake {
   readonly keptAt: string
   /** Whether their owner saved or copied them. */
   readonly saved: boolean
+  /** Whether this browser revealed them, and everyone can read them. */
+  readonly revealed: boolean
   readonly deed: SealedFor | null
 }
 
@@ -50,6 +52,7 @@ export const readHeld = (value: unknown): Held | undefined => {
     commitment,
     keptAt: textOf(value, "keptAt") ?? new Date().toISOString(),
     saved: part(value, "saved") === true,
+    revealed: part(value, "revealed") === true,
     deed: deedOf(part(value, "deed")),
   }
 }
@@ -65,13 +68,17 @@ export const held = (commitment: string): Held | undefined => read(slotOf(commit
 
 /** An entry that is already there stays as it is. */
 export const hold = ({ commitment, salt, words }: Keepsake): Held =>
-  held(commitment) ?? write({ salt, words, commitment, keptAt: new Date().toISOString(), saved: false, deed: null })
+  held(commitment) ??
+  write({ salt, words, commitment, keptAt: new Date().toISOString(), saved: false, revealed: false, deed: null })
 
 /** Restores an entry from a saved file and marks it as saved; an act that either side knows stays known. */
-export const restore = (entry: Held): Held =>
-  write({ ...entry, saved: true, deed: entry.deed ?? held(entry.commitment)?.deed ?? null })
+export const restore = (entry: Held): Held => {
+  const here = held(entry.commitment)
+  const revealed = entry.revealed || here?.revealed === true
+  return write({ ...entry, saved: true, revealed, deed: entry.deed ?? here?.deed ?? null })
+}
 
-export const change = (commitment: string, changed: Partial<Pick<Held, "saved" | "deed">>) => {
+export const change = (commitment: string, changed: Partial<Pick<Held, "saved" | "revealed" | "deed">>) => {
   const entry = held(commitment)
   if (entry !== undefined) write({ ...entry, ...changed })
 }

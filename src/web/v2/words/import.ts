@@ -5,7 +5,7 @@ import { hearFiles, one } from "../page/dom.ts"
 import { count } from "../page/durations.ts"
 import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
 import { browser, parsed } from "../page/store.ts"
-import { type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
+import { hasRoom, type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
 import { type Held, type Keepsake, readHeld, restore } from "./box.ts"
 
 /** Maximum bytes of a file, enough for thousands of sealed words. */
@@ -54,8 +54,8 @@ const read = async (file: File): Promise<Imported> => {
 
 /** Keeps what a file holds in this browser, and follows its payments from now on. */
 export const keep = ({ entries, purchases }: Imported) => {
-  if (!browser.keeps(2 * JSON.stringify([entries, purchases]).length))
-    throw new AnswerError("This browser has no room for them, or saves nothing.")
+  const size = 2 * JSON.stringify([entries, purchases]).length
+  if (!hasRoom(() => browser.keeps(size))) throw new AnswerError("This browser has no room for them, or saves nothing.")
   purchases.forEach(takeOver)
   entries.forEach(restore)
 }

@@ -2,21 +2,25 @@
 import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
 import { sentenceOf } from "../page/http.ts"
-import { pending } from "../pay/purchase.ts"
+import { needOf, pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
 import * as Wallets from "../pay/wallet.ts"
 import { drop, everything, exported, type Held, held, restore } from "./box.ts"
 import { acceptImports, keep, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
 
-/** The removed words may exist nowhere else. */
+/** Removes words that are elsewhere, too. */
 const remover = ({ commitment }: Held, done: () => void) => {
-  const loss = () => (held(commitment)?.saved === true ? "" : " You saved no copy. Without one they are lost.")
-  return button("Remove from this browser", () => {
-    if (!confirm(`Remove this salt and these words from this browser?${loss()}`)) return
+  const note = make("p", { role: "status" })
+  const remove = () => {
+    const here = held(commitment)
+    const need = here && needOf(here)
+    if (need !== undefined) return note.replaceChildren(verdict("broken", "Not removed.", need))
+    if (!confirm("Remove this salt and these words from this browser?")) return
     drop(commitment)
     done()
-  })
+  }
+  return make("div", {}, button("Remove from this browser", remove), note)
 }
 
 const entry = (one: Held, changed: () => void) => {

@@ -4,8 +4,8 @@ import { canHash } from "../../../buyer/core/Digest.ts"
 import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
 import { renew } from "../page/renew.ts"
 import { checkReveals } from "../proof/reveals.ts"
-import { ask, cannotHash, pageFailed, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
-import { held, type Keepsake } from "./box.ts"
+import { ask, cannotHash, pageFailed, part, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
+import { change, held, type Keepsake } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
 
 const attach = (form: HTMLFormElement) => {
@@ -31,6 +31,10 @@ const attach = (form: HTMLFormElement) => {
   const revealAt = async (to: string) => {
     const reply = await ask(to, post({ salt: salt.value, [name]: words.value }))
     if (reply.status !== 200 && reply.status !== 201) throw refusalOf(reply)
+    const { candle, stone } = reply.body
+    const shown = part(part(stone, "reveal"), "text") ?? part(part(candle, "unsealed"), "words")
+    // Words that the altar hides are still its owner's alone.
+    if (typeof shown === "string") change(against(), { revealed: true })
     // The words take the form's place and get the focus.
     const told = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words.value))
     const place = form.closest("details") ?? form
