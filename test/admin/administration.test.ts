@@ -186,6 +186,9 @@ layer(world(), realClock)("an operator", (it) => {
       assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
       yield* sql`UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${id}::uuid`
       const { stdout } = yield* run("attempts")
+      yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
+      const old = (yield* run("attempts")).stdout
+      assert.match(old, /to do {5}It is open for more than a day and still holds .* Set RPC_URL to an archive node /u)
       yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
       assert.include(stdout, `key       ${key}`)
       assert.match(stdout, /evidence {2}transaction 0x/u)

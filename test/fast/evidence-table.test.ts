@@ -55,6 +55,7 @@ const over = {
 }
 const namedIs = (one: Receipt) => ({ receipts: { [named]: one } })
 const foundIs = (one: Receipt) => ({ receipts: { [found]: one } })
+const otherAmount = (value: bigint) => [logsOf().used, logsOf({ value }).moved]
 const otherToken = transfer.map((one) => ({ ...one, address: address("f") }))
 
 const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Record<string, Answers>>]> = [
@@ -114,8 +115,9 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       ),
       "it is used and the receipt of its log has reverted": usedAnd(foundIs(receipt(elsewhere, { succeeded: false }))),
       "it is used and the receipt of its log does not hold that log": usedAnd(foundIs(receipt([]))),
-      "it is used for another amount that reached us, and the scan has no row of it": usedAnd({
-        ...foundIs(receipt([logsOf().used, logsOf({ value: 1n }).moved])),
+      "it is used for another amount that reached us, and the scan has not read as far": usedAnd({
+        ...foundIs(receipt(otherAmount(1n))),
+        hasReadPast: false,
       }),
       "it is used for another recipient in a block that is not final": usedAnd({
         ends: [useAt(blockAt(9n))],
@@ -138,6 +140,13 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       "the scan has another amount of it in a final block": { row: rowIn(true, { amount: 1n }) },
       "the scan has it for another recipient in a final block": { row: rowIn(true, { recipient: address("9") }) },
       "it is used, for another recipient, in a final block": usedAnd(foundIs(receipt(elsewhere))),
+      "it is used, for nothing, in a final block": usedAnd({
+        ...foundIs(receipt(otherAmount(0n))),
+        hasReadPast: false,
+      }),
+      "it is used, for another amount that reached us and of which the scan found no row, in a final block": usedAnd(
+        foundIs(receipt(otherAmount(1n))),
+      ),
       "it is used, a plain transfer follows with a gap, and the receipt shows it": usedAnd({
         ...foundIs(receipt([...elsewhere, logsOf().moved])),
       }),

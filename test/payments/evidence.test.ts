@@ -223,6 +223,32 @@ describe("a search for logs", () => {
     }),
   )
 
+  it.effect("goes on where it ended, so that short ranges hide no log, and finds it again at once", () =>
+    Effect.gen(function* () {
+      const search = logSearch()
+      const { ask, asked, state } = provider([2_500n])
+      state.most = 10n
+      const named = (name: string) => search(ask, whole, false, name)
+      assert.deepStrictEqual([yield* named("a"), yield* named("a"), yield* named("a")], [[], [], [2_500n]])
+      asked.length = 0
+      assert.deepStrictEqual(yield* named("a"), [2_500n])
+      assert.isAtMost(asked.length, 2)
+      assert.deepStrictEqual(yield* named("b"), [])
+    }),
+  )
+
+  it.effect("begins anew once it has seen every block", () =>
+    Effect.gen(function* () {
+      const search = logSearch()
+      const { ask, asked } = provider([])
+      for (const _ of ["one", "two"]) yield* search(ask, whole, false, "a")
+      assert.lengthOf(
+        asked.filter(({ from }) => from === whole.from),
+        2,
+      )
+    }),
+  )
+
   it.effect("finds the oldest logs first, or the newest", () =>
     Effect.gen(function* () {
       const search = logSearch()

@@ -6,10 +6,11 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
-import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { newCommitment, newKey, TestServer } from "../lab/Fixture.ts"
+import { broadcast, empty, spend } from "../lab/buyer/ThirdParty.ts"
+import { newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { stranger } from "../lab/Chain.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
@@ -119,6 +120,41 @@ describe.concurrent("an attempt", () => {
         assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
         yield* Purchase.assertFailed(url, purchase, "authorization_expired")
       }).pipe(Effect.provide(proxiedServer("facilitator"))),
+  )
+})
+
+type Use = (purchase: Parameters<typeof spend>[0]) => ReturnType<typeof spend>
+
+const uses: Readonly<Record<string, Use>> = {
+  "to send us nothing": (purchase) => spend(purchase, { value: 0n }),
+  "to send another wallet nothing": (purchase) => spend(purchase, { value: 0n, to: stranger }),
+  "to send its own wallet nothing": (purchase) => spend(purchase, { value: 0n, to: purchase.payer.address }),
+  "to send its own wallet the price": (purchase) => spend(purchase, { to: purchase.payer.address }),
+  "to send another wallet the price": (purchase) => spend(purchase, { to: stranger }),
+  "to send us another amount": (purchase) => spend(purchase, { value: 7n }),
+}
+
+describe.concurrent("an attempt that holds a keeper's record", () => {
+  it.live.each(Object.entries(uses))("fails and frees it once its nonce was used in a final block %s", ([, use]) =>
+    Effect.gen(function* () {
+      const { facilitator, sql, url } = yield* paymentFixture
+      const keeper = `${url}/api/acquire/moss-hare`
+      facilitator.arm("nonsenseBefore")
+      const payer = yield* newPayer()
+      const { answer, key, payment } = yield* pay(payer, keeper, {})
+      Purchase.assertPending(url, { key }, answer)
+      yield* facilitator.calm
+      const { nonce, validBefore } = payment.payload.authorization
+      yield* use({ nonce, payer, validBefore })
+      Purchase.assertPending(url, { key }, yield* Purchase.reconcile(url, { key }))
+      const doubts = yield* sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+      assert.isEmpty(doubts, "its block may be replaced")
+      yield* Purchase.mine(4)
+      const ended = yield* Purchase.storedAnswer(url, { key })
+      assert.deepStrictEqual(Purchase.reasonIn(ended), [402, "payment_failed", "authorization_spent_elsewhere"])
+      const { answer: next } = yield* pay(yield* newPayer(), keeper, {})
+      assert.strictEqual(next.status, 201, next.text)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second", "300 millis"))),
   )
 })
 

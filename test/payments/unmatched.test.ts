@@ -5,7 +5,6 @@ import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { database, sql as databaseSql } from "../lab/Database.ts"
-import { signUnasked } from "../lab/buyer/Payment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
@@ -25,22 +24,13 @@ const recorded = Effect.flatMap(
 
 const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.length > 0))
 
-/** The wallet signs another amount under the same nonce, and a stranger submits that. */
-const paidOtherwise = ({ nonce, payer, validBefore }: Purchase.Purchase, amount: bigint) =>
-  onChain(async (client, chain) => {
-    const payload = await signUnasked(payer, chain, { value: String(amount), validBefore, nonce })
-    const hash = await ThirdParty.submit(client, chain.asset, payload)
-    await client.waitForTransactionReceipt({ hash })
-    return hash
-  })
-
 describe.concurrent("a transfer to us that settled no act", () => {
   it.live("in another amount under the nonce of an attempt is that attempt's, which fails", () =>
     Effect.gen(function* () {
       const { facilitator, purchase, url } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      const transaction = yield* paidOtherwise(purchase, 7n)
+      const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
       yield* Purchase.mine(4)
       assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
       const answer = yield* Purchase.storedAnswer(url, purchase)

@@ -150,6 +150,11 @@ describe.concurrent("an authorization that did not pay us", () => {
       ThirdParty.spendElsewhere,
       /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u,
     ],
+    [
+      "used elsewhere where its nonce sent us nothing",
+      (purchase: Purchase.Purchase) => ThirdParty.spend(purchase, { value: 0n }),
+      /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u,
+    ],
   ] as const
   it.live.each(ends)("is refused as %s", ([, end, words]) =>
     Effect.gen(function* () {

@@ -19,12 +19,19 @@ const evidenceOf = (attempt: InspectedAttempt): string =>
     .filter((part) => part !== false)
     .join("; ") || "nothing was found on the chain yet"
 
+/** Seconds after which no healthy node leaves an attempt open. */
+const day = 86_400
+
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
-const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: InspectedAttempt): string => {
+const adviceOf = (attempt: InspectedAttempt): string => {
+  const { ageSeconds, checks, finality, isPayable, rail, state, validBefore } = attempt
   if (finality === "lost")
     return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operating.md, A lost payment."
   if (state !== "pending") return "It has ended; nothing remains to do."
-  if (rail === "card") return "Check that the card processor answers; the server asks it again."
+  if (rail === "card")
+    return "Check that the card processor answers, and that CARD_PROFILE_ID and CARD_SECRET_KEY are set; the server asks it again."
+  if (ageSeconds > day)
+    return "It is open for more than a day and still holds what it was to buy. Its authorization was used, and this node cannot show how, or X402_NETWORK has changed. Set RPC_URL to an archive node that has all logs and receipts, and restart: the next two inquiries end it. If they do not, report it."
   const until = new Date(Number(validBefore) * 1000)
   return isPayable
     ? `It can still be paid${Number.isNaN(until.getTime()) ? "" : ` until ${until.toISOString()}`}; wait, and check that RPC_URL answers.`

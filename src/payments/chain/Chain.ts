@@ -194,7 +194,12 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
           ([state, revert]) => ({ used: BigInt(state) === 1n, revert: Option.map(revert, reasonOf) }),
         ),
       endsOf: (authorization, within, newestFirst) =>
-        search((range) => logsIn(authorization.asset, endTopics(authorization), range), within, newestFirst),
+        search(
+          (range) => logsIn(authorization.asset, endTopics(authorization), range),
+          within,
+          newestFirst,
+          `${authorization.from}:${authorization.nonce}`,
+        ),
     }
 
     const scanOf = (asset: Address) =>

@@ -2,6 +2,7 @@
 import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
+import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Found } from "../decision.ts"
 import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
@@ -86,12 +87,16 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     const receipt = Option.getOrUndefined(yield* node.receiptOf(end.transaction, authorization.asset))
     if (receipt?.succeeded !== true) return nothing
     const { block, logs } = receipt
-    const amount = amountPaid(logs, authorization)
-    // Another amount that reached us ends the attempt by its row, which the operator sees.
-    if (amount !== undefined) return amount === authorization.value ? paidBy(end.transaction, block) : nothing
+    const amount = amountPaid(logs, authorization) ?? 0n
+    if (amount === authorization.value) return paidBy(end.transaction, block)
     const by = endIn(logs, authorization)
     // Only a final block excludes a payment.
     if (by === undefined || block.hash !== end.blockHash || !(yield* isFinalBy(node, block))) return nothing
+    // Another amount that reached us becomes a row, which the operator sees. Only a node without logs leaves none.
+    if (amount > 0n) {
+      if (!(yield* table.hasReadPast(authorization))) return nothing
+      yield* log("unmatched payment not recorded", { transaction: end.transaction, amountAtomic: String(amount) })
+    }
     const reason = by === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
     return { _tag: "Void", reason, transaction: inLowerCase(end.transaction) } satisfies Conclusion
   })

@@ -48,6 +48,9 @@ const misread: Partial<Record<Fault, (node: EvidenceNode<never>) => Partial<Evid
   }),
 }
 
+/** Faults in what a look concludes. */
+const looked: ReadonlySet<Fault> = new Set(["a used log is a payment", "a transfer of zero is no use"])
+
 const silence: Look = { found: { is: "silence" }, isFinal: false }
 
 const makeLooks = ({ adversary, fault }: World) => {
@@ -63,7 +66,8 @@ const makeLooks = ({ adversary, fault }: World) => {
       Effect.sync(() => {
         const { table, truth } = now
         const block = finalEnd({ ...truth, final: table.read }, adversary)?.block ?? 1
-        const row = { recipient: to, amount: value, transaction: `0x${table.row}` as const, isFinal: true }
+        const amount = table.row === "a" ? 1n : value
+        const row = { recipient: to, amount, transaction: `0x${table.row}` as const, isFinal: true }
         return table.row === "" ? Option.none() : Option.some({ ...row, block: blockOf(truth, block) })
       }),
     hasReadPast: ({ validBefore }) => Effect.sync(() => now.table.read >= validBefore),
@@ -82,6 +86,8 @@ const makeLooks = ({ adversary, fault }: World) => {
           patience: Duration.zero,
         })
         const found = Evidence.findingOf(conclusion)
+        if (fault === "a transfer of zero is no use" && conclusion._tag === "Void" && conclusion.transaction === "0xz")
+          return { found: { is: "nothing" }, isFinal: false } satisfies Look
         if (fault === "a used log is a payment" && conclusion._tag === "Void" && conclusion.transaction !== undefined)
           return { found: { is: "paid", proof: { transaction: "c", block: 1 } }, isFinal: false } satisfies Look
         if (found.is !== "paid") return { found, isFinal: false } satisfies Look
@@ -111,7 +117,7 @@ const sound = new WeakMap<Adversary, ReturnType<typeof makeLooks>>()
 /** The looks of a world; each is made once, also for other worlds whose servers read the same chain without a fault. */
 export const looksOf = (world: World) => {
   const { adversary, fault } = world
-  const isMisread = fault !== undefined && (fault === "a used log is a payment" || fault in misread)
+  const isMisread = fault !== undefined && (fault in misread || looked.has(fault))
   const looks = (isMisread ? undefined : sound.get(adversary)) ?? makeLooks(world)
   if (!isMisread) sound.set(adversary, looks)
   return looks

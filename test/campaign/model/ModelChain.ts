@@ -6,8 +6,9 @@ import { logsOf } from "../../lab/TransferLogs.ts"
 
 /**
  * The knowledge of one node. Blocks are numbered from 1, made at a time that is their number, and hold one transaction each, a
- * letter: `r` is our relayer's transfer, `o` a facilitator's or an outsider's, `c` the payer's cancellation. The wallet's money
- * leaves by `d` and comes back by `f`; `-` is nothing. The hash of a block is the text of the chain up to it.
+ * letter: `r` is our relayer's transfer, `o` a facilitator's or an outsider's, `c` the payer's cancellation. By the same nonce the
+ * payer sends us nothing (`z`) or another amount (`a`). The wallet's money leaves by `d` and comes back by `f`; `-` is nothing. The
+ * hash of a block is the text of the chain up to it.
  */
 export interface View {
   readonly blocks: string
@@ -31,6 +32,8 @@ export interface Adversary {
   /** Whether a node may be stale; otherwise all know the newest block. */
   readonly lags?: boolean
   readonly payerCancels?: boolean
+  /** Whether the payer may use the nonce to send us nothing, or another amount. */
+  readonly payerSpends?: boolean
   /** Whether the wallet's money may leave and come back. */
   readonly moneyMoves?: boolean
   /** Whether every block stays; otherwise those that are not final may be replaced. */
@@ -54,7 +57,7 @@ export const execute = (blocks: string, expiry: number): Executed => {
   for (const [index, by] of [...blocks].entries()) {
     const block = index + 1
     if (by === "d" || by === "f") isPoor = by === "d"
-    if (by === "c") end ??= { by, isPaid: false, block }
+    if ("cza".includes(by)) end ??= { by, isPaid: false, block }
     if ((by === "r" || by === "o") && block < expiry && !isPoor) end ??= { by, isPaid: true, block }
   }
   return { end, isPoor }
@@ -70,7 +73,11 @@ export const revertOf = (blocks: string, expiry: number) => {
 /** How the final part of a chain ended the authorization. */
 export const finalEnd = ({ blocks, final }: View, { expiry }: Adversary) => execute(blocks.slice(0, final), expiry).end
 
-const candidates = (blocks: string, { isRead, isSent }: Pool, { expiry, moneyMoves, payerCancels }: Adversary) => {
+/** The transfer to us that the scan has a row of. */
+export const rowOf = (end: Executed["end"]) => (end?.isPaid === true || end?.by === "a" ? end.by : "")
+
+const candidates = (blocks: string, { isRead, isSent }: Pool, adversary: Adversary) => {
+  const { expiry, moneyMoves, payerCancels, payerSpends } = adversary
   const { end, isPoor } = execute(blocks, expiry)
   const isUnused = end === undefined
   return [
@@ -78,6 +85,7 @@ const candidates = (blocks: string, { isRead, isSent }: Pool, { expiry, moneyMov
     ...(isSent && !blocks.includes("r") ? ["r"] : []),
     ...(isRead && isUnused && !isPoor && blocks.length + 1 < expiry ? ["o"] : []),
     ...(payerCancels === true && isUnused ? ["c"] : []),
+    ...(payerSpends === true && isUnused ? ["z", "a"] : []),
     ...(moneyMoves === true && blocks.length + 1 < expiry && isPoor ? ["f"] : []),
     ...(moneyMoves === true && blocks.length + 1 < expiry && isUnused && !blocks.includes("d") ? ["d"] : []),
   ]
@@ -110,6 +118,12 @@ export const blockOf = ({ blocks }: View, number: number): Block => ({
 })
 
 const { canceled, moved, used } = logsOf()
+
+/** The logs of a transaction that ends the authorization. */
+const logsBy = (by: string) => {
+  if (by === "c") return [canceled]
+  return [used, by === "z" || by === "a" ? logsOf({ value: by === "z" ? 0n : 1n }).moved : moved]
+}
 
 const logIn = (view: View, { block, by }: NonNullable<Executed["end"]>, log: typeof used, index: number): TokenLog => ({
   ...log,
@@ -153,7 +167,7 @@ export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Evidence
           return Option.some({
             block: blockOf(view, number),
             succeeded,
-            logs: succeeded ? (end.isPaid ? [used, moved] : [canceled]) : [],
+            logs: succeeded ? logsBy(by) : [],
           })
         }),
       ),
@@ -169,7 +183,7 @@ export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Evidence
         const found = ask((view) => {
           const { end } = execute(view.blocks, expiry)
           const isInside = end !== undefined && end.block >= from && end.block <= to
-          return isInside ? [logIn(view, end, end.isPaid ? used : canceled, 0)] : []
+          return isInside ? [logIn(view, end, end.by === "c" ? canceled : used, 0)] : []
         })
         return found
       }),

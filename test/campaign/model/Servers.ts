@@ -5,7 +5,7 @@ import type { Submission } from "../../../src/payments/settle/Settlement.ts"
 import { execute, revertOf } from "./ModelChain.ts"
 import type { Emit } from "./Explorer.ts"
 import type { Look } from "./Inquiry.ts"
-import { idle, type Row, type Said, type Server, type State, type Work, type World } from "./State.ts"
+import { idle, paysBy, type Row, type Said, type Server, type State, type Work, type World } from "./State.ts"
 
 const submissionOf = (said: Said, { settles }: World): Submission | undefined => {
   switch (said) {
@@ -234,7 +234,7 @@ export const works = (
 /** A sweep, a start or a client begins a look at what may be looked at. */
 export const begins = ({ row, table, truth }: State, { fault }: World): Work | undefined => {
   const isEarly = row.settledBlock > truth.final
-  const isUnexplained = row.state === "settled" && row.finality === "pending" && table.row === ""
+  const isUnexplained = row.state === "settled" && row.finality === "pending" && !paysBy(table)
   if (row.state !== "pending" && !isUnexplained) return undefined
   const work: Work = { ...idle, at: "look", of: row.state, ripe: row.isRipe ? row.doubt : "" }
   return fault === "final without looking" && row.state === "settled" && !isEarly

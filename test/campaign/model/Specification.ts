@@ -1,10 +1,10 @@
 /** The specification: servers, their row, the chain, what they may do in which order, and what must always hold. */
 import { couldNotPay } from "../../../src/payments/decision.ts"
-import { execute, finalEnd, moves } from "./ModelChain.ts"
+import { execute, finalEnd, moves, rowOf } from "./ModelChain.ts"
 import type { Emit, Invariant, Specification } from "./Explorer.ts"
 import { looksOf } from "./Inquiry.ts"
 import { begins, works } from "./Servers.ts"
-import { idle, type Row, type State, type World } from "./State.ts"
+import { idle, paysBy, type Row, type State, type World } from "./State.ts"
 
 /** The scan reads final blocks by one of the nodes. Its table makes a settled act final. */
 const scans = (state: State, { adversary, fault }: World, emit: Emit<State>) => {
@@ -13,11 +13,11 @@ const scans = (state: State, { adversary, fault }: World, emit: Emit<State>) => 
     const read = fault === "the scan reads to the head" ? view.blocks.length : view.final
     if (read <= table.read) continue
     const { end } = execute(view.blocks.slice(0, read), adversary.expiry)
-    const found = end?.isPaid === true ? end.by : ""
+    const found = rowOf(end)
     for (const by of new Set(adversary.forgets === true ? [found, ""] : [found]))
       emit(`the scan reads up to block ${read}`, { ...state, table: { read, row: table.row || by } })
   }
-  if (row.state === "settled" && row.finality !== "final" && table.row !== "")
+  if (row.state === "settled" && row.finality !== "final" && paysBy(table))
     emit("the scan makes it final", { ...state, row: { ...row, finality: "final", doubt: "", isRipe: false } })
 }
 

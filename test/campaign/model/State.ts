@@ -58,6 +58,9 @@ export interface Table {
   readonly row: string
 }
 
+/** Whether the row is of our payment, not of another amount. */
+export const paysBy = ({ row }: Table) => row !== "" && row !== "a"
+
 export interface State {
   readonly truth: View
   readonly table: Table
@@ -86,6 +89,7 @@ export const faults = {
   "spent before it is final": "emptied",
   "the scan reads to the head": "behind",
   "a facilitator's refusal is believed": "facilitator",
+  "a transfer of zero is no use": "spent",
 } as const
 
 export type Fault = keyof typeof faults
@@ -136,6 +140,11 @@ export const small = {
     ...behind,
     name: "a stale node, and a scan whose node has no logs",
     adversary: { ...behind.adversary, forgets: true, payerCancels: true },
+  },
+  spent: {
+    ...behind,
+    name: "a payer who uses the nonce for nothing or another amount, a stale node, and a scan whose node has no logs",
+    adversary: { ...behind.adversary, forgets: true, payerSpends: true },
   },
   refilled: {
     ...emptied,

@@ -54,11 +54,21 @@ export const cancel = ({ nonce, payer }: Purchase) =>
     return hash
   })
 
+/** The payer uses the same nonce for something else: another amount, another recipient, or both. */
+export const spend = (
+  { nonce, payer, validBefore }: Pick<Purchase, "nonce" | "payer" | "validBefore">,
+  change: { readonly value?: bigint; readonly to?: Hex },
+) =>
+  onChain(async (client, chain) => {
+    const { to = chain.payTo, value = price } = change
+    const payload = await signUnasked(payer, chain, { nonce, to, validBefore, value: String(value) })
+    const hash = await submit(client, chain.asset, payload)
+    await client.waitForTransactionReceipt({ hash })
+    return hash
+  })
+
 /** The payer uses the same nonce to pay a third party. */
-export const spendElsewhere = ({ nonce, payer, validBefore }: Pick<Purchase, "nonce" | "payer" | "validBefore">) =>
-  onChain((_, chain) => signUnasked(payer, { ...chain, payTo: stranger }, { validBefore, nonce })).pipe(
-    Effect.flatMap(({ signature }) => bring({ nonce, payer, validBefore, signature }, stranger)),
-  )
+export const spendElsewhere = (purchase: Parameters<typeof spend>[0]) => spend(purchase, { to: stranger })
 
 /** All that it holds goes elsewhere, before whatever else is in its block. */
 export const leave = (payer: PrivateKeyAccount) =>
