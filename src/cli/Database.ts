@@ -26,7 +26,7 @@ type Services = Layer.Success<typeof services> | SqlClient.SqlClient | GlobalFla
 export const most = 1_000
 
 /** PostgreSQL's code for an undefined table. */
-const noTable = "42P01"
+export const noTable = "42P01"
 
 const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
 

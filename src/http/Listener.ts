@@ -1,7 +1,8 @@
 /** The server's socket, open from before the routes are ready until the last response has ended. */
 import { IncomingMessage, Server, ServerResponse } from "node:http"
+import { createServer } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { Observer, responses } from "./Exchange.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
@@ -154,6 +155,19 @@ export interface Address {
   /** The public address. With https, browsers are told to use nothing else (HSTS). */
   readonly publicUrl?: string
 }
+
+/** The system refuses a socket at an address; the cause has its code. */
+export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
+  cause: Schema.Unknown,
+}) {}
+
+/** Listens for a moment, before anything is made for a server that cannot. */
+export const mayListen = ({ host, port }: Address) =>
+  Effect.callback<void, AddressRefused>((resume) => {
+    const socket = createServer()
+    socket.once("error", (cause) => resume(Effect.fail(new AddressRefused({ cause }))))
+    socket.listen({ host, port }, () => socket.close(() => resume(Effect.void)))
+  })
 
 /** An HTTP server on a socket of its own that closes last. One process may have several. */
 export const layer = (

@@ -1,11 +1,14 @@
 /** The tables of the log. Each step is one statement, since a server may die between any two. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { hex } from "../../schema/log/Bytes.ts"
+import { hex, Malformed } from "../../schema/log/Bytes.ts"
+import { parseNote } from "../../schema/log/Note.ts"
 import type { TilePlace } from "../../schema/log/Tile.ts"
 import { log } from "../platform/LogMessages.ts"
 import { rowsOf, Whole } from "../platform/Rows.ts"
 import { transaction } from "../platform/Sql.ts"
+import { LogKeyInvalid, type Signer } from "./Signer.ts"
+import { logVerifier } from "./Verifier.ts"
 import { type Growth, tileBytes, type TileReader, type TreeHead } from "./Tree.ts"
 
 /**
@@ -90,6 +93,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         json_build_object('code', stopped_code, 'reason', stopped_reason, 'at', stopped_at) END AS stopped`)
     const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_at IS NULL)`
     const newestOne = sql`SELECT size, root, note, published_at AS at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
+    const newest = Effect.map(checkpointsOf(newestOne), ([row]) => Option.fromUndefinedOr(row))
 
     return {
       head: Effect.flatMap(headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1`), ([head]) =>
@@ -144,7 +148,20 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         return done?.tiles === growths.length && done.heads === 1
       }),
 
-      newest: Effect.map(checkpointsOf(newestOne), ([row]) => Option.fromUndefinedOr(row)),
+      newest,
+
+      /** Fails if another key signed the newest checkpoint. The log could only stop. */
+      signedBy: ({ vkey }: Signer) =>
+        Effect.flatMap(newest, (published) => {
+          const [note, verifier] = [parseNote(Option.getOrUndefined(published)?.note ?? ""), logVerifier(vkey)]
+          return note instanceof Malformed || verifier instanceof Malformed || note.signatures.some(verifier.isNamed)
+            ? Effect.void
+            : Effect.fail(
+                new LogKeyInvalid({
+                  message: `LOG_KEY is wrong: another key, of ${note.signatures[0]?.name}, signed the log of this database. Set that key.`,
+                }),
+              )
+        }),
 
       /** Claims the next checkpoint and begins the pause after it. False while a pause lasts, on any server. */
       takeTurn: (seconds: number) =>

@@ -1,5 +1,5 @@
 /** Exports spans by OTLP, sampled and scrubbed. */
-import { Config, Effect, Layer, Option, Tracer } from "effect"
+import { type Config, Effect, Layer, Option, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import type { RouteName } from "./RouteNames.ts"
 import * as Otlp from "./Otlp.ts"
@@ -7,25 +7,7 @@ import * as Otlp from "./Otlp.ts"
 /** Attributes of the framework that are dropped: client addresses, and paths with keys and rooms. */
 const untold = new Set(["client.address", "url.full", "url.path", "url.query", "user_agent.original"])
 
-/** OpenTelemetry's variables of sampling, which Effect does not read. */
-const sampler = Config.all({
-  kind: Config.withDefault(
-    Config.Literals(
-      [
-        "always_on",
-        "always_off",
-        "traceidratio",
-        "parentbased_always_on",
-        "parentbased_always_off",
-        "parentbased_traceidratio",
-      ],
-      "OTEL_TRACES_SAMPLER",
-    ),
-    "parentbased_always_on",
-  ),
-  ratio: Config.withDefault(Config.Finite("OTEL_TRACES_SAMPLER_ARG"), 1),
-})
-type Sampler = Config.Success<typeof sampler>
+type Sampler = Config.Success<typeof Otlp.sampler>
 
 /**
  * Whether a trace is within a share of all, by its id alone, so that all servers keep the same ones. The last 56 bits
@@ -63,7 +45,9 @@ export const layer = (nameOf: RouteName) =>
   Layer.mergeAll(
     Layer.effect(
       Tracer.Tracer,
-      Effect.map(Effect.all([Effect.orDie(sampler), Effect.tracer]), ([sampling, tracer]) => sampled(sampling, tracer)),
+      Effect.map(Effect.all([Effect.orDie(Otlp.sampler), Effect.tracer]), ([sampling, tracer]) =>
+        sampled(sampling, tracer),
+      ),
     ).pipe(Layer.provide(Otlp.traces)),
     Layer.succeed(HttpMiddleware.SpanNameGenerator, (request) => `${request.method} ${nameOf(request.url)}`),
   )

@@ -1,10 +1,7 @@
 /** The well-known files that machines request, and the pages about the operator. */
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Operator } from "../../src/platform/Operator.ts"
-import { newFolder } from "../lab/Folders.ts"
 import { ask, realClock, TestServer, world, serverWith } from "../lab/Fixture.ts"
 
 const day = 86_400_000
@@ -70,23 +67,15 @@ layer(world(), realClock)("a server with a named operator", (it) => {
 
   it.effect("shows the operator's texts as plain text", () =>
     Effect.gen(function* () {
-      const path = join(newFolder(), "terms.txt")
-      writeFileSync(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n")
-      const url = yield* serve({ termsFile: Option.some(path) })
+      const url = yield* serve({
+        terms: Option.some("## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"),
+      })
       const { text } = yield* ask(`${url}/terms`)
       assert.include(text, `<h2 id="ours">Ours</h2>`)
       assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
       assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
       assert.notInclude(text, "What you pay")
       assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
-    }),
-  )
-
-  it.effect("does not start with other terms than its operator named", () =>
-    Effect.gen(function* () {
-      const started = yield* Effect.exit(serve({ termsFile: Option.some("/nowhere/terms.txt") }))
-      assert.isTrue(Exit.isFailure(started))
-      assert.match(String(Exit.isFailure(started) && started.cause), /TERMS_FILE: \/nowhere\/terms.txt cannot be read/u)
     }),
   )
 })

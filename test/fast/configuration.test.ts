@@ -1,13 +1,18 @@
 /** The environment: `.env.example` names every variable and default, and a wrong one is told whole, by name and without a value. */
+import { generateKeyPairSync } from "node:crypto"
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, Exit, Option, Redacted, Result } from "effect"
+import { usdc } from "../../schema/payments/Usdc.ts"
 import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
-import { adviceFor } from "../../src/server/config/Advice.ts"
+import { adviceFor, overriddenIn } from "../../src/server/config/Advice.ts"
 import { listen, production, telemetry } from "../../src/server/config/Config.ts"
 import { example as written, secretNames } from "../../src/build/variables.ts"
 import { buyer, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { assertEach } from "../lab/Assertions.ts"
+import { newFolder } from "../lab/Folders.ts"
 import { textOf as text } from "../lab/Sources.ts"
 
 const parse = (env: Record<string, string>) => production.parse(ConfigProvider.fromEnv({ env }))
@@ -62,6 +67,116 @@ describe("the configuration", () => {
     }),
   )
 
+  const [folder, readOnly] = [newFolder(), newFolder()]
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ format: "pem", type: "sec1" })
+    .toString()
+  const otherPem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString()
+  const bytes = Buffer.alloc(64, 7).toString("base64")
+  const checksummed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+  const order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
+  symlinkSync(folder, join(readOnly, "folder"))
+  const everySecret = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+  const everyFile = ["TERMS_FILE", "PRIVACY_FILE", "LOG_WITNESSES", "LOG_CHECKPOINT_FILE"]
+  const everyUrl = ["PUBLIC_URL", "RPC_URL", "FACILITATOR_URL", "DATABASE_URL"]
+  const plainSecrets = {
+    RELAYER_KEY: `0x${"2".repeat(64)}`,
+    CARD_SECRET_KEY: "sk_live_1",
+    RPC_URL: "https://rpc.example",
+  }
+
+  it.effect.each<readonly [name: string, ...values: ReadonlyArray<string>]>([
+    ["PAY_TO", `0x${"0".repeat(40)}`, checksummed.replace("d", "D"), checksummed.replace("5a", "5A")],
+    ["PAY_TO", ...Object.values(usdc).flatMap(({ asset }) => [asset, asset.toLowerCase()])],
+    ["PUBLIC_URL", ...["/here", "//", "?x=1", "/?", "#here", "/#"].map((end) => `https://altar.example${end}`)],
+    ["PUBLIC_URL", "https://me@altar.example", "https://me:it@altar.example", "ftp://altar.example", "altar.example"],
+    [
+      "FACILITATOR_URL",
+      "https://f.example/?x=1",
+      "https://f.example/#",
+      "https://me@f.example",
+      "https://f.example:99999",
+    ],
+    [
+      "RPC_URL",
+      "https://a%b:c@rpc.example",
+      "https://a:c%@rpc.example",
+      "https://rpc.example:99999",
+      "wss://rpc.example",
+    ],
+    [
+      "DATABASE_URL",
+      "postgres://a%b@db/altar",
+      "postgres://a:%@db/altar",
+      "postgres://db/%",
+      "postgres://db:99999/altar",
+    ],
+    ["DATABASE_URL", "postgres://db:0/altar", "postgres://db/altar?port=99999"],
+    ["OPERATOR_CONTACT", "https://%", "nobody"],
+    ["HOST", "[::1]", "127.0.0.1:3000", "http://localhost", "256.0.0.1", "::g", "a b"],
+    ["PORT", "0", "99999", "-1", "1.5", "http"],
+    ["METRICS_PORT", "99999", "127.0.0.1:99999", "::1:x", "[nowhere:9464", "256.0.0.1:9464"],
+    ["ROOMS_MAX", "0", "10000001", "1.5"],
+    ["RELAYER_IN_FLIGHT", "0", "1001"],
+    ["RELAYER_KEY", `0x${"0".repeat(64)}`, `0x${order}`, `0x${"f".repeat(64)}`],
+    [
+      "CDP_API_KEY_SECRET",
+      pem.replaceAll("\n", "\\n"),
+      otherPem,
+      `${bytes}\\n`,
+      `${bytes}\n`,
+      bytes.slice(4),
+      "-----BEGIN EC",
+    ],
+    ["CARD_SECRET_KEY", "sk live", "sk_live_\u00e9"],
+    ["LOG_CHECKPOINT_FILE", join(folder, "absent", "file"), "/proc/self/checkpoint", `${file("plain", "")}/below`],
+    ["LOG_WITNESSES", file("policy", "quorum nobody"), file("binary", "\0")],
+    ...everySecret.map((name) => [name, `${{ ...plainSecrets, [name]: "" }[name] || "secret"}\n`, "a\r\nb"] as const),
+    ...everyUrl.map((name) => [name, "https://", "nonsense", "https://altar.example\n"] as const),
+    ...everyFile.map((name) => [name, folder, join(readOnly, "folder"), "/dev/null"] as const),
+    ...everyFile.slice(0, 3).map((name) => [name, join(folder, "absent"), "/proc/self/mem"] as const),
+  ])("rejects a wrong %s, and quotes no value", ([name, ...values]) =>
+    Effect.forEach(values, (value) =>
+      Effect.map(problems({ ...fine, [name]: value }), (lines) => {
+        assert.lengthOf(lines, 1, JSON.stringify(value))
+        assert.match(lines[0] ?? "", new RegExp(`^${name} is wrong: expected `, "u"))
+        if (value.length > 4) assert.notInclude(lines[0], value)
+      }),
+    ),
+  )
+
+  it.effect.each<readonly [name: string, ...values: ReadonlyArray<string>]>([
+    ["PAY_TO", checksummed, checksummed.toLowerCase(), `0x${checksummed.slice(2).toUpperCase()}`],
+    ["HOST", "::1", "::", "0.0.0.0", "localhost", "altar-1.internal"],
+    ["METRICS_PORT", "9464", "0", "127.0.0.1:65535", "[::1]:9464", "localhost:9464"],
+    ["RPC_URL", "https://a%25b:c@rpc.example/v1/key?x=%", "http://[::1]:8545"],
+    ["FACILITATOR_URL", "https://f.example/platform/v2/x402/"],
+    ["CDP_API_KEY_SECRET", pem, bytes],
+    ["LOG_CHECKPOINT_FILE", join(folder, "new")],
+    ["TERMS_FILE", file("terms", "Ours.")],
+    ["LOG_WITNESSES", file("nobody", "quorum none\n")],
+    ["DATABASE_URL", "postgres://a%25b:c%2F@db:5432/al%20tar", "postgres:///altar?host=/run/postgresql&port=5433"],
+  ])("accepts every form of %s, and leaves no file", ([name, ...values]) =>
+    Effect.forEach(values, (value) =>
+      Effect.gen(function* () {
+        const before = readdirSync(folder)
+        assert.deepStrictEqual(yield* problems({ ...fine, [name]: value }), [], value)
+        assert.deepStrictEqual(readdirSync(folder), before)
+      }),
+    ),
+  )
+
+  it.effect("takes the origin from every spelling of PUBLIC_URL", () =>
+    Effect.gen(function* () {
+      for (const PUBLIC_URL of ["https://Altar.Example/", "https://altar.example:443", "https://altar.example"])
+        assert.strictEqual((yield* parse({ ...fine, PUBLIC_URL })).publicUrl, "https://altar.example")
+    }),
+  )
+
   it.effect("accepts every sslmode of PostgreSQL, and no other database", () =>
     Effect.gen(function* () {
       for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
@@ -77,12 +192,51 @@ describe("advice about the configuration", () => {
     assert.deepStrictEqual(
       adviceFor({ RELAYER_KEYS: "0xsecret", DATABASE_URI: "postgres://", SPIRIT_ALTAR_PORTS: "1" }),
       [
-        "RELAYER_KEYS is not used: serve --help lists every variable.",
-        "DATABASE_URI is not used: serve --help lists every variable.",
+        "RELAYER_KEYS is not used: is RELAYER_KEY meant?",
+        "DATABASE_URI is not used: is DATABASE_URL meant?",
         "SPIRIT_ALTAR_PORTS is not used: serve --help lists every variable.",
       ],
     )
     assert.deepStrictEqual(adviceFor({ SPIRIT_ALTAR_URL: "http://altar", RELAYER_KEYS: "" }), [])
+  })
+
+  it("asks whether a variable with a similar name is meant, and leaves those of a system alone", () => {
+    for (const [name, meant] of [
+      ["PAYTO", "PAY_TO"],
+      ["TRUSTED_PROXY", "TRUSTED_PROXIES"],
+      ["RPCURL", "RPC_URL"],
+      ["PUBLIC_URI", "PUBLIC_URL"],
+      ["OPERATOR_NAMES", "OPERATOR_NAME"],
+      ["LOGKEY", "LOG_KEY"],
+    ] as const)
+      assert.deepStrictEqual(adviceFor({ [name]: "x" }), [`${name} is not used: is ${meant} meant?`])
+    const system = `HOME HOSTNAME HOSTTYPE LANG LOGNAME MAIL NODE_ENV OLDPWD PATH PWD SHELL SHLVL TERM TMPDIR TZ USER
+      HTTP_PROXY HTTPS_PROXY NO_PROXY INVOCATION_ID JOURNAL_STREAM NOTIFY_SOCKET CREDENTIALS_DIRECTORY XDG_DATA_DIRS
+      SSH_TTY PGHOST PGPORT npm_lifecycle_event NODE_OPTIONS SYSTEMD_EXEC_PID LC_ALL EDITOR VISUAL PAGER CI DEBUG`
+    for (const name of system.split(/\s+/u)) assert.deepStrictEqual(adviceFor({ [name]: "x" }), [], name)
+  })
+
+  it("names the variables of an environment file that exported ones replace", () => {
+    const path = join(newFolder(), "env")
+    writeFileSync(path, "PORT=4000\nHOST=::1\nRPC_URL=https://a-token.example\nOTHERS=1\n")
+    const env = { PORT: "4001", HOST: "::1", RPC_URL: "", OTHERS: "2" }
+    for (const args of [[`--env-file=${path}`], ["--expose-gc", "--env-file-if-exists", path], ["--env-file", path]]) {
+      const lines = overriddenIn(env, args)
+      assert.deepStrictEqual(
+        lines.map((line) => line.replace(/ is not used.*/u, "")),
+        ["PORT of --env-file", "RPC_URL of --env-file"],
+      )
+      assert.notInclude(lines.join("\n"), "a-token")
+    }
+    assert.deepStrictEqual(overriddenIn(env, ["--env-file=/nowhere"]), [])
+  })
+
+  it("says that a log without a checkpoint file or a witness stops at its next start", () => {
+    const [line, ...more] = adviceFor({ LOG_KEY: "key" })
+    assert.match(line ?? "", /^LOG_KEY is set without LOG_CHECKPOINT_FILE or LOG_WITNESSES: /u)
+    assert.deepStrictEqual(more, [])
+    assert.deepStrictEqual(adviceFor({ LOG_KEY: "key", LOG_WITNESSES: "policy" }), [])
+    assert.lengthOf(adviceFor({ LOG_CHECKPOINT_FILE: "file" }), 1)
   })
 
   it("names the missing half of a pair", () => {
@@ -158,7 +312,6 @@ describe("the keys of receipts", () => {
 
   it.effect.each<readonly [what: string, env: Record<string, string>]>([
     ["the key of the log", { RECEIPT_KEY: shared, LOG_KEY: shared, LOG_ORIGIN: "altar.example" }],
-    ["a public URL with a path", { RECEIPT_KEY: current, PUBLIC_URL: "https://altar.example/here" }],
     ["a public URL without TLS", { RECEIPT_KEY: current, PUBLIC_URL: "http://altar.example" }],
     ["the current key as a retired one", { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(current) }],
     [
@@ -253,7 +406,13 @@ describe(".env.example", () => {
   it.effect("marks secrets that are read as such, and that the NixOS module keeps out of its store", () =>
     Effect.gen(function* () {
       // One of these is what each variable expects.
-      const values = [`0x${"2".repeat(64)}`, "https://some.example", "postgres://db/altar", "3".repeat(32)]
+      const values = [
+        `0x${"2".repeat(64)}`,
+        "https://some.example",
+        "postgres://db/altar",
+        "3".repeat(32),
+        "A".repeat(86) + "==",
+      ]
       const secrets: Array<string> = []
       for (const variable of serving) {
         for (const value of values) {

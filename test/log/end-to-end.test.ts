@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { generate } from "../../src/log/Signer.ts"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
@@ -11,6 +12,8 @@ import { type Answer, ask, newCommitment, newPayer, pay, realClock, TestServer }
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { ownWitness } from "../lab/log/Witness.ts"
+import { freePort } from "../lab/Ports.ts"
+import { main, run } from "../lab/Process.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { direct } from "../lab/server/ServerProcess.ts"
@@ -78,6 +81,23 @@ layer(world, realClock)("a log over paid stones", (it) => {
       const proof = yield* covered(url, first.id)
       assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
+    }),
+  )
+
+  it.effect("refuses, in a check and at a start, a key that did not sign it", () =>
+    Effect.gen(function* () {
+      const { command, env } = yield* Log
+      yield* command(0, "serve --check")
+      const PORT = String(yield* freePort)
+      const LOG_KEY = Redacted.value(Result.getOrThrow(generate(golden.name)))
+      for (const args of [["serve", "--check"], ["serve"]]) {
+        const { code, stderr } = yield* Effect.promise(
+          () => run([main, ...args], { env: { PATH: process.env["PATH"] ?? "", ...env, PORT, LOG_KEY } }).ended,
+        )
+        assert.strictEqual(code, 1)
+        assert.match(stderr, /^LOG_KEY is wrong: another key/mu)
+        assert.notInclude(stderr, LOG_KEY)
+      }
     }),
   )
 

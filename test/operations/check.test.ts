@@ -1,5 +1,8 @@
 /** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
+import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,6 +13,7 @@ import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database } from "../lab/Database.ts"
+import { newFolder } from "../lab/Folders.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, realClock } from "../lab/Fixture.ts"
 import { order } from "../lab/buyer/ThirdParty.ts"
@@ -43,6 +47,106 @@ describe.concurrent("serve --check", () => {
       yield* order(["blacklist", payTo])
       yield* fails(/blocked PAY_TO/u)
     }).pipe(Effect.provide(stage)),
+  )
+})
+
+/** A check and a start with the same environment, and how both end. */
+const bothEnd = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
+  const base = { PATH: process.env["PATH"] ?? "", DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d", ...env }
+  return yield* Effect.forEach([["--check"], []], (more) =>
+    Effect.promise(() => run([main, "serve", ...more], { env: base }).ended),
+  )
+})
+
+/** In a mount namespace of its own, where a path is mounted on itself. */
+const mounted = (path: string, args: ReadonlyArray<string>, env: Record<string, string>) =>
+  Effect.promise(
+    () =>
+      run(
+        ["-m", "sh", "-c", 'mount --bind "$MOUNTED" "$MOUNTED" && exec "$@"', "sh", process.execPath, main, ...args],
+        {
+          command: "unshare",
+          env: { PATH: process.env["PATH"] ?? "", MOUNTED: path, ...env },
+        },
+      ).ended,
+  )
+
+describe.concurrent("a wrong value", () => {
+  it.live("is refused by a start with the sentences of serve --check, all at once", () =>
+    Effect.gen(function* () {
+      const folder = newFolder()
+      const wrong = {
+        PAY_TO: `0x${"0".repeat(40)}`,
+        PUBLIC_URL: "https://altar.example/?x=1",
+        HOST: "[::1]",
+        METRICS_PORT: "99999",
+        RPC_URL: "https://a%b:c@rpc.example",
+        CDP_API_KEY_SECRET: "-----BEGIN EC PRIVATE KEY-----\\nMHc=\\n-----END EC PRIVATE KEY-----",
+        TERMS_FILE: join(folder, "absent"),
+        PRIVACY_FILE: folder,
+        LOG_WITNESSES: join(folder, "absent"),
+        LOG_CHECKPOINT_FILE: folder,
+        PAYTO: "0x",
+      }
+      const [check, start] = yield* bothEnd(wrong)
+      assert.deepStrictEqual([check?.code, start?.code], [1, 1])
+      assert.strictEqual(start?.stderr, check?.stderr)
+      for (const name of Object.keys(wrong)) assert.match(check?.stderr ?? "", new RegExp(`^${name} is `, "mu"))
+    }),
+  )
+
+  it.live.each([
+    ["an address of another machine", { HOST: "203.0.113.7" }, /^HOST is wrong: /mu],
+    ["a metrics address of another machine", { METRICS_PORT: "203.0.113.7:9464" }, /^METRICS_PORT is wrong: /mu],
+  ] as const)("that the system refuses is named: %s", ([, env, sentence]) =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* checked(env).pipe(Effect.provide(stage))
+      assert.strictEqual(code, 1)
+      assert.match(stderr, sentence)
+    }),
+  )
+
+  it.live("of OpenTelemetry costs its exports alone, and is named by both", () =>
+    Effect.gen(function* () {
+      for (const [name, value] of [
+        ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+        ["OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"],
+        ["OTEL_METRIC_EXPORT_INTERVAL", "often"],
+        ["OTEL_TRACES_SAMPLER", "sometimes"],
+        ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=%hush"],
+      ] as const) {
+        const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", [name]: value }
+        const check = yield* checked(env)
+        assert.strictEqual(check.code, 0, check.stderr)
+        const sentence = new RegExp(`${name} cannot be used, so no traces or metrics are sent`, "u")
+        assert.match(check.stdout, sentence)
+        const server = yield* serving({ ...(yield* direct), ...env })
+        assert.match(yield* server.says("server listening"), sentence)
+        assert.notInclude(check.stdout + server.output(), "hush")
+        yield* server.kill
+      }
+    }).pipe(Effect.provide(stage)),
+  )
+})
+
+const mayMount = spawnSync("unshare", ["-m", "true"]).status === 0
+
+describe.runIf(mayMount)("a checkpoint file that is a mount", () => {
+  it.live("is refused by a check and a start, since it cannot be replaced; its folder may be one", () =>
+    Effect.gen(function* () {
+      const folder = newFolder()
+      const file = join(folder, "check point")
+      writeFileSync(file, "as it was")
+      const PORT = String(yield* freePort)
+      const env = { DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d", LOG_CHECKPOINT_FILE: file, PORT }
+      for (const args of [["serve", "--check"], ["serve"]]) {
+        const { code, stderr } = yield* mounted(file, args, env)
+        assert.strictEqual(code, 1)
+        assert.match(stderr, /^LOG_CHECKPOINT_FILE is wrong: .* It is a mount/mu)
+      }
+      assert.match((yield* mounted(folder, ["serve", "--check"], env)).stderr, /^The database cannot be used/mu)
+      assert.deepStrictEqual([readdirSync(folder), readFileSync(file, "utf8")], [["check point"], "as it was"])
+    }),
   )
 })
 

@@ -1,6 +1,9 @@
 /** `serve --check`: asks each external dependency of a server once, and fails with the first fault. */
 import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { formatEther, numberToHex } from "viem"
+import { type Address, mayListen } from "../../http/Listener.ts"
+import type { LogConfig } from "../../log/Log.ts"
+import { LogStore } from "../../log/LogStore.ts"
 import { Quantity, usedTopic } from "../../payments/chain/Eip3009.ts"
 import * as JsonRpc from "../../payments/chain/JsonRpc.ts"
 import { tokenStateOf } from "../../payments/chain/NodeWatch.ts"
@@ -12,16 +15,26 @@ import * as RelayerNode from "../../payments/settle/RelayerNode.ts"
 import { DatabaseClock, isFarOff } from "../../platform/DatabaseClock.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
-import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
-import { production } from "../../server/config/Config.ts"
-import { CheckFailed } from "../CommandFailure.ts"
+import { advice, withUnknown } from "../../server/config/Advice.ts"
+import { production, telemetry } from "../../server/config/Config.ts"
+import { CheckFailed, codeOf } from "../CommandFailure.ts"
+import { noTable } from "../Database.ts"
 import { done, plain, say } from "../Output.ts"
 
 const unfit = (message: string) => new CheckFailed({ message })
 
 const says = (part: string, message: string) => say(`${part.padEnd(14)}${message}`)
 
-const checkDatabase = Effect.gen(function* () {
+/** A server that is to be replaced may still listen there. */
+const checkAddress = (variables: string, address: Address) =>
+  Effect.catchTag(mayListen(address), "AddressRefused", (error) => {
+    const [code, place] = [codeOf(error), `${address.host}:${address.port}`]
+    return code === "EADDRINUSE"
+      ? says("advice", `${place} is taken: stop the program there before the start.`)
+      : unfit(`${variables} is wrong: the system refuses to listen at ${place} (${code}).`)
+  })
+
+const checkDatabase = Effect.fnUntraced(function* (log: LogConfig | undefined) {
   const fault = yield* DatabaseSettings.unsellable
   if (fault !== undefined) return yield* unfit(fault)
   const reading = yield* (yield* DatabaseClock).now
@@ -29,6 +42,13 @@ const checkDatabase = Effect.gen(function* () {
     const seconds = Math.round(reading.aheadMillis / 1000)
     return yield* unfit(`This machine's clock is ${seconds} s ahead of the database's. Set it by NTP.`)
   }
+  // A database without tables has no log.
+  if (log !== undefined)
+    yield* Effect.catchIf(
+      LogStore.use(({ signedBy }) => signedBy(log.signer)),
+      (error) => codeOf(error) === noTable,
+      () => Effect.void,
+    )
   yield* says("database", "it answers, and its clock agrees with this machine's")
 })
 
@@ -99,9 +119,17 @@ const within = Effect.timeoutOrElse({
 })
 
 export const checking = Effect.gen(function* () {
-  const { databaseUrl, payments } = yield* withUnknown(production)
-  for (const advice of adviceFor(process.env)) yield* says("advice", advice)
-  yield* checkDatabase.pipe(Effect.provide(Layer.provideMerge(DatabaseClock.layer, Sql.layer(databaseUrl, 1))), within)
+  const { databaseUrl, host, log, payments, port } = yield* withUnknown(production)
+  const { metricsPort } = yield* telemetry("json")
+  for (const sentence of yield* advice) yield* says("advice", sentence)
+  yield* checkAddress("HOST", { host, port })
+  if (metricsPort !== undefined) yield* checkAddress("METRICS_PORT", metricsPort)
+  yield* checkDatabase(log).pipe(
+    Effect.provide(
+      LogStore.layer.pipe(Layer.provideMerge(DatabaseClock.layer), Layer.provideMerge(Sql.layer(databaseUrl, 1))),
+    ),
+    within,
+  )
   if ("length" in payments) yield* says("payments", `paid routes are off without ${payments.join(", ")}`)
   else yield* within(checkPayments(payments))
   yield* done

@@ -4,7 +4,7 @@ import { helpOf, serving as variables } from "../../server/config/Table.ts"
 import { command, on } from "../Define.ts"
 import { HttpServer } from "effect/http"
 import { AppConfig, databaseUrl, production, telemetry } from "../../server/config/Config.ts"
-import { adviceFor, withUnknown } from "../../server/config/Advice.ts"
+import { advice, withUnknown } from "../../server/config/Advice.ts"
 import { ungranted } from "../Database.ts"
 import { checking } from "./Check.ts"
 import * as Sql from "../../platform/Sql.ts"
@@ -24,7 +24,7 @@ const listening = Layer.effectDiscard(
   Effect.gen(function* () {
     const { payments, publicUrl } = yield* AppConfig
     const address = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-    for (const advice of adviceFor(process.env)) yield* log("configuration advice", { advice })
+    for (const sentence of yield* advice) yield* log("configuration advice", { advice: sentence })
     yield* log("server listening", {
       address,
       publicUrl,

@@ -1,7 +1,7 @@
 /** Settles through a remote x402 facilitator. Its answer names a transaction to look for, and proves nothing. */
 import * as JsonClient from "../../http/JsonClient.ts"
 import * as Trace from "../../platform/Trace.ts"
-import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
 import { inLowerCase } from "../chain/Eip3009.ts"
 import { challengeOf, requirementsOf, type Terms } from "../PaymentTerms.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, unreachable } from "./Settlement.ts"
@@ -20,26 +20,33 @@ const lifetime = 120
 
 const part = (value: object) => Base64Url.encode(JSON.stringify(value))
 
-const ed25519Key = (secret: string) => {
+const isPem = (secret: string) => secret.includes("BEGIN")
+
+const keyOf = (secret: string) => {
+  if (isPem(secret)) return createPrivateKey(secret)
   const bytes = Buffer.from(secret, "base64")
-  return createPrivateKey({
-    format: "jwk",
-    key: {
-      kty: "OKP",
-      crv: "Ed25519",
-      d: bytes.subarray(0, 32).toString("base64url"),
-      x: bytes.subarray(32, 64).toString("base64url"),
-    },
-  })
+  const [d, x] = [bytes.subarray(0, 32), bytes.subarray(32)].map((half) => half.toString("base64url"))
+  return createPrivateKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", d: d ?? "", x: x ?? "" } })
 }
+
+/** Whether calls can be signed with a secret. */
+export const maySign = (secret: string): boolean =>
+  Result.isSuccess(Result.try(() => keyOf(secret))) &&
+  (isPem(secret)
+    ? keyOf(secret).asymmetricKeyDetails?.namedCurve === "prime256v1"
+    : Buffer.from(secret, "base64").length === 64 && Buffer.from(secret, "base64").toString("base64") === secret)
 
 /** A JWT for one call as CDP requires it: header alg/kid/nonce, claims iss `cdp`, sub, uris, valid for two minutes. */
 const bearerToken = (key: FacilitatorKey, method: string, url: URL) =>
   Effect.map(Clock.currentTimeMillis, (millis) => {
     const secret = Redacted.value(key.secret)
-    const isPem = secret.includes("BEGIN")
     const now = Math.floor(millis / 1000)
-    const header = { alg: isPem ? "ES256" : "EdDSA", kid: key.id, typ: "JWT", nonce: randomBytes(16).toString("hex") }
+    const header = {
+      alg: isPem(secret) ? "ES256" : "EdDSA",
+      kid: key.id,
+      typ: "JWT",
+      nonce: randomBytes(16).toString("hex"),
+    }
     const claims = {
       iss: "cdp",
       sub: key.id,
@@ -48,9 +55,10 @@ const bearerToken = (key: FacilitatorKey, method: string, url: URL) =>
       uris: [`${method} ${url.host}${url.pathname}`],
     }
     const text = `${part(header)}.${part(claims)}`
-    const signature = isPem
-      ? sign("sha256", Buffer.from(text), { key: createPrivateKey(secret), dsaEncoding: "ieee-p1363" })
-      : sign(null, Buffer.from(text), ed25519Key(secret))
+    const signature = sign(isPem(secret) ? "sha256" : null, Buffer.from(text), {
+      key: keyOf(secret),
+      dsaEncoding: "ieee-p1363",
+    })
     return `${text}.${Base64Url.encode(signature)}`
   })
 

@@ -141,9 +141,9 @@ export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) 
   }),
 )
 
-const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), (said) => ({
-  ...said,
-  contact: Option.map(said.contact, (one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
+const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), ({ contact, ...others }) => ({
+  ...others,
+  contact: Option.map(contact, (to) => (/^(?:mailto|https):/u.test(to) ? to : `mailto:${to}`)),
 }))
 
 const logSigner = Config.flatMap(Table.log.key, (key) =>
@@ -159,17 +159,11 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policy, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
-        ? Config.succeed({
-            signer,
-            origin,
-            checkpointFile,
-            publishSeconds: 10,
-            ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
-          })
+        ? Config.succeed({ signer, origin, checkpointFile, publishSeconds: 10, policy: Option.getOrUndefined(policy) })
         : refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,
           )
@@ -179,11 +173,8 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
 /** A key's name is the fragment of a DID URL. */
 const isName = (name: string) => /^[A-Za-z0-9._-]{1,64}$/u.test(name)
 
-/** did:web reads `/.well-known/did.json` of a host, by HTTPS; a server of one machine may use HTTP. */
-const isHost = (publicUrl: string) => {
-  const { origin, protocol } = new URL(publicUrl)
-  return origin === publicUrl && (protocol === "https:" || isLoopback(publicUrl))
-}
+/** did:web reads `/.well-known/did.json` by HTTPS; a server of one machine may use HTTP. */
+const isHost = (publicUrl: string) => publicUrl.startsWith("https:") || isLoopback(publicUrl)
 
 const areDistinct = (keys: ReadonlyArray<PublishedKey>) =>
   [keys.map(({ name }) => name), keys.map(({ publicKey }) => String(publicKey))].every(
@@ -213,7 +204,7 @@ const receipts: Config.Config<ReceiptKeysConfig | undefined> = Config.flatMap(
   ({ key, logKey, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
     if (Option.isNone(key) && retired.length === 0) return Config.succeed(undefined)
     if (Option.isNone(publicUrl) || !isHost(publicUrl.value)) {
-      return refused("RECEIPT_KEY needs PUBLIC_URL: an https URL of a host without a path, where did.json is read.")
+      return refused("RECEIPT_KEY needs PUBLIC_URL: an https URL, where did.json is read.")
     }
     if (Option.isNone(key)) return checked({ retired })
     if (Option.isSome(logKey) && Redacted.value(key.value) === Redacted.value(logKey.value)) {

@@ -10,10 +10,10 @@ export const sufficient = {
     says: "The PostgreSQL database; it is migrated at start. The sandbox brings its own.",
     example: "postgres://altar:password@127.0.0.1:5432/altar",
   }),
-  publicUrl: optional("PUBLIC_URL", Kinds.url, {
-    says: "The server's public address: permalinks and signed URLs begin with it.",
+  publicUrl: optional("PUBLIC_URL", Kinds.origin, {
+    says: "The server's public address, without a path: permalinks and signed URLs begin with it.",
   }),
-  payTo: optional("PAY_TO", Kinds.address, {
+  payTo: optional("PAY_TO", Kinds.recipient, {
     says: "The address that receives the USDC, used for this altar alone.",
   }),
   rpcUrl: optional("RPC_URL", Kinds.secretUrl, {
@@ -25,7 +25,7 @@ export const sufficient = {
 }
 
 export const listening = {
-  host: preset("HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
+  host: preset("HOST", "127.0.0.1", Kinds.host, {
     says: "The address to listen on; 0.0.0.0 means all.",
   }),
   port: preset("PORT", 3000, Kinds.port, { says: "The port to listen on." }),
@@ -44,10 +44,10 @@ export const operator = {
   contact: optional("OPERATOR_CONTACT", Kinds.contact, {
     says: "The operator's contact: an e-mail address, mailto: or https:. It enables security.txt.",
   }),
-  termsFile: optional("TERMS_FILE", Kinds.text("a path"), {
+  terms: optional("TERMS_FILE", Kinds.textFile, {
     says: "A plain text file for /terms, instead of the built-in text.",
   }),
-  privacyFile: optional("PRIVACY_FILE", Kinds.text("a path"), {
+  privacy: optional("PRIVACY_FILE", Kinds.textFile, {
     says: "A plain text file for /privacy, instead of the built-in text.",
   }),
 }
@@ -68,10 +68,10 @@ export const log = {
   origin: optional("LOG_ORIGIN", Kinds.text("the name of a log"), {
     says: "The permanent name of the log and of its key: by default the host of PUBLIC_URL, and /log.",
   }),
-  checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.text("the path of a file"), {
+  checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.replacedFile, {
     says: "A file for the last signed checkpoint, outside the database, so that a restored database causes no fork.",
   }),
-  policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
+  policy: optional("LOG_WITNESSES", Kinds.policyFile, {
     says: "A policy file (C2SP tlog-policy) with the witnesses that cosign each checkpoint.",
   }),
 }
@@ -104,7 +104,7 @@ export const payment = {
   inFlight: preset("RELAYER_IN_FLIGHT", relayerLimits.inFlight, Kinds.whole(1, 1_000), {
     says: "Transactions of the relayer that may wait in the node, which takes 16 from one sender by default.",
   }),
-  facilitatorUrl: optional("FACILITATOR_URL", Kinds.url, {
+  facilitatorUrl: optional("FACILITATOR_URL", Kinds.baseUrl, {
     says: "An x402 facilitator that settles instead of a relayer key. Without either, paid routes are off.",
   }),
   isCatalogued: preset("FACILITATOR_CATALOGUES", false, Kinds.boolean, {
@@ -113,7 +113,7 @@ export const payment = {
   keyId: optional("CDP_API_KEY_ID", Kinds.text("the id of a key"), {
     says: "The id of the facilitator's API key, where it needs one.",
   }),
-  keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), {
+  keySecret: optional("CDP_API_KEY_SECRET", Kinds.apiSecret, {
     says: "The secret of the facilitator's API key.",
   }),
 }
