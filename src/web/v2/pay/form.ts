@@ -68,7 +68,6 @@ const leftOf = (words: string): string => {
 }
 
 let wallet: Wallets.Wallet | undefined
-let isOneOfMany = false
 const watchers = new Set<() => void>()
 
 /** Resolves when the wallet that is being opened is ready or failed. */
@@ -95,6 +94,8 @@ const attach = (form: HTMLFormElement) => {
   let busy = false
   /** The pay button was pressed before a way to pay was chosen. */
   let isAwaited = false
+  /** The owner is to choose a wallet, or was told that there is none. */
+  let isOffered = false
 
   /** Updates the other forms of the page after a settled purchase. */
   const finish = (result: Result) => {
@@ -146,14 +147,31 @@ const attach = (form: HTMLFormElement) => {
       askAgain,
     )
 
+  const ways = () => Wallets.ways(isPlay(form), network)
+
+  const open = async (way: Wallets.Way) => {
+    isOffered = false
+    row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
+    use(await way.open())
+  }
+
+  const choice = async (way: Wallets.Way) => {
+    await connectTo(() => open(way))
+    if (isAwaited && wallet !== undefined) form.requestSubmit()
+  }
+
+  /** Shows a button for each wallet. One that has the focus keeps it. */
+  const offer = () => {
+    const name = row.contains(document.activeElement) ? document.activeElement?.textContent : undefined
+    const choices = ways().map((way) => button(way.name, () => void choice(way)))
+    row.replaceChildren(make("p", {}, "Pay with "), ...choices)
+    if (name !== undefined) (choices.find(({ textContent }) => textContent === name) ?? choices[0])?.focus()
+  }
+
   const choose = async (): Promise<void> => {
-    const ways = await Wallets.ways(isPlay(form), network)
-    const open = async (way: (typeof ways)[number]) => {
-      row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
-      use(await way.open())
-    }
-    const [first] = ways
-    isOneOfMany = ways.length > 1
+    await Wallets.listen()
+    isOffered = true
+    const [first, ...others] = ways()
     if (first === undefined) {
       for (const fold of all("details.call", HTMLDetailsElement)) fold.open = true
       throw new AnswerError(
@@ -161,14 +179,9 @@ const attach = (form: HTMLFormElement) => {
         "No wallet.",
       )
     }
-    if (ways.length === 1) return open(first)
-    const choice = async (way: (typeof ways)[number]) => {
-      await connectTo(() => open(way))
-      if (isAwaited && wallet !== undefined) form.requestSubmit()
-    }
-    const choices = ways.map((way) => button(way.name, () => void choice(way)))
-    row.replaceChildren(make("p", {}, "Pay with "), ...choices)
-    choices[0]?.focus()
+    if (others.length === 0) return open(first)
+    offer()
+    row.querySelector("button")?.focus()
   }
 
   const connectTo = (work: () => Promise<void>) => {
@@ -203,12 +216,13 @@ const attach = (form: HTMLFormElement) => {
 
   const show = () => {
     if (wallet === undefined) return
+    isOffered = false
     const another = () => {
       isAwaited = false
       wallet = undefined
       void connectTo(choose)
     }
-    const change = isOneOfMany ? [" ", button("Change", another)] : []
+    const change = ways().length > 1 ? [" ", button("Change", another)] : []
     row.replaceChildren(make("p", {}, make("b", {}, wallet.label()), " ", shortOf(wallet.address), ...change))
   }
 
@@ -242,6 +256,7 @@ const attach = (form: HTMLFormElement) => {
     void connectTo(choose)
   })
   watchers.add(show)
+  Wallets.watch(() => (isOffered ? offer() : show()))
   show()
   form.addEventListener("submit", (event) => {
     event.preventDefault()
@@ -268,6 +283,7 @@ const attach = (form: HTMLFormElement) => {
 export const start = () => {
   const forms = all("[data-pay]", HTMLFormElement)
   forms.forEach(attach)
+  if (forms.length > 0) void Wallets.listen()
   // A play wallet that cannot be opened now is opened to pay.
   if (forms.some(isPlay) && Wallets.hasPlayWallet()) void Wallets.playWallet().then(use, () => undefined)
   const followed = new Set(forms.map(({ dataset }) => dataset["path"]))

@@ -3,7 +3,7 @@ import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { AnswerError, ask, post, refusalOf, unreached } from "../page/http.ts"
+import { AnswerError, ask, part, post, refusalOf, unreached } from "../page/http.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -30,25 +30,66 @@ const signer = () =>
     throw status === 404 ? new AnswerError("The site was updated. Load the page again.") : unreached()
   })
 
-/** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
 interface Found {
   readonly name: string
   readonly provider: Provider
 }
 
-const found = async (): Promise<ReadonlyArray<Found>> => {
-  const announced: Array<Found> = []
-  const hear = (event: Event) => {
-    if (!(event instanceof CustomEvent)) return
-    const { info, provider } = event.detail
-    announced.push({ name: String(info?.name ?? "Wallet"), provider })
+/** The wallets that announced themselves (EIP-6963), each once: by its uuid, or without one by its name. */
+const announced = new Map<string, Found>()
+const watchers = new Set<() => void>()
+
+/** Calls back whenever another wallet announces itself. */
+export const watch = (changed: () => void) => void watchers.add(changed)
+
+/** Scripts of wallets and strangers define these objects, so even naming a member may throw. */
+const attempt = <A>(use: () => A): A | undefined => {
+  try {
+    return use()
+  } catch {
+    return undefined
   }
-  addEventListener("eip6963:announceProvider", hear)
+}
+
+const isProvider = (value: unknown): value is Provider => typeof part(value, "request") === "function"
+
+const readWallet = (detail: unknown) => {
+  const [info, provider] = [part(detail, "info"), part(detail, "provider")]
+  const [name, uuid] = [part(info, "name"), part(info, "uuid")]
+  if (typeof name !== "string" || !isProvider(provider)) return undefined
+  const label = name.replace(/\p{C}/gu, "").trim().slice(0, 40) || "Wallet"
+  return { key: typeof uuid === "string" ? uuid : label, name: label, provider }
+}
+
+const hear = (event: Event) => {
+  const wallet = attempt(() => readWallet(part(event, "detail")))
+  if (wallet === undefined || announced.has(wallet.key)) return
+  announced.set(wallet.key, wallet)
+  for (const changed of watchers) changed()
+}
+
+/** Milliseconds in which wallets usually answer. Later ones join the choice. */
+const answerWithin = 500
+
+let listening: Promise<void> | undefined
+
+/** Asks wallets to announce themselves, and hears them from then on. Resolves when most have answered. */
+export const listen = (): Promise<void> => {
+  listening ??= new Promise((resolve) => {
+    addEventListener("eip6963:announceProvider", hear)
+    setTimeout(resolve, answerWithin)
+  })
   dispatchEvent(new Event("eip6963:requestProvider"))
-  await new Promise((resolve) => setTimeout(resolve, 60))
-  removeEventListener("eip6963:announceProvider", hear)
-  const old: Provider | undefined = Reflect.get(globalThis, "ethereum")
-  return announced.length > 0 || old === undefined ? announced : [{ name: "Browser wallet", provider: old }]
+  return listening
+}
+
+/** Older wallets exist only at `window.ethereum`. */
+const found = (): ReadonlyArray<Found> => {
+  const old = attempt(() => {
+    const provider: unknown = Reflect.get(globalThis, "ethereum")
+    return isProvider(provider) ? { name: "Browser wallet", provider } : undefined
+  })
+  return announced.size > 0 || old === undefined ? [...announced.values()] : [old]
 }
 
 const slot = "altar:play-wallet"
@@ -99,7 +140,9 @@ const connect = async (name: string, provider: Provider, network: string): Promi
 }
 
 /** The wallets to choose from: those of this browser, and for play money the one of this tab. */
-export const ways = async (isPlay: boolean, network = "") => [
+export const ways = (isPlay: boolean, network = "") => [
   ...(isPlay ? [{ name: "a play wallet", open: playWallet }] : []),
-  ...(await found()).map(({ name, provider }) => ({ name, open: () => connect(name, provider, network) })),
+  ...found().map(({ name, provider }) => ({ name, open: () => connect(name, provider, network) })),
 ]
+
+export type Way = ReturnType<typeof ways>[number]

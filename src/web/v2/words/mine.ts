@@ -110,18 +110,22 @@ const wallets = (place: HTMLElement) => {
   const paid = payers.flatMap((payer, index) => [index === 0 ? "" : ", ", linkTo(payer)])
   if (payers.length > 0) place.append(make("p", { class: "small" }, "Paid from this browser: ", ...paid))
   const fail = (word: string, message: string) => place.replaceChildren(verdict("broken", word, message))
+  const open = (way: Wallets.Way) =>
+    way.open().then(
+      ({ address }) => location.assign(`/v2/acts?q=${address}`),
+      (error: unknown) => fail("Not connected.", sentenceOf(error, "The wallet named no account.")),
+    )
+  const ways = () => Wallets.ways(Wallets.hasPlayWallet())
+  const offer = () =>
+    place.replaceChildren(make("p", { class: "doors" }, ...ways().map((way) => button(way.name, () => void open(way)))))
   const ask = async () => {
-    const ways = await Wallets.ways(Wallets.hasPlayWallet())
-    const open = (way: (typeof ways)[number]) =>
-      way.open().then(
-        ({ address }) => location.assign(`/v2/acts?q=${address}`),
-        (error: unknown) => fail("Not connected.", sentenceOf(error, "The wallet named no account.")),
-      )
-    const [first] = ways
+    await Wallets.listen()
+    Wallets.watch(offer)
+    const [first, ...others] = ways()
     if (first === undefined) return fail("No wallet.", "None was found in this browser.")
-    if (ways.length === 1) return open(first)
-    place.replaceChildren(make("p", { class: "doors" }, ...ways.map((way) => button(way.name, () => void open(way)))))
+    return others.length === 0 ? open(first) : offer()
   }
+  void Wallets.listen()
   one("[data-ask-wallet]", HTMLButtonElement).addEventListener("click", () => void ask())
 }
 
