@@ -26,12 +26,16 @@ export const sentence = (example: string, maximum = lineMaximum, pattern: RegExp
     Schema.makeFilter(() => true, { toJsonSchema: () => ({ pattern: pattern.source, maxLength: maximum }) }),
   ).annotate({ examples: [example] })
 
-/** A header that the server sends: visible ASCII, at most `maximum` bytes. */
-export const header = (description: string, example: string, maximum = 256) =>
-  sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
+/** A header that the server sends, at most `maximum` bytes: always its example, unless a pattern says more. */
+export const header = (
+  description: string,
+  example: string,
+  pattern: RegExp = new RegExp(`^${example}$`, "u"),
+  maximum = 256,
+) => sentence(example, maximum, pattern).annotate({ description })
 
 export const waitSeconds = (description = "Seconds to wait.") =>
-  patterned(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: ["5"] })
+  patterned(/^[1-9][0-9]{0,5}$/u, 6, 1).annotate({ description, examples: ["5"] })
 
 /** A header with Base64 of JSON. */
 export const base64 = (description: string, example: string) =>

@@ -41,6 +41,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
         header(
           "Where the payment was refunded: its act, whose receipt shows the refund. The body stays the first answer.",
           refundLink("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
+          /^<\/api\/acts\/[0-9a-f-]{36}>; rel="related"; title="refund"$/u,
         ),
       ),
     }),

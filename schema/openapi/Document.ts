@@ -153,7 +153,7 @@ const retryAfter = {
   required: false,
   schema: {
     type: "string",
-    pattern: "^[0-9]{1,6}$",
+    pattern: "^[1-9][0-9]{0,5}$",
     minLength: 1,
     maxLength: 6,
     description: "Seconds to wait, where waiting helps.",

@@ -84,6 +84,7 @@ export const CardPaymentRefusal = Unpaid.pipe(
           header(
             "On the week and month routes of a server that takes cards: a challenge of the Machine Payments Protocol for this request alone.",
             'Payment id="fuFrdaXF", realm="altar.example", method="stripe", intent="charge", request="eyJhbW91bnQiOiIzMDAifQ"',
+            /^Payment id="[^"]+", realm="[^"]+", method="stripe", intent="charge", [ -~]+$/u,
             2048,
           ),
         ),
@@ -95,7 +96,12 @@ export const CardPaymentRefusal = Unpaid.pipe(
 
 /** 202 with the reconcile URL and the wait. */
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
-  location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
+  location: header(
+    "The reconcile URL.",
+    "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3",
+    /^https?:\/\/[^/]+\/api\/reconcile\/[A-Za-z0-9_-]{12,128}$/u,
+    2048,
+  ),
   "retry-after": waitSeconds(),
   "payment-response": Schema.optionalKey(
     base64(
@@ -113,6 +119,7 @@ export const anyRailHeaders = {
     header(
       "For a card payment: base64url of the JSON receipt of the Machine Payments Protocol.",
       "eyJtZXRob2QiOiJzdHJpcGUifQ",
+      /^[A-Za-z0-9_-]+$/u,
       2048,
     ),
   ),
