@@ -114,6 +114,11 @@ layer(world(), realClock)("the documents for agents", (it) => {
       assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
       assert.notProperty(payment, "payTo")
       assert.include((yield* ask(`${unpaid}/llms.txt`)).text, "not configured")
+      for (const catalog of ["elements", "companions", "pixels"]) {
+        const { json } = yield* ask(`${unpaid}/api/${catalog}`)
+        assert.deepInclude(json["payment"], { enabled: false, state: "not_configured", missing: ["PAY_TO"] })
+      }
+      assert.deepStrictEqual((yield* ask(`${unpaid}/api/candles`)).json["rails"], [])
     }),
   )
 })

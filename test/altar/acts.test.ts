@@ -138,6 +138,12 @@ layer(world(), realClock)("among all acts,", (it) => {
         ["/api/candles/day/moss-hare", {}, 400, "bad_request"],
         ["/api/candles/day/moss-hare", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
         ["/api/candles/day/moss-hare", { dedication: "x".repeat(41) }, 400, "bad_request"],
+        [
+          "/api/candles/day/moss-hare",
+          { dedication: "x", intentionCommitment: "0".repeat(64) },
+          422,
+          "commitment_refused",
+        ],
         ["/api/candles/year/moss-hare", { dedication: "x" }, 404, "not_found"],
         ["/api/candles/day/moss-hare", { parentId: nowhere }, 409, "parent_not_lit"],
       ]
@@ -153,7 +159,8 @@ layer(world(), realClock)("among all acts,", (it) => {
   it.effect("a light is accepted only on a lit candle of the same spirit, without a dedication", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const { id: parentId } = (yield* bought("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
+      const lit = (yield* bought("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
+      const parentId = lit.id
       const refused = (spirit: string, body: object, code: string) =>
         Effect.map(ask(`${url}/api/candles/day/${spirit}`, post(body, { "idempotency-key": newKey() })), ({ json }) =>
           assert.strictEqual(json["code"], code),
@@ -166,12 +173,31 @@ layer(world(), realClock)("among all acts,", (it) => {
       const wall = yield* read("/api/candles?spirit=lichen-yak")
       const shown = Object(find(wall.candles))
       assert.deepStrictEqual([shown.lightCount, shown.lights[0].agentName], [1, "Wren"])
+      assert.strictEqual(shown.litUntil, lit.litUntil, "a light does not prolong its candle")
       const { altars } = yield* read("/api/altars")
       const altar = altars.find(({ spirit }: { spirit: string }) => spirit === "lichen-yak")
       assert.deepStrictEqual(find(altar.candles), shown)
       assert.deepStrictEqual(wall.rails, ["x402"])
       const rungs = wall.rungs.map((rung: { amountAtomic: string; days: number }) => [rung.amountAtomic, rung.days])
       assert.deepStrictEqual(Object.fromEntries(rungs), { "1000000": 1, "3000000": 7, "9000000": 30 })
+    }),
+  )
+
+  it.effect("an item without editions is sold out before any payment, in the catalog too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const path = "/api/elements/pixel-root-fox/collect"
+      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES ('edition:pixel-root-fox', 127, 127)`
+      assert.strictEqual((yield* bought(path, {})).record.edition, 128)
+      for (const key of [{}, { "idempotency-key": newKey() }]) {
+        const answer = yield* ask(`${url}${path}`, post({}, key))
+        assertAnswer(answer, 409, "sold_out")
+        assert.match(answer.text, /This request charged nothing\./u)
+      }
+      const { pixels } = yield* read("/api/pixels")
+      const fox = pixels.find(({ id }: { id: string }) => id === "pixel-root-fox")
+      assert.deepInclude(fox, { editionSize: 128, issued: 1, reserved: 127, remaining: 0 })
     }),
   )
 

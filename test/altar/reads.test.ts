@@ -64,6 +64,25 @@ layer(world(), realClock)("the free reads", (it) => {
     }),
   )
 
+  it.effect("list the candles of an altar or of all, the newest first, and no light among them", () =>
+    Effect.gen(function* () {
+      const light = (spirit: string, body: object) =>
+        Effect.map(bought(`/api/candles/day/${spirit}`, body), ({ record }) => String(record.id))
+      const first = yield* light("ribbon-eel", { dedication: "First" })
+      const second = yield* light("ink-cuttlefish", { dedication: "Second" })
+      const third = yield* light("ribbon-eel", { dedication: "Third" })
+      yield* light("ribbon-eel", { parentId: first })
+      const listed = (query: string) =>
+        Effect.map(read(`/api/candles${query}`), ({ candles }) =>
+          candles.map(({ id }: { id: string }) => id).filter((id: string) => [first, second, third].includes(id)),
+        )
+      assert.deepStrictEqual(yield* listed(""), [third, second, first])
+      assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel"), [third, first])
+      assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel&limit=1"), [third])
+      assert.lengthOf((yield* read("/api/candles?spirit=ribbon-eel")).candles, 2)
+    }),
+  )
+
   it.effect("list catalogs whose manifests are those of the files served", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
@@ -77,6 +96,11 @@ layer(world(), realClock)("the free reads", (it) => {
         const members = "name publisher priceUsd terms payment collect publicationChain recent"
         assert.containsAllKeys(catalog, members.split(" "))
         assert.strictEqual(catalog.priceUsd, "$0.01")
+        assert.deepInclude(catalog.terms, { transferable: false, onchainToken: false })
+        assert.deepInclude(catalog.payment.buyerSpendPolicy, {
+          perPaymentMaximumUsd: "$0.01",
+          cumulativeSessionBudgetRequired: false,
+        })
         for (const item of catalog[name]) {
           assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
           const { artwork } = item.publicationManifest

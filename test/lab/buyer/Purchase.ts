@@ -174,7 +174,7 @@ export const secondInquiry = Effect.fnUntraced(function* (
 /** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
 export const assertPending = (
   url: string,
-  { key, payer }: Pick<Purchase, "key"> & Partial<Purchase>,
+  { key, payer, validBefore }: Pick<Purchase, "key"> & Partial<Purchase>,
   answer: Answer,
 ) => {
   assert.strictEqual(answer.status, 202, answer.text)
@@ -183,6 +183,9 @@ export const assertPending = (
   assert.strictEqual(answer.json["reconcile"], `${url}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
+  const { attempt } = JSON.parse(answer.text)
+  if (validBefore !== undefined)
+    assert.strictEqual(Date.parse(attempt.validBefore), Number(validBefore) * 1_000, "until when it can be paid")
   const { transaction, ...open } = JSON.parse(
     Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString(),
   )
