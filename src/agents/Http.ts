@@ -1,11 +1,13 @@
 /** The routes for agents beside the contract: the tools, and documents that are created at start. */
 import { DateTime, Effect, Layer, Option } from "effect"
+import { HttpRouter } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh } from "../http/Responses.ts"
 import { cachedResponse, type ResponseOptions } from "../http/CachedResponse.ts"
 import { ours } from "../http/SecurityHeaders.ts"
 import { surroundings } from "../pages/Frame.ts"
+import * as Pages from "../pages/Pages.ts"
 import { layout, type Page } from "../pages/templates/Layout.ts"
 import { headingsIn, prose } from "../pages/templates/Prose.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
@@ -107,6 +109,7 @@ const documents = Layer.unwrap(
         const type = preferred(request.headers["accept"], ["text/html", "text/markdown"])
         return (type === "text/markdown" ? asMarkdown : asPage).respond(request)
       }),
+      HttpRouter.use((router) => Pages.slashed(router, "/for-agents")),
       Routes.get("/robots.txt", cachedResponse(robots, plain).respond),
       // RFC 9116 requires a contact, so without one there is no file.
       ...Option.toArray(contact).map((contact) =>

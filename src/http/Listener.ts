@@ -2,7 +2,7 @@
 import { IncomingMessage, Server, ServerResponse } from "node:http"
 import { createServer } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, Duration, Effect, identity, Layer, Schema } from "effect"
 import { Observer, responses } from "./Exchange.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
@@ -74,6 +74,7 @@ class Listener extends Context.Service<
     isEncrypted: boolean,
     notNow: NotNow,
     { connections, pipelined, quiet, rest }: ListenerLimits,
+    canonical: (url: string) => string,
   ) =>
     Layer.effect(
       Listener,
@@ -89,8 +90,9 @@ class Listener extends Context.Service<
         }
         // This listener comes first, and is the only one while there are no routes.
         const receive = (request: IncomingMessage, response: ServerResponse) => {
+          request.url = canonical(request.url ?? "/")
           observe(request, response)
-          if (server.listenerCount("request") === 1) return refuse(request.url ?? "/", response)
+          if (server.listenerCount("request") === 1) return refuse(request.url, response)
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
@@ -169,11 +171,15 @@ export const mayListen = ({ host, port }: Address) =>
     socket.listen({ host, port }, () => socket.close(() => resume(Effect.void)))
   })
 
-/** An HTTP server on a socket of its own that closes last. One process may have several. */
+/**
+ * An HTTP server on a socket of its own that closes last. One process may have several. `canonical` rewrites a URL before
+ * any guard or route sees it.
+ */
 export const layer = (
   { host, port, publicUrl = "" }: Address,
   notNow: NotNow,
   within: ListenerLimits = defaultLimits,
+  canonical: (url: string) => string = identity,
 ) =>
   Layer.fresh(
     closed.pipe(
@@ -184,6 +190,6 @@ export const layer = (
           ),
         ),
       ),
-      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow, within)),
+      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow, within, canonical)),
     ),
   )

@@ -143,7 +143,10 @@ export const layer = HttpRouter.use((router) =>
     yield* page("/v2/wallets/:name", ({ name: q, query }) =>
       Effect.succeed(Pages.moved(hrefOf("/v2/acts", { q, ...Object.fromEntries(query) }))),
     )
-    for (const [from, to] of shortcuts) yield* router.add("GET", from, Pages.moved(to))
+    for (const [from, to] of shortcuts)
+      for (const path of [from, `${from}/`] as const)
+        if (path !== to)
+          yield* router.add("GET", path, (request) => Effect.succeed(Pages.moved(Pages.withQuery(to, request))))
   }),
 )
 

@@ -77,16 +77,29 @@ const askedOf = (request: Request, name: string) => {
 
 export type Asked = ReturnType<typeof askedOf>
 
+/** A path of ours, with the query of a request before its fragment. */
+export const withQuery = (to: string, { url }: Pick<Request, "url">) =>
+  to.replace(/(?=#|$)/u, () => /\?.*/u.exec(url)?.[0] ?? "")
+
+/** Leads from a page's path with a final slash to the page. */
+export const slashed = (router: Pick<HttpRouter.HttpRouter, "add">, path: `/${string}`) =>
+  path.endsWith("/")
+    ? Effect.void
+    : router.add("GET", `${path}/`, ({ url }) => Effect.succeed(moved(url.replace(/\/(?=\?|$)/u, ""))))
+
 /** Routes that answer with a page, or with a response that is none. */
 export const pagesOn =
   (router: HttpRouter.HttpRouter, frame: Surroundings) =>
   (path: `/${string}`, make: (asked: Asked) => Effect.Effect<Page | Response, Unreadable>) =>
-    router.add("GET", path, (request) =>
-      Effect.flatMap(HttpRouter.params, ({ name = "" }) =>
-        guarded(
-          frame,
-          Effect.flatMap(make(askedOf(request, name)), (made) =>
-            HttpServerResponse.isHttpServerResponse(made) ? Effect.succeed(made) : page(frame, request, made),
+    Effect.andThen(
+      slashed(router, path),
+      router.add("GET", path, (request) =>
+        Effect.flatMap(HttpRouter.params, ({ name = "" }) =>
+          guarded(
+            frame,
+            Effect.flatMap(make(askedOf(request, name)), (made) =>
+              HttpServerResponse.isHttpServerResponse(made) ? Effect.succeed(made) : page(frame, request, made),
+            ),
           ),
         ),
       ),

@@ -93,6 +93,7 @@ export const layer = HttpRouter.use((router) =>
         }).pipe(Effect.map(varied)),
       )
 
+    for (const path of ["/acts/:id", "/witness/:id"] as const) yield* Pages.slashed(router, path)
     yield* permalink("/acts/:id", act, () => new ActNotFound({}))
     yield* permalink("/witness/:id", stone, () => new WitnessNotFound({}))
   }),

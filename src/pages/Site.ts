@@ -91,10 +91,9 @@ const pages = Layer.unwrap(
 const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */
-const home = HttpRouter.add("GET", "/", ({ url }) => {
-  const query = url.indexOf("?")
-  return Effect.succeed(HttpServerResponse.redirect(`/v2/${query === -1 ? "" : url.slice(query)}`, { status: 307 }))
-})
+const home = HttpRouter.add("GET", "/", (request) =>
+  Effect.succeed(HttpServerResponse.redirect(Pages.withQuery("/v2/", request), { status: 307 })),
+)
 
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))

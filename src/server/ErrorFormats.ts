@@ -3,6 +3,7 @@ import { Option } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
+import { isTool } from "../agents/Routes.ts"
 import { refuse } from "../http/Responses.ts"
 import { refuseRoom } from "../room/Requests.ts"
 
@@ -59,7 +60,8 @@ const decode = Option.liftThrowable(decodeURI)
 /** The router also ends a path at these characters. */
 const end = /[;#]/u
 
-const spelled = (url: string) => url.split("?", 1)[0] ?? "/"
+/** A proxy's request may name the host, too (RFC 9112 §3.2.2). */
+const spelled = (url: string) => url.replace(/^[a-z]+:\/\/[^/?]*/iu, "").split("?", 1)[0] ?? "/"
 
 /**
  * The path as the router reads it: a guard that read it differently could be bypassed. Cut and decoded once. A path that cannot be
@@ -70,6 +72,12 @@ export const pathOf = (url: string): string => {
   if (!end.test(path) && !path.includes("%")) return path
   const cut = path.split(end, 1)[0] ?? "/"
   return Option.getOrElse(decode(cut), () => cut)
+}
+
+/** The URL of the tools without the slash that some clients append; any other as it is. */
+export const canonicalUrl = (url: string): string => {
+  const [, short = "", query = ""] = /^([^?]*)\/(\?.*)?$/u.exec(url) ?? []
+  return isTool(pathOf(short)) ? `${short}${query}` : url
 }
 
 /** Whether a path has a spelling that no route needs: a suffix that is no query, or an escape in a room's path. */

@@ -7,6 +7,7 @@ import { Api } from "../../schema/Api.ts"
 import * as Altar from "../altar/Altar.ts"
 import * as Middleware from "./Middleware.ts"
 import { UrlCache } from "../http/UrlCache.ts"
+import { canonicalUrl } from "./ErrorFormats.ts"
 import { notNow } from "./NotNow.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
@@ -74,7 +75,8 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
     Effect.map(AppConfig, (config) => {
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
       const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.middleware), Layer.merge(extra))
-      const served = all.pipe(Layer.provide(Layer.fresh(UrlCache.layer)))
+      const names = RouteNames.make(routerConfig)
+      const served = all.pipe(Layer.provide([Layer.fresh(UrlCache.layer), names.recorded]))
       return Listener.drained.pipe(
         Layer.provide(
           HttpRouter.serve(served, {
@@ -86,8 +88,8 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
         ),
         Layer.merge(Telemetry.metrics),
         Layer.provide(services(config, house)),
-        Layer.provideMerge(Listener.layer(config, notNow)),
-        Layer.provide(Telemetry.requests(RouteNames.make(Api))),
+        Layer.provideMerge(Listener.layer(config, notNow, Listener.defaultLimits, canonicalUrl)),
+        Layer.provide(Telemetry.requests(names.nameOf)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       )
     }),

@@ -1,38 +1,42 @@
-/** Maps paths to route templates for metrics and logs, so that names stay few for any request. */
-import { FindMyWay } from "effect/http"
-import { HttpApi, type HttpApiGroup } from "effect/http-api"
+/** Names requests by their routes for metrics and logs, so that names stay few for any request. */
+import { Effect, Layer } from "effect"
+import { FindMyWay, HttpRouter } from "effect/http"
 
-/** Paths outside the contract, by their first part. */
-const beside = new Set([".well-known", "art", "docs", "log", "mcp", "sandbox", "signals", "v2", "web"])
-const files = new Set([
-  "/",
-  "/openapi.json",
-  "/llms.txt",
-  "/for-agents",
-  "/robots.txt",
-  "/terms",
-  "/verify",
-  "/privacy",
-  "/acts.atom",
-])
+/** Folders of the site's files, and of the drawings. */
+const folders = new Set(["art", "chunks", "docs", "signals", "style", "type", "v2"])
 
 export type RouteName = (url: string) => string
 
-export const make = <Groups extends HttpApiGroup.Constraint>(
-  contract: HttpApi.HttpApi<"spirit-altar", Groups>,
-): RouteName => {
+/** The name of a request, and the router that notes each path that is added to it. */
+export const make = (config: Partial<FindMyWay.RouterConfig>) => {
   const paths = new Set<string>()
-  HttpApi.reflect(contract, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void paths.add(endpoint.path) })
-  // Endpoints of one path share a name, whatever their methods.
-  const router = FindMyWay.make<string>()
-  for (const path of paths) router.on("GET", `/${path.slice(1)}`, path)
-  return (url) => {
-    const query = url.indexOf("?")
-    const path = query === -1 ? url : url.slice(0, query)
-    const found = router.find("GET", path)
-    if (found !== undefined) return found.handler
-    if (files.has(path)) return path
-    const first = path.split("/", 2)[1] ?? ""
-    return beside.has(first) ? `/${first}/*` : "other"
+  const router = FindMyWay.make<string>(config)
+  const record = (path: string) => {
+    // Any path would match the route of files.
+    if (path === "*" || paths.has(path)) return
+    paths.add(path)
+    router.on("GET", `/${path.slice(1)}`, path)
   }
+  const nameOf: RouteName = (url) => {
+    const [path = "/"] = url.split("?", 1)
+    const first = path.split("/", 2)[1] ?? ""
+    return router.find("GET", path)?.handler ?? (folders.has(first) ? `/${first}/*` : "other")
+  }
+  const recorded = Layer.effect(
+    HttpRouter.HttpRouter,
+    Effect.map(HttpRouter.HttpRouter, (routes) =>
+      HttpRouter.HttpRouter.of({
+        ...routes,
+        add: (method, path, ...rest) => {
+          record(path)
+          return routes.add(method, path, ...rest)
+        },
+        addAll: (added) => {
+          for (const { path } of added) record(path)
+          return routes.addAll(added)
+        },
+      }),
+    ),
+  )
+  return { nameOf, recorded }
 }

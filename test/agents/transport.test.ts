@@ -41,7 +41,7 @@ const refuses = (answer: Answer, status: number, code: number, says: RegExp) => 
 layer(world(), realClock)("POST /mcp", (it) => {
   it.effect("answers a request with JSON on both paths, without a session", () =>
     Effect.gen(function* () {
-      for (const path of ["/mcp", "/api/mcp"]) {
+      for (const path of ["/mcp", "/api/mcp", "/mcp/", "/api/mcp/", "/mcp/?a=/", "/%6dcp/"]) {
         const answer = yield* send(ping, {}, path)
         assert.strictEqual(answer.status, 200)
         assert.strictEqual(answer.headers.get("content-type"), "application/json")
@@ -108,7 +108,8 @@ layer(world(), realClock)("POST /mcp", (it) => {
         refuses(yield* send(wrong), 400, -32600, /JSON-RPC/u)
       }
       refuses(yield* send(ping, { "content-type": "text/plain" }), 415, -32600, /application\/json/u)
-      refuses(yield* send({ ...ping, params: { a: "x".repeat(65_536) } }), 413, -32600, /64|limit|large/iu)
+      for (const path of ["/mcp", "/mcp/"])
+        refuses(yield* send({ ...ping, params: { a: "x".repeat(65_536) } }, {}, path), 413, -32600, /64|limit|large/iu)
       refuses(yield* send(ping, { accept: "text/event-stream" }), 406, -32600, /application\/json/u)
       assert.strictEqual((yield* send(ping, { accept: "*/*" })).status, 200)
     }),
@@ -162,7 +163,7 @@ layer(world(), realClock)("POST /mcp", (it) => {
         `/mcp/.well-known/${name}`,
         `/api/mcp/.well-known/${name}`,
       ])
-      for (const path of [...places, "/mcp/", "/mcp/sse"])
+      for (const path of [...places, "/mcp/sse"])
         for (const accept of ["text/html", "text/html,application/xhtml+xml,*/*;q=0.8", "*/*"]) {
           const answer = yield* ask(`${url}${path}`, { headers: { accept } })
           assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "not_found"], `${path} ${accept}`)
@@ -174,9 +175,11 @@ layer(world(), realClock)("POST /mcp", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
-        refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
-        const asked = yield* preflight(`${url}/mcp`, origin)
-        assert.deepStrictEqual([asked.status, asked.headers.get("access-control-allow-origin")], [403, null], origin)
+        for (const path of ["/mcp", "/api/mcp", "/mcp/", "/api/mcp/", "/mcp/?a", "/%6dcp/"]) {
+          refuses(yield* send(ping, { origin }, path), 403, -32600, /Only pages of this machine/u)
+          const asked = yield* preflight(`${url}${path}`, origin)
+          assert.deepStrictEqual([asked.status, asked.headers.get("access-control-allow-origin")], [403, null], path)
+        }
       }
       for (const origin of [url, "http://localhost:6274", "http://[::1]:8080"]) {
         assert.strictEqual((yield* send(ping, { origin })).status, 200)
@@ -206,7 +209,7 @@ layer(world(), realClock)("POST /mcp", (it) => {
   it.effect("has no stream and no session to end", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      for (const path of ["/mcp", "/api/mcp"]) {
+      for (const path of ["/mcp", "/api/mcp", "/mcp/", "/api/mcp/"]) {
         for (const method of ["GET", "DELETE", "PUT", "PATCH"]) {
           const answer = yield* ask(`${url}${path}`, { method, headers: { accept: "text/event-stream" } })
           assert.deepStrictEqual([answer.status, answer.headers.get("allow")], [405, "OPTIONS, POST"], method)
