@@ -14,15 +14,18 @@ const Part = Schema.Literals(["ok", "failing", "unknown"])
 const Log = Schema.Struct({
   state: Schema.Literals(["running", "waiting", "stopped", "unknown"]).annotate({
     description:
-      "`waiting`: this server signs nothing until its newest checkpoint is confirmed. `stopped`: the log would contradict itself. Stones are sold in every state.",
+      "`waiting`: no checkpoint is signed or published until `waitsFor` is given. `stopped`: the log would contradict itself. Stones are sold in every state.",
   }),
   waitsFor: Schema.NullOr(
     sentence("LOG_CHECKPOINT_FILE, which holds no checkpoint, or a log witness to confirm the checkpoint of size 417"),
   ).annotate({ description: "The input that a waiting log needs; null in every other state." }),
+  since: Schema.NullOr(Timestamp).annotate({
+    description: "Since when the log waits or is stopped; null while it runs or is unknown.",
+  }),
 }).annotate({
   identifier: "LogHealth",
-  description: "The transparency log as this server sees it; absent without one. It does not affect `status`.",
-  examples: [{ state: "running", waitsFor: null }],
+  description: "The transparency log; absent without one. It does not affect `ok`.",
+  examples: [{ state: "running", waitsFor: null, since: null }],
 })
 export type LogHealth = typeof Log.Type
 

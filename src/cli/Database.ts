@@ -25,8 +25,9 @@ type Services = Layer.Success<typeof services> | SqlClient.SqlClient | GlobalFla
 /** The rows that a list has at most. */
 export const most = 1_000
 
-/** PostgreSQL's code for an undefined table. */
+/** PostgreSQL's code for an undefined table, and the one for a column. */
 export const noTable = "42P01"
+const noColumn = "42703"
 
 const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
 
@@ -59,7 +60,9 @@ export const onDatabase = <const Name extends string, const Flags extends Config
       return yield* Effect.andThen(usable, told.run(given)).pipe(
         Effect.provide(Layer.provideMerge(services, Sql.layer(url, 2))),
         Effect.catchCause((cause) => ungranted(cause, url)),
-        Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
+        Effect.mapError((error) =>
+          [noTable, noColumn].includes(codeOf(error)) ? new CommandFailure({ message: unmigrated }) : error,
+        ),
       )
     }),
   })

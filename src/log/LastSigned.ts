@@ -7,8 +7,13 @@ import type { TreeHead } from "./Tree.ts"
 
 /** The stored checkpoint cannot be read or written. Nothing may be signed that might contradict it. */
 export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSignedLost", {
-  message: Schema.String,
-}) {}
+  /** What is wrong with the file, without its path, which is no one else's business. */
+  what: Schema.String,
+}) {
+  override get message() {
+    return `LOG_CHECKPOINT_FILE ${this.what}`
+  }
+}
 
 export class LastSigned extends Context.Service<
   LastSigned,
@@ -36,7 +41,7 @@ export class LastSigned extends Context.Service<
       LastSigned,
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
-        const lost = (what: string) => new LastSignedLost({ message: `${path} ${what}` })
+        const lost = (what: string) => new LastSignedLost({ what })
 
         const recall = Effect.gen(function* () {
           if (!(yield* files.exists(path))) return Option.none<TreeHead>()
@@ -44,7 +49,7 @@ export class LastSigned extends Context.Service<
           if (checkpoint instanceof Malformed) return yield* lost(`is no checkpoint: ${checkpoint.message}`)
           if (checkpoint.origin !== origin) return yield* lost(`is of the log ${checkpoint.origin}, not of ${origin}`)
           return Option.some<TreeHead>(checkpoint)
-        }).pipe(Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be read: ${message}`)))
+        }).pipe(Effect.catchTag("PlatformError", (error) => lost(`cannot be read (${DurableFile.reasonOf(error)})`)))
 
         const remember: LastSigned["Service"]["remember"] = Effect.fn("LastSigned.remember")(
           function* ({ note, size }) {
@@ -57,7 +62,7 @@ export class LastSigned extends Context.Service<
             return yield* DurableFile.write(path, note)
           },
           Effect.provideService(FileSystem.FileSystem, files),
-          Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be written: ${message}`)),
+          Effect.catchTag("PlatformError", (error) => lost(`cannot be written (${DurableFile.reasonOf(error)})`)),
         )
 
         return LastSigned.of({ isDurable: true, recall, remember })

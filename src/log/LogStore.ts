@@ -31,12 +31,31 @@ export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", {
 
 const TreeColumns = { size: Whole, root: Schema.Uint8Array }
 
-/** The tree, why nothing is appended or signed any more, and the seconds until the next checkpoint may be signed. */
+/**
+ * The tree, why nothing is appended or signed any more, what a server waits for before it signs, and the seconds until
+ * the next checkpoint may be signed.
+ */
 const Head = Schema.Struct({
   ...TreeColumns,
   stopped: Schema.OptionFromNullOr(Schema.Struct({ code: StopCode, reason: Schema.String, at: Schema.DateFromString })),
+  waits: Schema.OptionFromNullOr(Schema.Struct({ for: Schema.String, since: Schema.DateFromString })),
   rest: Schema.Int,
 })
+
+export interface LogState {
+  readonly state: "running" | "waiting" | "stopped"
+  /** The input without which nothing is signed, while the log is `waiting`. */
+  readonly waitsFor: string | null
+  /** Since when it does not run. */
+  readonly since: string | null
+}
+
+/** The state of the log, for servers and commands alike. */
+export const stateOf = ({ stopped, waits }: typeof Head.Type): LogState => {
+  if (Option.isSome(stopped)) return { state: "stopped", waitsFor: null, since: stopped.value.at.toISOString() }
+  if (Option.isNone(waits)) return { state: "running", waitsFor: null, since: null }
+  return { state: "waiting", waitsFor: waits.value.for, since: waits.value.since.toISOString() }
+}
 
 /** A checkpoint as signed and published. */
 const Checkpoint = Schema.Struct({ ...TreeColumns, note: Schema.String, at: Schema.Date })
@@ -90,7 +109,8 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
     const headColumns = sql.literal(`
       size, root, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest,
       CASE WHEN stopped_at IS NOT NULL THEN
-        json_build_object('code', stopped_code, 'reason', stopped_reason, 'at', stopped_at) END AS stopped`)
+        json_build_object('code', stopped_code, 'reason', stopped_reason, 'at', stopped_at) END AS stopped,
+      CASE WHEN waits_for IS NOT NULL THEN json_build_object('for', waits_for, 'since', waits_since) END AS waits`)
     const running = sql`EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_at IS NULL)`
     const newestOne = sql`SELECT size, root, note, published_at AS at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
     const newest = Effect.map(checkpointsOf(newestOne), ([row]) => Option.fromUndefinedOr(row))
@@ -171,6 +191,12 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
             WHERE id = 1 AND rests_until <= now() RETURNING id`,
           (taken) => taken.length > 0,
         ),
+
+      /** Records what the log waits for, and since when; with null, that it waits no longer. */
+      wait: (evidence: string | null) =>
+        Effect.asVoid(sql`
+          UPDATE log_head SET waits_for = ${evidence}::text, waits_since = now()
+          WHERE id = 1 AND waits_for IS DISTINCT FROM ${evidence}::text`),
 
       /** Publishes a checkpoint of a size the tree has. An existing one stays, and a stopped log publishes nothing. */
       publish: ({ root, size }: TreeHead, note: string) =>

@@ -7,7 +7,7 @@ import { hashSize, inclusionRanges } from "../../schema/log/Merkle.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../schema/log/Tile.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
-import { contradiction, LogStore, type Path, type Published } from "./LogStore.ts"
+import { contradiction, type LogState, LogStore, type Path, type Published, stateOf } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, tileMemo, type TileReader } from "./Tree.ts"
@@ -29,14 +29,6 @@ export interface Signing {
   readonly origin: string
 }
 
-/** Whether the log grows. While it is `waiting`, it signs nothing until `waitsFor` has confirmed its head. */
-interface State {
-  readonly state: "running" | "waiting" | "stopped"
-  readonly waitsFor: string | null
-  /** Seconds until the next checkpoint is due. */
-  readonly rest: number
-}
-
 export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
   make: ({ origin, signer }: Signing) =>
     Effect.gen(function* () {
@@ -45,7 +37,6 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const chain = yield* WitnessChain
       const witnesses = yield* Witnesses
       const genuine = yield* Ref.make<Published | undefined>(undefined)
-      const waitsFor = yield* Ref.make<string | null>(null)
       const nextBundle = yield* Ref.make(0)
       const hashOf = tileMemo()
       const hasQuorum = Option.exists(witnesses.policy, ({ quorum }) => quorum !== "none")
@@ -152,12 +143,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       return {
         /** The log's origin and public key; none if this server has no log. */
         identity: Option.some(identity),
-        state: Effect.zipWith(store.head, Ref.get(waitsFor), ({ rest, stopped }, waits): State => {
-          if (Option.isSome(stopped)) return { state: "stopped", waitsFor: null, rest }
-          return { state: waits === null ? "running" : "waiting", waitsFor: waits, rest }
-        }),
-        /** The evidence that the log waits for before it signs; null while it may sign. */
-        waitsFor,
+        /** The state of the log, and seconds until its next checkpoint is due. */
+        state: Effect.map(store.head, (head) => ({ ...stateOf(head), rest: head.rest })),
         checkpoint,
         tile,
         bundle,
@@ -182,8 +169,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
     const nothing = Effect.fail(new NotPublished({}))
     return {
       identity: Option.none(),
-      state: Effect.succeed<State>({ state: "running", waitsFor: null, rest: 0 }),
-      waitsFor: Ref.makeUnsafe<string | null>(null),
+      state: Effect.succeed<LogState & { rest: number }>({ state: "running", waitsFor: null, since: null, rest: 0 }),
       checkpoint: nothing,
       tile: () => nothing,
       bundle: () => nothing,

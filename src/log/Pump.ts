@@ -34,7 +34,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       const chain = yield* WitnessChain
       const lastSigned = yield* LastSigned
       const witnesses = yield* Witnesses
-      const { waitsFor } = yield* PublishedLog
+      const waitsFor = yield* Ref.make<string | null>(null)
       const { checkContinues, prove } = continuity(store)
 
       /** The head of a log that is not stopped. */
@@ -142,16 +142,21 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         return `${source} to confirm the checkpoint of size ${newest.value.size}`
       }
 
+      /** Records what this server waits for. A record of another server, or of an earlier one, ends when this one signs. */
+      const wait = Effect.fnUntraced(function* (evidence: string | null, isRecorded = false) {
+        const before = yield* Ref.getAndSet(waitsFor, evidence)
+        if (before !== evidence || isRecorded) yield* store.wait(evidence)
+        if (before === evidence) return
+        yield* evidence === null ? log("log confirmed") : log("log waiting", { evidence })
+      })
+
       /** Whether this server may sign. A confirmation lasts until the server stops. */
       const confirm = Effect.fnUntraced(function* (found: Option.Option<Published>, kept: Option.Option<TreeHead>) {
         if (yield* Ref.get(isConfirmed)) return true
         const newest = Option.filter(found, ({ size }) => size > 0)
         const isGiven = yield* confirms(newest, kept)
         yield* Ref.set(isConfirmed, isGiven)
-        const evidence = isGiven ? null : evidenceFor(newest, kept)
-        const before = yield* Ref.getAndSet(waitsFor, evidence)
-        if (evidence !== null && before === null) yield* log("log waiting", { evidence })
-        if (isGiven && before !== null) yield* log("log confirmed")
+        yield* wait(isGiven ? null : evidenceFor(newest, kept))
         return isGiven
       })
 
@@ -173,7 +178,9 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         const now = yield* Clock.currentTimeMillis
         const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
         const isIdle = isCovered ? isKnown && isRecent : tree.rest > 0
+        const isWaitRecorded = Option.isSome(tree.waits)
         if (isIdle && held.length === 0 && (yield* Ref.get(isConfirmed))) {
+          if (isCovered && isWaitRecorded) yield* wait(null, true)
           if (Option.isSome(newest)) yield* witnessAgain(newest.value)
           return false
         }
@@ -194,13 +201,18 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         const note = noteOf(tree)
         // Remembers also what other servers signed, to notice a backup that was restored from before it.
         if (!isKnown) yield* lastSigned.remember({ ...tree, note })
+        yield* wait(null, isWaitRecorded)
         if (isCovered) {
           if (!isRecent) yield* store.confirm(tree.size)
           return false
         }
         yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
         return true
-      }).pipe(Effect.catchTag("Contradiction", store.stop), Effect.withSpan("Pump.publish"))
+      }).pipe(
+        Effect.tapErrorTag("LastSignedLost", ({ what }) => wait(`LOG_CHECKPOINT_FILE, which ${what}`)),
+        Effect.catchTag("Contradiction", store.stop),
+        Effect.withSpan("Pump.publish"),
+      )
 
       return {
         /** Appends at most one batch of settled stones and returns their number; 0 if another server did it. */
@@ -225,7 +237,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
           Effect.repeat({ while: (added) => added > 0 }),
           Effect.andThen(publish),
         )
-        /** A stopped log has raised its own alarm. */
+        /** A log that stopped or waits has said so. */
         const unlessStopped = (
           work: Effect.Effect<unknown, ChainBroken | LogStopped | LastSignedLost | SqlError.SqlError>,
         ) =>
@@ -233,7 +245,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
             Effect.catchTag("ChainBroken", ({ message }) =>
               store.stop({ code: "entries", detail: `the chain is broken: ${message}` }),
             ),
-            Effect.catchTag("LogStopped", () => Effect.void),
+            Effect.catchTag(["LogStopped", "LastSignedLost"], () => Effect.void),
             Effect.as(0),
             Effect.tapCause(() => Effect.sleep("4 seconds")),
           )

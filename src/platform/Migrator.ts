@@ -6,6 +6,7 @@ import altar from "../../migrations/0002_altar.ts"
 import stones from "../../migrations/0003_log.ts"
 import rooms from "../../migrations/0004_rooms.ts"
 import limits from "../../migrations/0005_limits.ts"
+import logWaits from "../../migrations/0006_log_waits.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
 
@@ -18,6 +19,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0003_log": stones,
   "0004_rooms": rooms,
   "0005_limits": limits,
+  "0006_log_waits": Effect.asVoid(logWaits),
 }
 
 const table = "spirit_altar_migrations"

@@ -77,8 +77,8 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       if (Option.isNone(published.identity)) return {}
       return {
         log: Result.match(yield* found(published.state), {
-          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
-          onSuccess: ({ state, waitsFor }): LogHealth => ({ state, waitsFor }),
+          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null, since: null }),
+          onSuccess: ({ rest: _, ...state }): LogHealth => state,
         }),
       }
     })

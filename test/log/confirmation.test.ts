@@ -1,5 +1,5 @@
 /** A log that others may have seen, after a start: the confirmations that it accepts, and its state until then. */
-import { writeFileSync } from "node:fs"
+import { renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -117,6 +117,26 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
         assert.strictEqual((yield* newest).note, note)
       }).pipe(Effect.provide(start([stranger])))
       assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
+    }),
+  )
+
+  it.effect("waits for a folder that takes its checkpoint file, and signs once there is one", () =>
+    Effect.gen(function* () {
+      yield* begin(2, [])
+      const folder = newFolder()
+      const file = join(folder, "checkpoint")
+      writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
+      yield* Effect.gen(function* () {
+        yield* grow(1)
+        assert.isTrue(yield* publish)
+        yield* grow(1)
+        renameSync(folder, `${folder}-away`)
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LastSignedLost")
+        assert.match((yield* waitsFor) ?? "", /^LOG_CHECKPOINT_FILE, which cannot be written \(ENOENT/u)
+        renameSync(`${folder}-away`, folder)
+        assert.isTrue(yield* publish)
+        assert.isNull(yield* waitsFor)
+      }).pipe(Effect.provide(start([], file)), Effect.scoped)
     }),
   )
 

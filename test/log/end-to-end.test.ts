@@ -1,5 +1,5 @@
 /** A log over paid stones: each is proved to programs and people, and the log waits, stops and continues. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
@@ -112,13 +112,43 @@ layer(world, realClock)("a log over paid stones", (it) => {
       yield* buy
       for (const path of ["/api/health", "/readyz"]) {
         const { json, status: code } = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor }], path)
+        const { since } = Object(json["log"])
+        assert.deepStrictEqual([code, json["log"]], [200, { state: "waiting", waitsFor, since }], path)
+        assert.isAtMost(Math.abs(Date.now() - Date.parse(since)), 60_000)
+        const shown = yield* command(0, "log status")
+        assert.include(shown, `state       waiting since ${since} (`)
+        assert.include(shown, `waits for   ${waitsFor}`)
       }
       assert.include(yield* command(1, "log confirm"), `covers 1 stones and has the root ${String(root)}`)
       yield* command(1, `log confirm --root ${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
       assert.isFalse(existsSync(file("checkpoint")))
       yield* command(0, `log confirm --root ${String(root)}`)
       yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
+      assert.match(yield* command(0, "log status"), /^state {7}running$/mu)
+    }),
+  )
+
+  it.effect("says what does not happen, and since when, while its checkpoint file cannot be used", () =>
+    Effect.gen(function* () {
+      const { buy, command, file, server, status } = yield* Log
+      const kept = readFileSync(file("checkpoint"), "utf8")
+      rmSync(file("checkpoint"))
+      mkdirSync(file("checkpoint"))
+      yield* buy
+      const { json } = yield* ask(`${server.url}/api/health`).pipe(
+        until("health never says it", (answer) => Object(answer.json["log"]).state === "waiting"),
+      )
+      const { since, waitsFor } = Object(json["log"])
+      assert.match(waitsFor, /^LOG_CHECKPOINT_FILE, which cannot be read \(EISDIR: [a-z ]+\)$/u)
+      assert.isAtMost(Math.abs(Date.now() - Date.parse(since)), 60_000)
+      assert.deepStrictEqual((yield* ask(`${server.url}/readyz`)).json["log"], json["log"])
+      assert.include(yield* command(0, "log status"), `waiting since ${since} (`)
+      assert.lengthOf(server.output().match(/"log waiting".*EISDIR/gu) ?? [], 1)
+      assert.match(yield* command(1, "serve --check"), /^LOG_CHECKPOINT_FILE is wrong: /mu)
+      rmdirSync(file("checkpoint"))
+      writeFileSync(file("checkpoint"), kept)
+      yield* status("witness/log", ({ size, state }) => size === 3 && state === "running")
+      assert.isNull(Object((yield* ask(`${server.url}/readyz`)).json["log"]).since)
     }),
   )
 
@@ -174,9 +204,9 @@ layer(world, realClock)("a log over paid stones", (it) => {
       const { command, file } = yield* Log
       const walk = `verify --log --seen ${file("seen.json")} --policy ${file("policy")}`
       const walked = yield* command(0, walk)
-      assert.include(walked, `3 entries of ${golden.name}: its signed root is that of`)
+      assert.include(walked, `4 entries of ${golden.name}: its signed root is that of`)
       assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
-      assert.include(yield* command(0, walk), "It continues the 3 entries of the last check")
+      assert.include(yield* command(0, walk), "It continues the 4 entries of the last check")
     }),
   )
 

@@ -5,7 +5,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
-import { LogStore, type StopCode } from "../../log/LogStore.ts"
+import { LogStore, stateOf, type StopCode } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { helpOf, log as variables } from "../../server/config/Table.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -26,7 +26,8 @@ const advice: Readonly<Record<StopCode, string>> = {
 }
 
 const status = onDatabase("status", {
-  description: "Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped.",
+  description:
+    "Show the log's size, whether it runs, waits or is stopped, why, and what to do. Exit code 1 when it is stopped.",
   examples: { "DATABASE_URL=postgres://… spirit-altar log status": "Look" },
   flags: {},
   run: Effect.fnUntraced(function* () {
@@ -42,9 +43,12 @@ const status = onDatabase("status", {
     yield* say(`stones      ${total}`)
     yield* say(`tree        ${head.size} stones; ${total - head.size} behind`)
     yield* say(`checkpoint  ${published}`)
-    if (Option.isNone(head.stopped)) return yield* Effect.andThen(say("state       running"), done)
-    const { at, code, reason } = head.stopped.value
-    yield* say(`state       stopped ${ageOf(at, now)}; sales go on`)
+    const { since, state, waitsFor } = stateOf(head)
+    const duration = since === null ? "" : ` since ${since} (${ageOf(new Date(since), now)}); sales go on`
+    yield* say(`state       ${state}${duration}`)
+    if (waitsFor !== null) yield* say(`waits for   ${waitsFor}`)
+    if (Option.isNone(head.stopped)) return yield* done
+    const { code, reason } = head.stopped.value
     return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${advice[code]}` })
   }),
 })
