@@ -1,10 +1,12 @@
 /** A file is the secret of a stone: it is hashed in the browser, set, checked and found again, and never sent. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert } from "@effect/vitest"
+import type { Page, Request } from "playwright-core"
 import { guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
+import { guidePaths } from "../lab/browser/GuidePaths.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
-import { sentBy } from "../lab/browser/WordsPage.ts"
+import { held, keepsakeOf, sentBy } from "../lab/browser/WordsPage.ts"
 import { ask } from "../lab/Fixture.ts"
 
 // Longer than one piece of a stream.
@@ -46,5 +48,133 @@ guide("a file", (it) => {
     await check.getByText("This is the file.").waitFor()
     await check.locator("[data-file]").setInputFiles(other)
     await check.getByText("Another file.").waitFor()
+  })
+})
+
+/** Sets the stone of the form; the commitment and kind that it sent, and its receipt. */
+const set = async (page: Page) => {
+  const sent = page.waitForRequest((request) => request.headers()["payment-signature"] !== undefined)
+  await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+  const body = (await sent).postDataJSON()
+  await settled(page).waitFor()
+  return { ...body, receipt: await page.locator(".receipt").innerText() }
+}
+
+/** From now on files are read once `release` is called, or not at all. */
+const holdFiles = (page: Page) =>
+  page.evaluate(() => {
+    const { promise, reject, resolve } = Promise.withResolvers<void>()
+    const read = Reflect.get(Blob.prototype, "arrayBuffer")
+    Blob.prototype.arrayBuffer = function arrayBuffer() {
+      return promise.then(() => Reflect.apply(read, this, []))
+    }
+    Object.assign(window, { release: resolve, fail: () => reject(new Error("gone")) })
+  })
+
+guide("a stone", (it) => {
+  it("is of what the page shows as hashed, also after words were typed, and only a file is to be kept", async ({
+    visit,
+  }) => {
+    const { page } = await visit("/v2/stone")
+    const again = () => page.getByRole("link", { name: "Another" }).click()
+    await take(page, "Set the stone")
+    await page.locator("#stone-words").fill("Typed before the file was chosen.")
+    // Dropped on the form, while the fold of the file is closed.
+    await page.locator("#stone-words").evaluate((place) => {
+      const data = new DataTransfer()
+      data.items.add(new File(["a"], "a.txt"))
+      place.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))
+    })
+    await page.getByText("Hashed.").waitFor()
+    const ofFile = await set(page)
+    assert.deepStrictEqual(
+      [ofFile.commitment, ofFile.kind],
+      [createHash("sha256").update("a").digest("hex"), "hash"],
+      ofFile.receipt,
+    )
+    assert.match(ofFile.receipt, /Keep the file unchanged\./u)
+    assert.deepStrictEqual(await held(page), [])
+
+    await again()
+    await page.locator("#stone-words").fill("A text, not a file.")
+    await page.getByText("More: a file, kind, spirit, name").click()
+    await page.getByLabel("Kind").selectOption("hash")
+    const ofText = await set(page)
+    assert.deepStrictEqual([ofText.commitment, ofText.kind], [(await keepsakeOf(page)).commitment, "hash"])
+    assert.notMatch(ofText.receipt, /the file unchanged/u)
+
+    await again()
+    await page.locator("#stone-words").fill("A file of another kind.")
+    await page.getByText("More: a file, kind, spirit, name").click()
+    await page.getByLabel("Or a file").setInputFiles(picture)
+    await page.getByText("Hashed.").waitFor()
+    await page.getByLabel("Kind").selectOption("promise")
+    const promised = await set(page)
+    assert.deepStrictEqual([promised.commitment, promised.kind], [sha256, "promise"])
+    assert.match(promised.receipt, /Keep the file unchanged\./u)
+  })
+
+  it("waits for a file that is being hashed, and is of the words when no file can be read", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    const requests = watch(page)
+    await take(page, "Set the stone")
+    await page.locator("#stone-words").fill("Typed before the file was chosen.")
+    await page.getByText("More: a file, kind, spirit, name").click()
+    await holdFiles(page)
+    await page.getByLabel("Or a file").setInputFiles(picture)
+    await page.getByText("Hashing heron.png.").waitFor()
+    const ofFile = set(page)
+    await page.locator("[data-submit][aria-disabled=true]").waitFor()
+    assert.isFalse(sentBy(requests).includes("/api/witness"))
+    await page.evaluate(() => Reflect.get(window, "release")())
+    assert.strictEqual((await ofFile).commitment, sha256)
+
+    await page.getByRole("link", { name: "Another" }).click()
+    await page.locator("#stone-words").fill("Words after all.")
+    await page.getByText("More: a file, kind, spirit, name").click()
+    await page.getByLabel("Or a file").setInputFiles(picture)
+    await page.getByText("Hashed.").waitFor()
+    await holdFiles(page)
+    await page.getByLabel("Or a file").setInputFiles(other)
+    await page.evaluate(() => Reflect.get(window, "fail")())
+    await page.getByText("The browser cannot read this file.").waitFor()
+    const ofWords = await set(page)
+    assert.deepStrictEqual([ofWords.commitment, ofWords.kind], [(await keepsakeOf(page)).commitment, "intention"])
+  })
+
+  it("and every other act is bought without the fields that are disabled", async ({ run, url, visit }) => {
+    const { page } = await visit("/v2/stone")
+    await take(page, "Set the stone")
+    let bought = 0
+    for (const path of [...new Set(await run(guidePaths))]) {
+      await page.goto(`${url}${path}`)
+      for (let index = 0; index < (await page.locator("[data-pay]").count()); index += 1) {
+        const form = page.locator("[data-pay]").nth(index)
+        const names = await form.evaluate((element) => {
+          for (const fold of document.querySelectorAll("details")) fold.open = true
+          const marked = [...element.querySelectorAll("[data-body], [data-seal], [data-query], [data-place]")]
+          const fields = marked.filter((field): field is HTMLInputElement => "value" in field && "disabled" in field)
+          for (const field of fields) {
+            if (field instanceof HTMLSelectElement) field.selectedIndex = field.options.length - 1
+            else field.value = "Not to be sent."
+            field.disabled = field.dataset["place"] === undefined
+          }
+          return fields.flatMap(({ dataset: { body, query, seal } }) => body ?? seal ?? query ?? [])
+        })
+        const asked = page.waitForRequest((request: Request) => request.method() === "POST")
+        await page.route(
+          ({ pathname }) => pathname.startsWith("/api/"),
+          (route) => route.abort(),
+          { times: 1 },
+        )
+        await form.locator("[data-submit]").click()
+        const request = await asked
+        assert.isNotEmpty(names, path)
+        for (const name of names) assert.notInclude(`${request.url()} ${request.postData() ?? ""}`, name, path)
+        bought += 1
+      }
+    }
+    assert.isAbove(bought, 10)
+    assert.deepStrictEqual(await held(page), [])
   })
 })

@@ -56,7 +56,7 @@ const reveal = (one: Stone): Html => {
     return html`<p class="words quiet">
       ${
         one.kind === "hash"
-          ? "The fingerprint of a file or a text is sealed. The same file, at any later time, shows that it existed then."
+          ? "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then."
           : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once."
       }
     </p>`
@@ -143,6 +143,7 @@ const revealing = (one: Stone) =>
 export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
   const { commitment, id, kind, sequence } = one
   const words = titleWords(one)
+  const mayBeFile = kind === "hash" && one.reveal === null
   return {
     title: words === undefined ? `Witness stone ${sequence}` : `“${words}”`,
     description: `${capitalized(kind)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
@@ -164,8 +165,8 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       "Check it here",
       "Your browser recomputes this link of the chain.",
       verification(`Check stone ${sequence}`, html`data-from="${sequence}"`),
-      kind === "hash" && html`<div class="scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`,
-      wordsForm(commitment, revealing(one), kind === "hash"),
+      mayBeFile && html`<div class="scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`,
+      wordsForm(commitment, revealing(one), mayBeFile),
     )}
     ${evidence(
       isUndone(receipt),

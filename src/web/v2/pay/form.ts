@@ -7,6 +7,7 @@ import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.t
 import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
+import { hashed } from "../words/files.ts"
 import { type Result, resume, run } from "./checkout.ts"
 import { begin, forget, type Listed, mayBegin, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
@@ -14,14 +15,14 @@ import * as Wallets from "./wallet.ts"
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** The filled fields of a form with a mark, each with the mark's value. */
+/** The filled and enabled fields of a form with a mark, each with the mark's value. */
 const filled = (form: HTMLFormElement, mark: string) =>
-  [...form.querySelectorAll<Field>(`[data-${mark}]`)].flatMap((field) =>
+  [...form.querySelectorAll<Field>(`[data-${mark}]:enabled`)].flatMap((field) =>
     field.value.trim() === "" ? [] : [[field.dataset[mark] ?? "", field.value] as const],
   )
 
 /** The chosen duration of a candle, with its path and price. */
-const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked", HTMLInputElement, form)[0]
+const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked:enabled", HTMLInputElement, form)[0]
 
 /** Says at the field what is wrong with it. */
 const fault = (field: Field | null, words: string) => {
@@ -40,6 +41,7 @@ const listedIn = (form: HTMLFormElement): Listed => {
 }
 
 const orderOf = async (form: HTMLFormElement) => {
+  await hashed()
   const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
   if (blank !== undefined) {
     fault(blank, "Write something first.")
@@ -267,9 +269,11 @@ const attach = (form: HTMLFormElement) => {
     const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
-        const { body, keepsake, listed } = await orderOf(form)
+        await orderOf(form)
         const payer = await payerOf()
         if (payer === undefined) return undefined
+        // The form may have changed while a wallet was opened.
+        const { body, keepsake, listed } = await orderOf(form)
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",

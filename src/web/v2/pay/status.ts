@@ -67,7 +67,7 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
       : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
     ...(purchase.keepsake === null ? [] : [keepsake(purchase.keepsake, fileOf(body["record"]))]),
     ...boughtOf(body["record"]),
-    ...(part(body["record"], "kind") === "hash"
+    ...(purchase.keepsake === null && part(body["record"], "commitment") !== undefined
       ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
       : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),

@@ -2,8 +2,18 @@
 import { sha256 } from "../../../buyer/core/Digest.ts"
 import { all, button, hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
 
-/** Hashes the newest file that is chosen or dropped in a place. */
-const accept = (place: HTMLElement, dropped: HTMLElement, use: (file: File, hash: string) => ReadonlyArray<Node>) => {
+let hashing: Promise<void> = Promise.resolve()
+
+/** Resolves when the newest file of the page is hashed. */
+export const hashed = () => hashing
+
+/** Hashes the newest file that is chosen or dropped in a place; `fail` drops an earlier one. */
+const accept = (
+  place: HTMLElement,
+  dropped: HTMLElement,
+  use: (file: File, hash: string) => ReadonlyArray<Node>,
+  fail = () => {},
+) => {
   const said = one("[data-file-said]", HTMLElement, place)
   let newest: File | undefined
   const take = async (file: File) => {
@@ -11,13 +21,18 @@ const accept = (place: HTMLElement, dropped: HTMLElement, use: (file: File, hash
     said.replaceChildren(verdict("waits", `Hashing ${file.name}.`))
     const hash = await file.arrayBuffer().then(sha256, () => undefined)
     if (file !== newest) return
+    if (hash === undefined) fail()
     said.replaceChildren(
       ...(hash === undefined
         ? [verdict("broken", "Not hashed.", "The browser cannot read this file.")]
         : use(file, hash)),
     )
   }
-  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, (file) => void take(file))
+  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, (file) => {
+    // A file may be dropped beside a closed fold.
+    place.closest("details")?.setAttribute("open", "")
+    hashing = take(file)
+  })
   return said
 }
 
@@ -25,13 +40,14 @@ const accept = (place: HTMLElement, dropped: HTMLElement, use: (file: File, hash
 const sealFile = (place: HTMLElement) => {
   const form = one("form:has([data-file-sealed])", HTMLFormElement)
   const words = one("[data-seal]", HTMLTextAreaElement, form)
+  const kind = one('[data-body="kind"]', HTMLSelectElement, form)
   const asFile = (hash: string) => {
     one("[data-file-hash]", HTMLInputElement, place).value = hash
-    one('[data-body="kind"]', HTMLSelectElement, form).value = hash === "" ? "intention" : "hash"
+    if (hash !== "" || words.disabled) kind.value = hash === "" ? "intention" : "hash"
     words.disabled = hash !== ""
     words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
   }
-  const said = accept(place, form, (file, hash) => {
+  const useFile = (file: File, hash: string) => {
     asFile(hash)
     return [
       verdict("holds", "Hashed.", `Keep ${file.name} unchanged: it is the proof. Its fingerprint: `, longCode(hash)),
@@ -43,7 +59,8 @@ const sealFile = (place: HTMLElement) => {
         words.focus()
       }),
     ]
-  })
+  }
+  const said = accept(place, form, useFile, () => asFile(""))
 }
 
 const checkFile = (place: HTMLElement) =>
