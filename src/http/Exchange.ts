@@ -1,9 +1,9 @@
 /** One request and its response on the socket: its id, its place in the connection's queue, and its common headers. */
 import { randomUUID } from "node:crypto"
 import { IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
-import type { Socket } from "node:net"
 import { Context } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import type { Connections } from "./Connections.ts"
 import type { SecurityHeaders } from "./SecurityHeaders.ts"
 
 export type Observe = (request: IncomingMessage, response: ServerResponse) => void
@@ -31,31 +31,31 @@ type Head = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 const leastRefusal = 400
 
 interface ExchangeOptions {
+  readonly connections: Connections
   readonly guards: SecurityHeaders
+  /** Whether a connection closes with its response. */
+  readonly isStopping: () => boolean
   /** Maximum unanswered requests of one connection. One more closes it. */
   readonly pipelined: number
 }
 
 /** The class of a server's responses. Node answers some requests itself without an event, so they are counted here. */
-export const responses = ({ guards, pipelined }: ExchangeOptions) => {
-  /** Unanswered requests by connection. */
-  const awaited = new WeakMap<Socket, number>()
-
-  return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+export const responses = ({ connections, guards, isStopping, pipelined }: ExchangeOptions) =>
+  class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     constructor(...told: ConstructorParameters<typeof ServerResponse<Request>>) {
       super(...told)
-      const { socket } = this.req
-      const count = (awaited.get(socket) ?? 0) + 1
-      awaited.set(socket, count)
+      const connection = connections.of(this.req.socket)
+      connections.begin(connection, this)
       // The framework adds many listeners when it streams. With this one they exceed Node's warning threshold for
       // leaks.
-      this.setMaxListeners(32).once("close", () => awaited.set(socket, (awaited.get(socket) ?? 1) - 1))
-      if (count > pipelined) socket.destroy()
+      this.setMaxListeners(32).once("close", () => connections.end(connection, this))
+      if (connection.unanswered > pipelined) connections.close(connection)
     }
 
     /** Adds the headers where the head is written: one that is set separately costs as much as all others together. */
     override writeHead(status: number, ...rest: [reason?: string | Head, headers?: Head]): this {
       const [reason, headers] = rest
+      if (isStopping()) this.shouldKeepAlive = false
       return typeof reason === "string"
         ? super.writeHead(status, reason, this.#complete(status, headers))
         : super.writeHead(status, this.#complete(status, reason ?? headers))
@@ -69,4 +69,3 @@ export const responses = ({ guards, pipelined }: ExchangeOptions) => {
       return { ...guard, ...headers, ...id }
     }
   }
-}

@@ -2,7 +2,8 @@
 import { IncomingMessage, Server, ServerResponse } from "node:http"
 import { createServer } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Duration, Effect, identity, Layer, Schema } from "effect"
+import { Context, Duration, Effect, identity, Layer, Schedule, Schema } from "effect"
+import { type Connection, Connections } from "./Connections.ts"
 import { Observer, responses } from "./Exchange.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
@@ -19,7 +20,7 @@ const limits = {
 
 /** Limits for clients that open connections or read slowly. Head and body have their own timeouts above. */
 export interface ListenerLimits {
-  /** Maximum open connections. Further ones are closed unread. */
+  /** Maximum open connections. Beyond, the longest-idle one is closed, or the new one while all are busy. */
   readonly connections: number
   /** Maximum silence of a connection that waits for a response, longer than any settlement takes. */
   readonly quiet: Duration.Duration
@@ -64,10 +65,8 @@ class Listener extends Context.Service<
   Listener,
   {
     readonly server: Server
-    /** Leaves all further requests to `NotNow`. */
-    readonly turnAway: () => void
-    /** Responses that have started and not ended. */
-    readonly inFlight: ReadonlySet<ServerResponse>
+    /** Leaves all further requests to `NotNow`, and returns the connections with requests in flight. */
+    readonly turnAway: () => ReadonlyArray<Connection>
   }
 >()("spirit-altar/http/Listener") {
   static readonly layer = (
@@ -79,7 +78,7 @@ class Listener extends Context.Service<
     Layer.effect(
       Listener,
       Effect.map(Observer, (observe) => {
-        const inFlight = new Set<ServerResponse>()
+        const open = new Connections(connections)
         const events = ["request", "checkContinue"] as const
         let phase: Phase = "starting"
         const refuse = (url: string, response: ServerResponse) => {
@@ -92,18 +91,21 @@ class Listener extends Context.Service<
         const receive = (request: IncomingMessage, response: ServerResponse) => {
           request.url = canonical(request.url ?? "/")
           observe(request, response)
-          if (server.listenerCount("request") === 1) return refuse(request.url, response)
-          inFlight.add(response)
-          response.once("close", () => inFlight.delete(response))
+          if (server.listenerCount("request") === 1) refuse(request.url, response)
         }
         const server = new OrderedServer({
           ...limits,
-          ServerResponse: responses({ guards: securityHeaders(isEncrypted), pipelined }),
+          ServerResponse: responses({
+            connections: open,
+            guards: securityHeaders(isEncrypted),
+            isStopping: () => phase === "stopping",
+            pipelined,
+          }),
           keepAliveTimeout: Duration.toMillis(rest),
           // The server speaks no other protocol, and an upgraded connection would bypass these limits.
           shouldUpgradeCallback: () => false,
         })
-        server.maxConnections = connections
+        server.on("connection", (socket) => void open.of(socket))
         server.setTimeout(Duration.toMillis(quiet))
         const onlyOurs = () => {
           for (const event of events) server.removeAllListeners(event).on(event, receive)
@@ -111,22 +113,19 @@ class Listener extends Context.Service<
         const turnAway = () => {
           phase = "stopping"
           onlyOurs()
-          for (const response of inFlight) response.shouldKeepAlive = false
+          return open.busy()
         }
         onlyOurs()
-        return Listener.of({ inFlight, server, turnAway })
+        return Listener.of({ server, turnAway })
       }),
     )
 }
 
-const ended = (responses: ReadonlySet<ServerResponse>) =>
-  Effect.callback<void>((resume) => {
-    const resumeWhenEmpty = () => {
-      if (responses.size === 0) resume(Effect.void)
-    }
-    for (const response of responses) response.once("close", resumeWhenEmpty)
-    resumeWhenEmpty()
-  })
+/** Waits until these connections have answered their requests, or are closed. */
+const answered = (connections: ReadonlyArray<Connection>) =>
+  Effect.sync(() => connections.every(({ unanswered }) => unanswered === 0)).pipe(
+    Effect.repeat({ until: identity, schedule: Schedule.spaced("10 millis") }),
+  )
 
 const finalizer = (last: (listener: Listener["Service"]) => Effect.Effect<unknown>) =>
   Layer.effectDiscard(
@@ -143,10 +142,14 @@ const closed = finalizer(({ server }) => Effect.sync(() => server.close().closeA
  * off without an answer, since none is true of a payment with an unknown outcome.
  */
 export const drained = Layer.fresh(
-  finalizer(({ inFlight, turnAway }) =>
-    Effect.sync(turnAway).pipe(
-      Effect.andThen(Effect.timeoutOption(ended(inFlight), grace)),
-      Effect.andThen(Effect.sync(() => inFlight.forEach((response) => response.destroy()))),
+  finalizer(({ turnAway }) =>
+    Effect.flatMap(Effect.sync(turnAway), (busy) =>
+      Effect.andThen(
+        Effect.timeoutOption(answered(busy), grace),
+        Effect.sync(() => {
+          for (const { socket, unanswered } of busy) if (unanswered > 0) socket?.destroy()
+        }),
+      ),
     ),
   ),
 )

@@ -1,10 +1,11 @@
 /** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Latch, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../src/http/Listener.ts"
 import { notNow } from "../../src/server/NotNow.ts"
 import { type Connection, openConnection } from "../lab/Connection.ts"
+import { exampleOf } from "../lab/Sources.ts"
 import { patience } from "../lab/Patience.ts"
 
 /** More than two kernels keep for one connection. */
@@ -12,6 +13,8 @@ const long = new Uint8Array(64 * 1_048_576)
 
 const medium = new Uint8Array(65_536)
 let counted = 0
+let held = 0
+const gate = Latch.makeUnsafe()
 
 const short = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"
 
@@ -20,6 +23,14 @@ const routes = Layer.mergeAll(
     "GET",
     "/counted",
     Effect.sync(() => ((counted += 1), HttpServerResponse.uint8Array(medium))),
+  ),
+  HttpRouter.add(
+    "GET",
+    "/held",
+    Effect.andThen(
+      Effect.sync(() => (held += 1)),
+      Effect.as(gate.await, HttpServerResponse.text("released")),
+    ),
   ),
   HttpRouter.add("GET", "/long", Effect.succeed(HttpServerResponse.uint8Array(long))),
   HttpRouter.add("GET", "/short", Effect.succeed(HttpServerResponse.text("short"))),
@@ -55,10 +66,19 @@ const dripping = ({ closed, socket }: Connection, drop: string) =>
     (drip) => Effect.sync(() => clearInterval(drip)),
   )
 
-it("the deadlines and limits are those of the manual", () => {
+it("the deadlines and limits are those of the manual, whose proxies end their connections first", () => {
   const { quiet, rest, ...counts } = Listener.defaultLimits
   assert.deepStrictEqual(counts, { connections: 4096, pipelined: 32 })
   assert.deepStrictEqual([quiet, rest, Listener.grace].map(Duration.toSeconds), [120, 65, 10])
+  for (const [proxy, setting] of [
+    ["upstream altar", /^ +keepalive_timeout (\d+)s;$/mu],
+    ["altar.example {", /^ +keepalive (\d+)s$/mu],
+  ] as const)
+    assert.isBelow(
+      Number(setting.exec(exampleOf("docs/operating.md", proxy))?.[1]),
+      Duration.toSeconds(rest) - 5,
+      proxy,
+    )
 })
 
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
@@ -187,17 +207,76 @@ describe("a request head above the limit", () => {
   )
 })
 
-describe("a flood of connections", () => {
-  it.live("gets the stated number of places, and a freed place is given again", () =>
+describe("beyond the maximum of connections", () => {
+  const upload = "POST /body HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n"
+
+  const keepBusy = Effect.fnUntraced(function* (connection: Connection) {
+    const before = held
+    yield* connection.write(short.replace("short", "held"))
+    yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => held > before })
+  })
+
+  it.live("a new one closes the one that has rested longest", () =>
     Effect.gen(function* () {
-      const { client: first, port } = yield* serving({ connections: 8 })
-      const others = yield* Effect.forEach(Array.from({ length: 7 }), () => openConnection(port))
-      const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
-      for (const one of outside) assert.strictEqual(yield* one.closed, "")
-      first.socket.end()
+      const { client: first, port } = yield* serving({ connections: 4 })
+      const [second, third, fourth] = [
+        yield* openConnection(port),
+        yield* openConnection(port),
+        yield* openConnection(port),
+      ]
+      for (const one of [first, second, third, fourth, first]) assert.include(yield* one.ask(short), "200 OK")
+      // Part of a head is no request.
+      yield* second.write("GET /short HTTP/1.1\r\nx: ")
+      for (const resting of [second, third, fourth]) {
+        const newest = yield* openConnection(port)
+        assert.include(yield* newest.ask(short), "200 OK")
+        yield* resting.closed
+      }
+      assert.include(yield* first.ask(short), "200 OK")
+    }),
+  )
+
+  it.live("busy ones stay, and a new one is closed unread only while all are busy", () =>
+    Effect.gen(function* () {
+      const { client: first, port } = yield* serving({ connections: 3 })
+      yield* keepBusy(first)
+      const flood = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
+      for (const idle of flood.slice(0, -2)) assert.strictEqual(yield* idle.closed, "")
+      const [second, third] = yield* Effect.forEach(Array.from({ length: 2 }), () => openConnection(port))
+      if (second === undefined || third === undefined) return assert.fail("there are two")
+      yield* keepBusy(second)
+      yield* keepBusy(third)
+      for (const _ of [1, 2, 3]) assert.strictEqual(yield* (yield* openConnection(port)).closed, "")
+      yield* gate.open
+      for (const busy of [first, second, third]) yield* busy.hears("released")
+      assert.isTrue(yield* placeFound(port))
+    }),
+  )
+
+  it.live("one that waits for a body gives way after all idle ones", () =>
+    Effect.gen(function* () {
+      const { client: uploading, port } = yield* serving({ connections: 2 })
+      yield* uploading.write(upload)
+      const [idle, next] = [yield* openConnection(port), yield* openConnection(port)]
+      assert.strictEqual(yield* idle.closed, "")
+      yield* uploading.write("body")
+      yield* uploading.hears("read")
+      yield* next.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* next.hears("HTTP/1.1 200")
+      next.socket.pause()
+      yield* uploading.write(upload)
+      assert.isTrue(yield* placeFound(port))
+      assert.match(yield* uploading.closed, /^HTTP\/1\.1 200 .*read$/su)
+    }),
+  )
+
+  it.live("4,096 idle ones of one address leave room for others", () =>
+    Effect.gen(function* () {
+      const { client: first, port } = yield* serving({})
+      const many = Array.from({ length: Listener.defaultLimits.connections })
+      yield* Effect.forEach(many, () => openConnection(port), { concurrency: 128, discard: true })
       yield* first.closed
-      const again = yield* openConnection(port)
-      for (const one of [...others, again]) assert.include(yield* one.ask(short), "200 OK")
+      assert.isTrue(yield* placeFound(port))
     }),
   )
 })
