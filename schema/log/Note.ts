@@ -1,5 +1,5 @@
 /** Signed notes (C2SP signed-note): a text and signature lines that identify its signers. */
-import { base64, type Bytes, concat, fromBase64, hex, Malformed, utf8 } from "./Bytes.ts"
+import { base64, type Bytes, concat, editedBy, fromBase64, hex, Malformed, utf8 } from "./Bytes.ts"
 
 export interface Signature {
   readonly name: string
@@ -43,6 +43,8 @@ export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Ma
 
 /** Splits at the last empty line, because a text may have empty lines of its own. */
 export const parseNote = (note: string): Note | Malformed => {
+  const edited = editedBy(note, "The signed note")
+  if (edited !== undefined) return edited
   const end = note.lastIndexOf("\n\n")
   if (!isText(note) || end === -1 || !note.endsWith("\n")) {
     return new Malformed("A signed note is a text, an empty line and signature lines, each ended by a line feed.")

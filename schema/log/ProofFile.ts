@@ -1,5 +1,5 @@
 /** A `.tlog-proof` file (C2SP tlog-proof): proves offline that the log includes an entry. */
-import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
+import { base64, type Bytes, editedBy, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize, maxProofHashes } from "./Merkle.ts"
 
 export interface ProofFile {
@@ -28,6 +28,8 @@ export const proofFileText = ({ checkpoint, extra, hashes, index }: ProofFile): 
     .join("") + checkpoint
 
 export const parseProofFile = (text: string): ProofFile | Malformed => {
+  const edited = editedBy(text, "The proof")
+  if (edited !== undefined) return edited
   const end = text.indexOf("\n\n")
   const [first, ...lines] = text.slice(0, Math.max(end, 0)).split("\n")
   if (first !== firstLine) return new Malformed(`A proof begins with the line ${firstLine}.`)

@@ -33,6 +33,13 @@ export const text = (name: string, says: string, metavar = "string") =>
 
 export const optionalText = (name: string, says: string, metavar?: string) => Flag.optional(text(name, says, metavar))
 
+/** A key may come from a file, whose line ends are no part of it. */
+export const optionalKey = (name: string, says: string) =>
+  text(name, says).pipe(
+    Flag.map((key) => key.trim()),
+    Flag.optional,
+  )
+
 export const on = (name: string, says: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(says), Flag.withDefault(false))
 

@@ -1,10 +1,15 @@
 /** The checker of the pages: it recognises a file by its form, and checks a proof line by line. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
 import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { recognise } from "../../src/web/v2/proof/recognise.ts"
+import { commandRun } from "../lab/CommandRun.ts"
+import { newFolder } from "../lab/Folders.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
 import { linkOf, madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
@@ -16,6 +21,8 @@ const stones = ["tea", "milk", "salt"].map(stoneOf)
 const [, milkStone = assert.fail()] = stones
 const log = foreignLog("logs.example/2026", stones.map(chainLinkText), [first])
 const proof = log.proof(1)
+
+const inWindows = (document: object) => `${JSON.stringify(document, null, 2)}\n`.replaceAll("\n", "\r\n")
 
 const statesOf = async (
   text: string,
@@ -48,7 +55,9 @@ describe("a dropped file", () => {
       ["a later proof", proof.replace("@v1", "@v2"), { word: "A damaged proof." }],
       ["a proof without its checkpoint", proof.slice(0, proof.indexOf("\n\n") + 2), { word: "A damaged proof." }],
       ["a proof with a short hash", proof.replace(/=\n/u, "\n"), { word: "A damaged proof." }],
-      ["a proof with line ends of Windows", proof.replaceAll("\n", "\r\n"), { word: "A damaged proof." }],
+      ["a proof with line ends of Windows", proof.replaceAll("\n", "\r\n"), { says: /end with CRLF/u }],
+      ["a receipt file with line ends of Windows", inWindows(file), { kind: "receipt" }],
+      ["a box with line ends of Windows", inWindows({ kind: "spirit-altar-sealed-words", words: [] }), { kind: "box" }],
     ]
     for (const [what, text, expected] of cases) {
       const found: object = recognise(text)
@@ -90,4 +99,30 @@ describe("the proof of a stone", () => {
   ])("%s", async (_, text, logged, believed, expected) => {
     assert.deepInclude(await statesOf(text, logged, believed), expected)
   })
+})
+
+describe("the command that checks a proof", () => {
+  it.effect("accepts copies with line ends of Windows of all files that allow them, and names those of the proof", () =>
+    Effect.gen(function* () {
+      const folder = newFolder()
+      const write = (name: string, text: string) => {
+        writeFileSync(join(folder, name), text)
+        return join(folder, name)
+      }
+      const stone = write("stone.json", inWindows(milkStone))
+      const policy = write("policy", `log ${log.vkey}\r\nquorum none\r\n`)
+      const right = write("right", proof)
+      for (const trust of [
+        ["--vkey", `${log.vkey}\r`],
+        ["--policy", policy],
+      ]) {
+        const held = yield* commandRun(["verify-proof", right, "--stone", stone, ...trust])
+        assert.strictEqual(held.code, 0, held.stdout + held.stderr)
+        const copy = write("copy", proof.replaceAll("\n", "\r\n"))
+        const broken = yield* commandRun(["verify-proof", copy, "--stone", stone, ...trust])
+        assert.strictEqual(broken.code, 1)
+        assert.match(broken.stdout, /^BROKEN {7}file: The proof was changed by an editor: its lines end with CRLF/u)
+      }
+    }),
+  )
 })

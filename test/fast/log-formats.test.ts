@@ -1,7 +1,7 @@
 /** The texts of the log: one spelling each, and nothing else is read. A policy means one thing. */
 import { assert, describe, it } from "@effect/vitest"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
+import { checkpointText, parseCheckpoint, parseSigned } from "../../schema/log/Checkpoint.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import {
@@ -117,6 +117,23 @@ describe("the text", () => {
     for (const text of wrong) assert.isUndefined(rewritten(text), JSON.stringify(text.slice(0, 120)))
   })
 
+  it.each([
+    ["a signed note", parseNote, note.example],
+    ["a signed checkpoint", parseSigned, note.golden],
+    ["a proof file", parseProofFile, proofFile],
+  ])("of %s that an editor changed is told from another text", (_, parse, text) => {
+    const copies = [
+      text.replaceAll("\n", "\r\n"),
+      text.replace("\n", "\r\n"),
+      text.replaceAll("\n", "\r"),
+      `\ufeff${text}`,
+    ]
+    for (const copy of copies) {
+      const parsed = parse(copy)
+      assert.match(parsed instanceof Malformed ? parsed.message : "", /lines end with CRLF.*: download it again/u)
+    }
+  })
+
   it("of a path, note and proof file means its parts", () => {
     const place = { kind: "tile", level: 3, index: 123_456_789, width: 41 }
     assert.deepStrictEqual<object | undefined>(parsePath("tile/3/x123/x456/789.p/41"), place)
@@ -175,6 +192,11 @@ describe("a witness policy", () => {
     ])
     assert.isTrue(met(policy, 1, 2, 4))
     for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
+  })
+
+  it("has line ends of any system", () => {
+    const policy = parsePolicy([...five, "quorum w3", ""].join("\r\n"))
+    assert.isTrue(policy instanceof Malformed ? false : met(policy, 3))
   })
 
   it("requires one witness, or none, and counts two keys of one witness once", () => {

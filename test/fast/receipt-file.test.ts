@@ -43,6 +43,12 @@ describe("a receipt file", () => {
     })
   })
 
+  it("holds with any line ends between its members", async () => {
+    const { file } = madeReceiptFile()
+    for (const end of ["\n", "\r\n", "\r"])
+      assert.isTrue((await stateOf(`${JSON.stringify(file, null, 2)}\n`.replaceAll("\n", end))).ok)
+  })
+
   it("proves less with fewer parts, and is still valid", async () => {
     const { file } = madeReceiptFile()
     const { body: _, log: __, ...less } = file

@@ -5,7 +5,7 @@ import type { Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { optionalText } from "../Define.ts"
+import { optionalKey, optionalText } from "../Define.ts"
 import { provided } from "../Flags.ts"
 
 export const textIn = Effect.fnUntraced(function* (path: string) {
@@ -25,7 +25,7 @@ export const policyIn = Effect.fnUntraced(function* (file: Option.Option<string>
 })
 
 export const trustFlags = {
-  vkey: optionalText(
+  vkey: optionalKey(
     "vkey",
     "The log's verifier key, name+hash+base64, as you learned it from elsewhere than its server (else that of the policy; verify --log takes the last check's, or the one that the server names)",
   ),

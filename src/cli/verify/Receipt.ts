@@ -7,7 +7,7 @@ import { holds, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { type ReceiptVerdict, sumOf, verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase, pays } from "../../payments/chain/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { optionalText, text } from "../Define.ts"
+import { optionalKey, optionalText, text } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { nodeAt } from "./Node.ts"
 import { textIn, trustFlags, trustIn } from "./Policy.ts"
@@ -54,7 +54,7 @@ export const receiptFlags = {
     "The address of every payment; may be repeated after a change (else any one address for all)",
     "address",
   ).pipe(Flag.atLeast(0)),
-  key: optionalText("key", "The verifier key of the receipts, name+hash+base64"),
+  key: optionalKey("key", "The verifier key of the receipts, name+hash+base64"),
   ...trustFlags,
 }
 

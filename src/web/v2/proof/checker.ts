@@ -30,7 +30,8 @@ const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
   return checkProof(text, { stone }, { vkey: log.vkey })
 }
 
-const nothing = "It is no receipt, no proof and no saved words, and no stone has its fingerprint: "
+const nothing =
+  "It is no receipt, no proof and no saved words, and no stone has its fingerprint. A copy with changed line ends has another one: "
 
 /** The stone of a file; the altar's search is believed only where the stone itself names the fingerprint. */
 const ofFile = async (hash: string): Promise<HTMLElement> => {

@@ -67,7 +67,12 @@ const checkFile = (place: HTMLElement) =>
   accept(place, place, (file, hash) => [
     hash === place.dataset["fileCheck"]
       ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
-      : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, longCode(hash)),
+      : verdict(
+          "broken",
+          "Another file.",
+          `${file.name} has another fingerprint, as a copy with changed line ends has: `,
+          longCode(hash),
+        ),
   ])
 
 export const start = () => {
