@@ -61,6 +61,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     if (account === undefined || price === undefined) throw no("no_account", "There is no account to pay with.")
     if (challenge === undefined) throw no("unreadable_terms", "The altar sent terms that cannot be read.")
     const [offer] = challenge.accepts
+    let isNew = false
     const signing: Signing = {
       purchase,
       offer,
@@ -69,6 +70,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
         if (signal.aborted) throw no("not_signed", "The call was aborted.")
         const objected = objection({ challenge, key, url, price, policy, known, spentToday })
         if (objected !== undefined) throw objected
+        isNew = true
         return signedBy(account, challenge, bodyOf(request), Date.now()).catch(() => {
           throw refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key)
         })
@@ -81,7 +83,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
       payment = await purchases.signOnce(signing)
     }
     report({ step: "signed", key, amountAtomic: offer.amount, payTo: offer.payTo })
-    return { payment }
+    return { payment, isNew }
   }
 
   const settle = async (purchase: Purchase, answer: Settled) => {
@@ -114,6 +116,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
   const follow = async <A extends Settled>(followed: Followed<A>, purchase: Purchase): Promise<A> => {
     const { key, payment, request } = purchase
     if (payment !== undefined) report({ step: "repeated", key })
+    let isNew = false
     const end = await pursue<A, never>(
       {
         url: purchase.url,
@@ -128,7 +131,11 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
         exchange,
         reasonOf,
         wait,
-        sign: (challenge) => signed(followed, purchase, challenge),
+        sign: async (challenge) => {
+          const first = await signed(followed, purchase, challenge)
+          ;({ isNew } = first)
+          return first
+        },
         answerOf: async (body) => followed.answer(body),
         asking: () => {},
         waiting: ({ because, seconds }) =>
@@ -136,9 +143,12 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
       },
     )
     switch (end.end) {
-      case "settled":
-        await settle(purchase, end.answer)
-        return end.answer
+      case "settled": {
+        // The altar calls its answer to a later question a replay, though this call paid.
+        const answer = isNew ? { ...end.answer, replayed: false } : end.answer
+        await settle(purchase, answer)
+        return answer
+      }
       case "misrecorded":
         throw await misrecord(purchase, end)
       case "refused":

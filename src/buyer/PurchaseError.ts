@@ -33,6 +33,14 @@ export const refuse = (code: string, message: string, key?: string) =>
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** The deepest cause: `fetch failed` alone names no fault. */
+const rootOf = (error: unknown): unknown => {
+  const cause = error instanceof AggregateError ? error.errors[0] : error instanceof Error ? error.cause : undefined
+  return cause instanceof Error ? rootOf(cause) : error
+}
+
 /** The reason of a missing answer, in one line. */
-export const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? (error.message.split("\n")[0] ?? "").replace(/[.:]$/u, "") : "") || "no answer"
+export const reasonOf = (error: unknown): string => {
+  const root = rootOf(error)
+  return (root instanceof Error ? (root.message.split("\n")[0] ?? "").replace(/[.:]$/u, "") : "") || "no answer"
+}

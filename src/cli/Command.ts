@@ -3,7 +3,7 @@ import { Cause, Console, Effect, Stdio } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
 import { admin } from "./admin/Admin.ts"
-import { buying } from "./buyer/Commands.ts"
+import { buying, purchases } from "./buyer/Commands.ts"
 import { report } from "./CommandFailure.ts"
 import { log } from "./log/Log.ts"
 import { openapi } from "./operator/OpenApi.ts"
@@ -40,20 +40,37 @@ export const withDashes = (typed: ReadonlyArray<string>): ReadonlyArray<string> 
 const isSaid = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause) || CliError.isCliError(Cause.squash(cause))
 
-/** With `--json`, stdout holds one JSON document even for an invalid call. */
-const inJson: CliOutput.Presenter = {
-  present: (event) =>
-    event._tag === "InvalidInvocation"
-      ? Console.log(
-          JSON.stringify({
-            ok: false,
-            code: "usage",
-            message: event.errors.map(({ message }) => message).join(" "),
-            help: `${event.commandPath.join(" ")} --help`,
-          }),
-        )
-      : CliOutput.defaultPresenter.present(event),
+/** `help`, also before or after a group of commands, is `--help`. */
+export const withHelp = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isName = (word: string) => !word.startsWith("-") && word !== "admin" && word !== "log"
+  const at = words.findIndex(isName)
+  return words[at] === "help" ? [...words.toSpliced(at, 1), "--help"] : words
 }
+
+const paid: ReadonlySet<string> = new Set(purchases.map(({ name }) => name))
+
+/** A typing mistake must not lead to a purchase. */
+const unpaid = (error: CliError.NonShowHelpErrors) =>
+  error._tag === "UnknownSubcommand"
+    ? new CliError.UnknownSubcommand({ ...error, suggestions: error.suggestions.filter((one) => !paid.has(one)) })
+    : error
+
+/** With `--json`, stdout holds one JSON document even for an invalid call. */
+const presenter = (isJson: boolean): CliOutput.Presenter => ({
+  present: (event) => {
+    if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
+    const errors = event.errors.map(unpaid)
+    if (!isJson) return CliOutput.defaultPresenter.present({ ...event, errors })
+    return Console.log(
+      JSON.stringify({
+        ok: false,
+        code: "usage",
+        message: errors.map(({ message }) => message).join(" "),
+        help: `${event.commandPath.join(" ")} --help`,
+      }),
+    )
+  },
+})
 
 const name = commit === null ? version : `${version} (commit ${commit})`
 
@@ -61,10 +78,10 @@ const config = CliConfig.make({ builtIns: GlobalFlag.BuiltIns.filter((flag) => f
 
 /** Fails with one sentence on stderr and exit code 1. */
 export const run = Effect.gen(function* () {
-  const args = withDashes(yield* (yield* Stdio.Stdio).args)
+  const args = withHelp(withDashes(yield* (yield* Stdio.Stdio).args))
   const isJson = args.includes("--json")
   yield* Command.runWith(altar, { version: name })(args).pipe(
-    Effect.provideService(CliOutput.Presenter, isJson ? inJson : CliOutput.defaultPresenter),
+    Effect.provideService(CliOutput.Presenter, presenter(isJson)),
     Effect.tapCause((cause) => (isSaid(cause) ? Effect.void : report(cause, isJson))),
   )
 }).pipe(Effect.provideService(CliConfig.CliConfig, config))

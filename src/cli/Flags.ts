@@ -11,6 +11,9 @@ import { on, optionalText, text } from "./Define.ts"
 
 export const defaultUrl = "http://127.0.0.1:3000"
 
+/** Advice where no altar answers. */
+export const whichAltar = `Is that an altar? Name yours with --url or ${buyer.url.name}, or start a sandbox with npm start.`
+
 /** Atomic USDC of dollars as people write them, `0.01` or `$0.01`. */
 const atomicOf = (dollars: string) => {
   const [, whole, cents = ""] = /^\$?(\d{1,9})(?:\.(\d{1,6}))?$/u.exec(dollars.trim()) ?? []

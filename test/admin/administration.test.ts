@@ -40,6 +40,7 @@ layer(world(), realClock)("an operator", (it) => {
   it.effect("hides names, reasons and dedications, keeps what they were, and shows them again", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
+      assert.strictEqual(yield* done("audit"), "Nothing was changed by hand.\n")
       const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
       const before = yield* act(kept.id)
       for (const field of ["name", "reason"]) yield* done("hide", kept.id, field, ...why)

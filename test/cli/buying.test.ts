@@ -19,6 +19,14 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
   return JSON.parse(stdout)
 })
 
+/** The answer of a purchase without `--json`: stdout holds nothing else. */
+const alone = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
+  const { code, stderr, stdout } = yield* at.run(args)
+  assert.strictEqual(code, 0, stderr)
+  assert.match(stderr, /^paid {8}\$\d\.\d\d, once$/mu)
+  return JSON.parse(stdout)
+})
+
 layer(world(), realClock)("spirit-altar", (it) => {
   it.effect("sets a stone, repeats it without paying, and reveals it by its id alone", () =>
     Effect.gen(function* () {
@@ -27,14 +35,17 @@ layer(world(), realClock)("spirit-altar", (it) => {
       const order = ["witness", "--text", words, "--kind", "prediction", "--spirit", "moss-hare", "--key", key]
       const bought = yield* at.run(order)
       assert.strictEqual(bought.code, 0, bought.stderr)
-      assert.include(bought.stdout, "paid        $0.01, once")
+      assert.include(bought.stderr, "paid        $0.01, once")
       assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
       assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
       assert.notInclude(bought.stdout + bought.stderr, words)
-      const again = yield* json(at, ...order)
+      const repeated = yield* at.run(["--json", ...order])
+      const again = JSON.parse(repeated.stdout)
       assert.deepStrictEqual([again.replayed, again.key], [true, key])
+      assert.include(repeated.stderr, "replayed    nothing was charged again")
+      assert.deepStrictEqual(again, { ...JSON.parse(bought.stdout), replayed: true })
       const { id } = again.record
-      assert.include(bought.stdout, `spirit-altar reveal ${id}`)
+      assert.include(bought.stderr, `spirit-altar reveal ${id}`)
       const others = yield* at.run(["reveal", id, "--text", "Other words."])
       assert.strictEqual(others.code, 1)
       assert.include(others.stderr, "These words are not those that this journal sealed")
@@ -53,16 +64,20 @@ layer(world(), realClock)("spirit-altar", (it) => {
     Effect.gen(function* () {
       yield* today
       const at = yield* terminal
-      const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
+      assert.strictEqual(
+        (yield* at.run(["acts"])).stdout,
+        "This journal holds no purchases. Name another with --data.\n",
+      )
+      const prayer = yield* alone(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
       assert.strictEqual(prayer.record.spirit, "rain-crow")
       assert.isString(prayer.line)
-      const keeper = yield* json(at, "keep", "rain-crow", "--reason", "It sat still.")
+      const keeper = yield* alone(at, "keep", "rain-crow", "--reason", "It sat still.")
       assert.strictEqual(keeper.record.reason, "It sat still.")
-      const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
+      const collected = yield* alone(at, "collect", "beeswax", "--spirit", "kelp-seal")
       assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
-      const candle = yield* json(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
+      const candle = yield* alone(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
       assert.strictEqual(candle.record.days, 7)
-      const added = yield* json(at, "light", "kelp-seal", "--parent", candle.record.id)
+      const added = yield* alone(at, "light", "kelp-seal", "--parent", candle.record.id)
       assert.strictEqual(added.record.parentId, candle.record.id)
       const unsealed = yield* json(at, "unseal", candle.record.id)
       assert.strictEqual(unsealed.candle.unsealed.words, words)

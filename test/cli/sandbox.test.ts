@@ -81,7 +81,7 @@ describe("a sandbox", () => {
     ] as const) {
       const ended = await shell(step.trim())
       assert.strictEqual(ended.code, 0, `${step}\n${ended.stderr}`)
-      assert.include(ended.stdout, outcome)
+      assert.include(ended.stdout + ended.stderr, outcome)
     }
 
     const gone = (pids: ReadonlyArray<number>) =>

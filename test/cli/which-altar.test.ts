@@ -4,6 +4,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { commandRun } from "../lab/CommandRun.ts"
+import { freePort } from "../lab/Ports.ts"
 import { main, run } from "../lab/Process.ts"
 import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -77,6 +79,39 @@ describe("the altar of a command", () => {
         assert.include(stderr, `${url} ${why}. Nothing was signed, so nothing was charged.`)
         assert.notInclude(stderr, "wallet      ")
         assert.deepStrictEqual(heard, ["/sandbox"])
+      }
+    }),
+  )
+
+  it.live("may be none: every command that asks it says why, what to do, and that nothing was charged", () =>
+    Effect.gen(function* () {
+      const url = `http://127.0.0.1:${yield* freePort}`
+      const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+      const opening = ["--salt", "0123456789abcdef"]
+      const at = newFolder()
+      const journal = ["--data", at]
+      const buys = [
+        order,
+        ["pray", "rain-crow", "--words", "Quiet.", "--name", "Wren"],
+        ["keep", "rain-crow"],
+        ["collect", "beeswax"],
+        ["light", "kelp-seal", "--dedication", "Bees"],
+        ["wallet"],
+      ].map((args) => [...args, ...journal])
+      const others = [
+        ["verify"],
+        ["verify", "--log"],
+        [...asked, ...journal],
+        ["reveal", id, "--text", "Calm.", ...opening, ...journal],
+        ["unseal", id, "--words", "Calm.", ...opening, ...journal],
+      ]
+      for (const args of [...buys, ...others]) {
+        const { code, stderr } = yield* commandRun([...args, "--url", url])
+        assert.strictEqual(code, 1, args.join(" "))
+        assert.include(stderr, ": connect ECONNREFUSED 127.0.0.1:", args.join(" "))
+        const advice = "Is that an altar? Name yours with --url or SPIRIT_ALTAR_URL, or start a sandbox with npm start."
+        assert.include(stderr, advice, args.join(" "))
+        if (buys.includes(args)) assert.match(stderr, /This command charged nothing\.\n$/u)
       }
     }),
   )

@@ -3,8 +3,9 @@ import { execFileSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { withDashes } from "../../src/cli/Command.ts"
+import { purchases } from "../../src/cli/buyer/Commands.ts"
 import { messages } from "../../src/platform/LogMessages.ts"
-import { printed as ask } from "../lab/CommandRun.ts"
+import { commandRun, printed as ask } from "../lab/CommandRun.ts"
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "wallet", "acts"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
@@ -37,6 +38,36 @@ describe("the help", () => {
       for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
       assert.match(help, /Exit code 0 is success; 1 is a failure/u)
       for (const name of ["RELAYER_KEY", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]) assert.include(help, name)
+    }),
+  )
+
+  it.effect("is also what `help` prints, before or after a group of commands", () =>
+    Effect.gen(function* () {
+      for (const [words, options] of [
+        ["help", "--help"],
+        ["--json help", "--json --help"],
+        ["help witness", "witness --help"],
+        ["help log", "log --help"],
+        ["admin help attempts", "admin attempts --help"],
+      ] as const)
+        assert.strictEqual(yield* ask(...words.split(" ")), yield* ask(...options.split(" ")), words)
+    }),
+  )
+
+  it.effect("leads no unknown command to a purchase, with and without --json", () =>
+    Effect.gen(function* () {
+      const near = purchases.flatMap(({ name }) => [name.slice(1), name.slice(0, -1), `${name}s`, `${name[0]}${name}`])
+      for (const word of [...near, "halp", "list", "pay", "keys", "kelp", "lights"]) {
+        const human = yield* commandRun([word])
+        assert.strictEqual(human.code, 1)
+        const [, error = ""] = human.stderr.split("ERROR")
+        const { message } = JSON.parse((yield* commandRun([word, "--json"])).stdout)
+        for (const says of [error, String(message)]) {
+          assert.include(says, `Unknown subcommand "${word}"`)
+          assert.notInclude(says, "Did you mean")
+        }
+      }
+      assert.match((yield* commandRun(["verfy"])).stderr, /Did you mean this\?\s+verify\n/u)
     }),
   )
 

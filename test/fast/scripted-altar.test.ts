@@ -145,6 +145,29 @@ describe("an altar that lies to the library", () => {
   })
 })
 
+describe("the first purchase under a key", () => {
+  it("is no replay, though its call asked for the outcome, and every later call is one", async () => {
+    const lost = () => {
+      throw new TypeError("the connection broke")
+    }
+    for (const first of [pending, lost]) {
+      let sent: string | null = null
+      const { altar } = facing((step, payment, times) => {
+        if (step === "price") return priced()
+        sent ??= payment
+        if (step === "pay" && times === 1) return first()
+        return Response.json({ ...settled(commitment, sent), replayed: true }, { status: 200 })
+      })
+      const order = { commitment, key: "a-key-of-one-purchase" }
+      const bought = [await altar.witness(order), await altar.witness(order), await altar.reconcile(order.key)]
+      assert.deepStrictEqual(
+        bought.map((answer) => "replayed" in answer && answer.replayed),
+        [false, true, true],
+      )
+    }
+  })
+})
+
 describe("an altar that recorded another act", () => {
   it("is told from one that did not sell, and settles once it answers with the act that was bought", async () => {
     let sealed = "ab".repeat(32)

@@ -39,7 +39,7 @@ const sandbox = Effect.gen(function* () {
       for (const name of unset) delete environment[name]
       const { code, stderr, stdout } = await run(["-c", script], { command: "bash", cwd: root, env: environment }).ended
       if (code !== 0) throw new Error(`${own}\n${stdout}\n${stderr}`)
-      return stdout
+      return `${stdout}\n${stderr}`
     })
   return { folder, type }
 })

@@ -34,7 +34,7 @@ const audit = onDatabase("audit", {
   run: Effect.fnUntraced(function* () {
     const deeds = yield* (yield* Audit.make).list(most)
     const lines = deeds.map(({ at, subject, what, who, why }) => [at, who, what, subject, why].map(isolated).join("  "))
-    yield* print({ ok: true, deeds }, lines.join("\n"))
+    yield* print({ ok: true, deeds }, lines.join("\n") || "Nothing was changed by hand.")
   }),
 })
 

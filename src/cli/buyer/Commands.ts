@@ -36,15 +36,17 @@ const paid = <const Name extends string, const Flags extends Config, A extends S
       return runPaid(
         flags,
         (orders, key) => told.buy(orders, own, key),
-        (bought) =>
-          [
-            bought.replayed ? "replayed    nothing was charged again" : `paid        ${bought.receipt.priceUsd}, once`,
-            `\n${pretty(bought)}`,
-            later === undefined
-              ? ""
-              : `\n\nTo ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`,
-            told.ends?.(bought) ?? "",
-          ].join(""),
+        (bought) => ({
+          before: bought.replayed
+            ? "replayed    nothing was charged again"
+            : `paid        ${bought.receipt.priceUsd}, once`,
+          after: [
+            ...(later === undefined
+              ? []
+              : [`To ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`]),
+            ...(told.ends === undefined ? [] : [told.ends(bought)]),
+          ].join("\n\n"),
+        }),
       )
     },
   })
@@ -113,7 +115,7 @@ const pray = paid("pray", {
     agentName: text("name", "Your public name"),
   },
   buy: (orders, { salt, ...prayer }, key) => orders.pray({ key, ...prayer, ...provided({ salt }) }),
-  ends: ({ line }) => `\n\n${plain(line)}`,
+  ends: ({ line }) => plain(line),
 })
 
 const keep = paid("keep", {
@@ -236,7 +238,7 @@ const acts = command("acts", {
               .map(({ act, begunAt, id, key, state }) =>
                 plain([begunAt, act.padEnd(15), state.padEnd(11), key, id ?? ""].join("  ")),
               )
-              .join("\n"),
+              .join("\n") || "This journal holds no purchases. Name another with --data.",
         ),
 })
 
@@ -249,4 +251,6 @@ const wallet = command("wallet", {
   run: showWallet,
 })
 
-export const buying = [witness, pray, keep, collect, light, reveal, unseal, wallet, acts] as const
+export const purchases = [witness, pray, keep, collect, light] as const
+
+export const buying = [...purchases, reveal, unseal, wallet, acts] as const

@@ -9,9 +9,9 @@ import { randomHex } from "../../buyer/core/Digest.ts"
 import type { Kept, Progress } from "../../buyer/Options.ts"
 import { type Orders, ordersOf } from "../../buyer/Orders.ts"
 import { isUnsettled, messageOf, Open, refuse } from "../../buyer/PurchaseError.ts"
-import { buyer as variables, sandbox as sandboxSettings } from "../../server/config/Table.ts"
+import { sandbox as sandboxSettings } from "../../server/config/Table.ts"
 import { CommandFailure } from "../CommandFailure.ts"
-import { type common, type paying, provided } from "../Flags.ts"
+import { type common, type paying, provided, whichAltar } from "../Flags.ts"
 import { plain, pretty, print } from "../Output.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { sandboxOf, walletOf } from "./Wallet.ts"
@@ -81,13 +81,8 @@ const altarAt = Effect.fn("Session.altarAt")(function* ({ insecure, url }: Commo
   return altar
 })
 
-/** Uses a buyer until it ends or is interrupted, and prints the answer. A failure says what to do. */
-const using = <A>(
-  { data }: Common,
-  options: Omit<Kept, "onProgress">,
-  use: (orders: Orders) => Promise<A>,
-  render: (answer: A) => string,
-) =>
+/** Uses a buyer until it ends or is interrupted. A failure says what to do. */
+const using = <A>({ data }: Common, options: Omit<Kept, "onProgress">, use: (orders: Orders) => Promise<A>) =>
   Effect.tryPromise({
     try: async (signal) => use(ordersOf({ ...options, onProgress }, signal)),
     catch: (error) => {
@@ -96,14 +91,10 @@ const using = <A>(
       if (error._tag === "Open")
         return new Open({ key: error.key, message: `${message} ${howToResume} ${resuming(error.key, data)}` })
       return error._tag === "Refused" && error.code === "unreachable"
-        ? refuse(
-            error.code,
-            `${message} Is that an altar? Name yours with --url or ${variables.url.name}, or start a sandbox with npm start.`,
-            key,
-          )
+        ? refuse(error.code, `${message} ${whichAltar}`, key)
         : error
     },
-  }).pipe(Effect.flatMap((answer) => print(answer, render(answer))))
+  })
 
 export const runFree = Effect.fnUntraced(function* <A>(
   flags: Common,
@@ -112,7 +103,8 @@ export const runFree = Effect.fnUntraced(function* <A>(
 ) {
   const { data, insecure } = flags
   const options = { url: yield* altarAt(flags), insecure, journal: yield* journalOf(data) }
-  yield* using(flags, options, use, render)
+  const answer = yield* using(flags, options, use)
+  yield* print(answer, render(answer))
 })
 
 /** The altar, its sandbox if it is one, and the wallet that pays there. */
@@ -129,11 +121,11 @@ export const showWallet = Effect.fnUntraced(function* (flags: Common & Pick<Payi
   yield* print(shown, pretty(shown))
 })
 
-/** Runs a purchase under one key; when interrupted, prints how to resume it. */
+/** Runs a purchase under one key, with its answer alone on stdout; when interrupted, prints how to resume it. */
 export const runPaid = Effect.fnUntraced(function* <A>(
   flags: Paying,
   use: (orders: Orders, key: string) => Promise<A>,
-  render: (answer: A) => string,
+  notesOf: (answer: A) => { readonly before: string; readonly after: string },
 ) {
   const { data, insecure, max, maxPerDay, payTo } = flags
   const { account, altar, sandbox } = yield* payingAt(flags)
@@ -142,8 +134,12 @@ export const runPaid = Effect.fnUntraced(function* <A>(
   const key = Option.getOrElse(flags.key, () => `buyer-${randomHex(12)}`)
   yield* Console.error(`key         ${key}`)
   const options = { url: altar, insecure, account, policy, journal }
-  yield* Effect.onInterrupt(
-    using(flags, options, (orders) => use(orders, key), render),
+  const answer = yield* Effect.onInterrupt(
+    using(flags, options, (orders) => use(orders, key)),
     () => Console.error(`\nStopped; nothing is lost. ${howToResume}\n  ${resuming(key, data)}`),
   )
+  const { after, before } = notesOf(answer)
+  yield* Console.error(before)
+  yield* print(answer, pretty(answer))
+  if (after !== "") yield* Console.error(after)
 })

@@ -3,9 +3,11 @@ import { join } from "node:path"
 import { Config, Console, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
+import { reasonOf } from "../../buyer/PurchaseError.ts"
 import { processesHere } from "../../sandbox/DataFolder.ts"
 import { buyer } from "../../server/config/Table.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { whichAltar } from "../Flags.ts"
 
 const fail = (message: string) => Effect.fail(new CommandFailure({ message }))
 
@@ -22,8 +24,8 @@ const request = (altar: string, path: string, init: RequestInit = {}) =>
     return { status: response.status, text: await response.text() }
   }).pipe(
     Effect.timeout("1 minute"),
-    Effect.catch(() =>
-      fail(`${altar}${path} does not answer: name your altar with --url, or start a sandbox with npm start.`),
+    Effect.catch((error) =>
+      fail(`${altar}${path} does not answer: ${reasonOf(error)}. ${whichAltar} This command charged nothing.`),
     ),
   )
 

@@ -2,7 +2,9 @@
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
+import { reasonOf } from "../../buyer/PurchaseError.ts"
 import { broken, CommandFailure } from "../CommandFailure.ts"
+import { whichAltar } from "../Flags.ts"
 import { plain } from "../Output.ts"
 
 export const client = FetchHttpClient.layer.pipe(
@@ -18,10 +20,8 @@ const refusalIn = Schema.decodeOption(
 
 class Unread extends Schema.TaggedError<Unread>()("Unread", { message: Schema.String, mayPass: Schema.Boolean }) {}
 
-const unread =
-  (address: string) =>
-  ({ message }: { readonly message: string }) =>
-    Effect.fail(new CommandFailure({ message: plain(`${address} could not be read: ${message}`) }))
+const unread = (address: string, why: string, advice: string) =>
+  new CommandFailure({ message: plain(`${address} could not be read: ${why}. ${advice}`) })
 
 /** The text at an address, 1 MB at most. */
 export const text = (address: string) =>
@@ -44,7 +44,10 @@ export const text = (address: string) =>
       while: (error) => error._tag === "HttpClientError" || (error._tag === "Unread" && error.mayPass),
       schedule: again,
     }),
-    Effect.catchTags({ HttpClientError: unread(address), Unread: unread(address) }),
+    Effect.catchTags({
+      HttpClientError: (error) => unread(address, reasonOf(error), whichAltar),
+      Unread: ({ mayPass, message }) => unread(address, message, mayPass ? "Try again later." : whichAltar),
+    }),
   )
 
 export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
