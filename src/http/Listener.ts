@@ -124,7 +124,7 @@ class Listener extends Context.Service<
 /** Waits until these connections have answered their requests, or are closed. */
 const answered = (connections: ReadonlyArray<Connection>) =>
   Effect.sync(() => connections.every(({ unanswered }) => unanswered === 0)).pipe(
-    Effect.repeat({ until: identity, schedule: Schedule.spaced("10 millis") }),
+    Effect.repeat({ until: (is) => is, schedule: Schedule.spaced("10 millis") }),
   )
 
 const finalizer = (last: (listener: Listener["Service"]) => Effect.Effect<unknown>) =>
