@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Hex, keccak256, parseGwei, parseTransaction } from "viem"
-import { eventually } from "../lab/Eventually.ts"
+import { eventually, until } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { agrees, cancel, giveCode, leave, slow } from "../lab/buyer/ThirdParty.ts"
+import { agrees, broadcast, cancel, giveCode, leave, slow } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+import { assertAnswer, assertEach, valuesOf } from "../lab/Assertions.ts"
 import { TestServer } from "../lab/TestServices.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
@@ -176,6 +176,47 @@ describe.concurrent("a relayer nonce that a lost transaction leaves free", () =>
       yield* Purchase.assertSettled(url, waiting)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+})
+
+describe.concurrent("a relayer nonce that no node has while a stranger made its payment", () => {
+  it.live("is filled at once, and the sale behind it waits no longer than that", () =>
+    Effect.gen(function* () {
+      const { purchase: lost, rpc, sql, url } = yield* signedFixture
+      rpc.arm("eth_sendRawTransaction", "swallow", (params) => params.includes(lost.nonce.slice(2)))
+      const first = yield* Effect.forkScoped(Purchase.send(url, lost))
+      yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
+      const transaction = yield* broadcast(lost)
+      // A transaction counts as stuck after a minute; this request waits for twenty seconds.
+      const behind = yield* Purchase.prepare(url)
+      assert.strictEqual((yield* Purchase.send(url, behind)).status, 201)
+      assert.strictEqual((yield* Fiber.join(first)).status, 201)
+      assert.strictEqual((yield* Purchase.assertSettled(url, lost)).transaction, transaction)
+      yield* Purchase.assertSettled(url, behind)
+      const nonces = yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`
+      assert.deepStrictEqual(valuesOf(nonces, "nonce"), [0, 1])
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+
+  it.live("is not filled by a node that is behind, while its own transaction has paid", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, sql, url } = yield* signedFixture
+      const before = yield* Purchase.height
+      let looks = 0
+      rpc.behave((method, _, params) => {
+        const isCount = method === "eth_getTransactionCount"
+        if (isCount && params.includes("blockHash")) looks += 1
+        const isBehind = (isCount && params.includes("latest")) || /Transaction(?:ByHash|Receipt)$/u.test(method)
+        return isBehind ? { head: before } : {}
+      })
+      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      yield* Effect.sync(() => looks).pipe(until("no block was asked by its hash", (count) => count > 1))
+      const sent = yield* sql<{ readonly hash: Hex }>`SELECT hash FROM relayer_broadcasts`
+      assert.strictEqual((yield* Purchase.charges(purchase)).transaction, sent[0]?.hash)
+      yield* rpc.calm
+      assert.strictEqual((yield* Fiber.join(request)).status, 201)
+      yield* Purchase.assertSettled(url, purchase)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
 

@@ -83,6 +83,14 @@ export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint; readonly balance: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
 
+type Authorization = Pick<SignedAuthorization, "asset" | "from" | "nonce">
+
+/** A transaction's place among those of its key. */
+interface Sent {
+  readonly sender: Address
+  readonly nonce: number
+}
+
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
   /** The sender of the transfers, if known. A wallet's contract may depend on it. */
@@ -137,7 +145,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
       })
     })
 
-    const stateAt = ({ asset, from, nonce }: SignedAuthorization, block: BlockParameter) =>
+    const stateAt = ({ asset, from, nonce }: Authorization, block: BlockParameter) =>
       wordAt(asset, authorizationStateData(from, nonce), block)
 
     /**
@@ -160,15 +168,23 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
       return { isUsed: ownState === 1n, balanceAtomic: paid.reduce((sum, part) => sum + part, balance) }
     })
 
-    /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
-    const isSpentUnused = Effect.fnUntraced(function* (
-      sent: { readonly sender: Address; readonly nonce: number },
-      authorization: SignedAuthorization,
-    ) {
-      const [count, state] = yield* atBlock(ask, yield* final, (block) =>
-        both(getTransactionCount(sent.sender, block), stateAt(authorization, block)),
+    /** Whether a block has a transaction of this nonce, and has the authorization used. */
+    const standingAt = (block: BlockId, { nonce, sender }: Sent, authorization: Authorization) =>
+      Effect.map(
+        atBlock(ask, block, (at) => both(getTransactionCount(sender, at), stateAt(authorization, at))),
+        ([count, state]) => ({ isSpent: count > BigInt(nonce), isUsed: BigInt(state) === 1n }),
       )
-      return count > BigInt(sent.nonce) && BigInt(state) !== 1n
+
+    /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
+    const isSpentUnused = Effect.fnUntraced(function* (sent: Sent, authorization: Authorization) {
+      const { isSpent, isUsed } = yield* standingAt(yield* final, sent, authorization)
+      return isSpent && !isUsed
+    })
+
+    /** Whether the authorization is used in the newest block, by another transaction than the one of this nonce. */
+    const isUsedElsewhere = Effect.fnUntraced(function* (sent: Sent, authorization: Authorization) {
+      const { isSpent, isUsed } = yield* standingAt(yield* newest, sent, authorization)
+      return isUsed && !isSpent
     })
 
     const logsOf = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
@@ -228,6 +244,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain
       final,
       balanceBefore,
       isSpentUnused,
+      isUsedElsewhere,
       ask,
       once,
       scanOf,

@@ -76,6 +76,13 @@ export const settlementCall = (authorization: SignedAuthorization): Call => ({
   data: transferData(authorization),
 })
 
+/** The authorization that a transfer's data uses: its first and its sixth word. */
+export const authorizationIn = ({ data, to }: Call) => ({
+  asset: to,
+  from: addressIn(`0x${data.slice(10, 74)}`),
+  nonce: inLowerCase(`0x${data.slice(330, 394)}`),
+})
+
 export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
 
 export const authorizationStateData = (from: Address, nonce: Hex): Hex =>

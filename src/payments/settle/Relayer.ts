@@ -5,7 +5,7 @@ import { Cause, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { type Hex, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { log } from "../../platform/LogMessages.ts"
-import { alreadyUsed, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
+import { alreadyUsed, authorizationIn, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
 import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
@@ -25,6 +25,7 @@ import {
 } from "./RelayerNode.ts"
 
 interface TendingOptions {
+  readonly chain: Chain["Service"]
   readonly node: RelayerNode
   readonly broadcasts: Broadcasts["Service"]
   readonly account: PrivateKeyAccount
@@ -42,7 +43,7 @@ const lostAfter = 2_000
 const tendedAtOnce = 64
 
 /** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
-const tend = Effect.fnUntraced(function* ({ account, broadcasts, node, stuckAfter }: TendingOptions) {
+const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, stuckAfter }: TendingOptions) {
   const { address } = account
   const sender = inLowerCase(address)
 
@@ -54,17 +55,23 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, node, stuckAfte
     fee,
   })
 
-  /** The call of a transaction, if its transfer would still pay; otherwise the refusal, if the node gives one. */
-  const paying = Effect.fnUntraced(function* ({ isPayable, raw }: InFlight, fee: Fee) {
+  /** The call of a transaction, if its transfer would still pay, and whether the transaction itself may have paid. */
+  const paying = Effect.fnUntraced(function* ({ isPayable, nonce, raw }: InFlight, fee: Fee) {
     const { data, gas = 0n, to } = parseTransaction(raw)
     if (!isPayable || data === undefined || to === null || to === undefined)
-      return { call: undefined, refusal: undefined }
+      return { call: undefined, mayHavePaid: false }
     const call = { to, data, gas, fee }
     return yield* node.rehearse(address, call, "latest").pipe(
-      Effect.as({ call, refusal: undefined }),
+      Effect.as({ call, mayHavePaid: false }),
       Effect.catch((failure) => {
         const refusal = refusalOf(failure)
-        return refusal === undefined ? Effect.fail(failure) : Effect.succeed({ call: undefined, refusal })
+        if (refusal === undefined) return Effect.fail(failure)
+        if (refusal !== alreadyUsed) return Effect.succeed({ call: undefined, mayHavePaid: false })
+        // A node that lags may not know the block in which this very transaction used the authorization.
+        return chain.isUsedElsewhere({ sender, nonce }, authorizationIn(call)).pipe(
+          Effect.orElseSucceed(() => false),
+          Effect.map((isElsewhere) => ({ call: undefined, mayHavePaid: !isElsewhere })),
+        )
       }),
     )
   })
@@ -82,9 +89,8 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, node, stuckAfte
     const raised = raisedFee(market.fee, maxFeePerGas)
     if (known !== null && raised === undefined) return yield* Effect.ignore(node.send(raw))
     const fee = raised ?? market.fee
-    const { call, refusal } = yield* paying(one, fee)
-    // A node that lags may not know the block in which this very transaction used the authorization.
-    if (refusal === alreadyUsed && !isStuck) return
+    const { call, mayHavePaid } = yield* paying(one, fee)
+    if (mayHavePaid && !isStuck) return
     // Nothing needs outbidding where the node knows no transaction.
     const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= highestFee(market.fee)
     const isEmpty = data === undefined
@@ -102,7 +108,7 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, node, stuckAfte
 
   /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
   const fill = Effect.fnUntraced(function* (nonce: number, behind: InFlight) {
-    if (behind.ageMillis < stuckAfter || (yield* node.count(address, "pending")) > nonce) return
+    if (behind.ageMillis < lostAfter || (yield* node.count(address, "pending")) > nonce) return
     const { fee } = yield* currentFees(node)
     const { chainId = 0 } = parseTransaction(behind.raw)
     const signed = yield* Sender.sign(account, empty(chainId, nonce, fee))
@@ -166,7 +172,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const stuckAfter = Duration.toMillis(config.stuckAfter)
       const send = yield* Sender.make(node, broadcasts, account, config)
-      const tending = yield* tend({ node, broadcasts, account, stuckAfter })
+      const tending = yield* tend({ account, broadcasts, chain, node, stuckAfter })
 
       /** Payments that wait in line or are being sent by this server. */
       const sending = new Map<string, Fiber.Fiber<Submission>>()

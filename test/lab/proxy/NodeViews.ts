@@ -93,6 +93,11 @@ export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer
         return refused(-32_000, "missing trie node")
       return ask(method, [params[0], typeof params[1] === "object" ? params[1] : numberToHex(number)])
     }
+    case "eth_getTransactionCount": {
+      if (head === newest) return ask(method, params)
+      const number = await stateOf(params[1])
+      return number === undefined || number > head ? unknownBlock : ask(method, [params[0], numberToHex(number)])
+    }
     case "eth_getTransactionByHash": {
       const found = await resultOf<{ readonly blockNumber: Hex | null } | null>(ask(method, params))
       const isAhead = found !== null && found.blockNumber !== null && hexToBigInt(found.blockNumber) > head
