@@ -249,6 +249,25 @@ describe("a transaction that was just submitted", () => {
     }),
   )
 
+  it.effect("is not awaited to the end where another transaction has paid", () =>
+    Effect.gen(function* () {
+      const { evidence } = evidenceOf(usedAnd(foundIs(receipt(transfer))))
+      const search = yield* Effect.forkChild(evidence(waiting))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(search), paid(found))
+    }),
+  )
+
+  it.effect("is awaited although another use of its authorization ended it, which may be a stale node's word", () =>
+    Effect.gen(function* () {
+      const search = yield* Effect.forkChild(evidenceOf(usedAnd(foundIs(receipt(elsewhere)))).evidence(waiting))
+      yield* TestClock.adjust("19999 millis")
+      assert.isUndefined(search.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* Fiber.join(search), spent)
+    }),
+  )
+
   it.effect("is abandoned at the end of the timeout, and its authorization is checked instead", () =>
     Effect.gen(function* () {
       const search = yield* Effect.forkChild(minedAfter(21).evidence(waiting))

@@ -109,18 +109,12 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     return row.value.isFinal ? finalOf(authorization, row.value) : nothing
   })
 
-  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E | T> {
-    const { authorization, patience } = search
-    const row = Option.getOrUndefined(yield* table.find(authorization))
-    if (row?.isFinal === true) return finalOf(authorization, row)
-    if (Option.isSome(search.transaction)) {
-      const transaction = search.transaction.value
-      const receipt = yield* Duration.isZero(patience)
-        ? node.receiptOf(transaction, authorization.asset)
-        : awaitReceipt(transaction, authorization.asset, patience)
-      if (Option.exists(receipt, ({ logs, succeeded }) => succeeded && pays(logs, authorization)))
-        return paidBy(transaction, Option.getOrThrow(receipt).block)
-    }
+  /** The conclusion from the token's state, and from a row that is not final. */
+  const ask = Effect.fnUntraced(function* (
+    search: Search,
+    row: ScannedTransfer | undefined,
+  ): Effect.fn.Return<Conclusion, E | T> {
+    const { authorization } = search
     const { final, newest } = yield* node.heads
     if (newest.number < final.number) return nothing
     if (row !== undefined && isIts(authorization, row)) {
@@ -138,6 +132,30 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     if (final.timestamp >= authorization.validBefore)
       return Option.isNone(revert) ? nothing : yield* expire(authorization)
     return { _tag: "Open", unused: true }
+  })
+
+  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E | T> {
+    const { authorization, patience } = search
+    const row = Option.getOrUndefined(yield* table.find(authorization))
+    if (row?.isFinal === true) return finalOf(authorization, row)
+    if (Option.isSome(search.transaction)) {
+      const transaction = search.transaction.value
+      const isPatient = !Duration.isZero(patience)
+      const receiptWithin = (share: number) =>
+        isPatient
+          ? awaitReceipt(transaction, authorization.asset, Duration.times(patience, share))
+          : node.receiptOf(transaction, authorization.asset)
+      let receipt = yield* receiptWithin(0.25)
+      if (isPatient && Option.isNone(receipt)) {
+        // While ours is in no block, another transaction may have paid.
+        const early = Option.getOrUndefined(yield* Effect.option(ask(search, row)))
+        if (early?._tag === "Paid") return early
+        receipt = yield* receiptWithin(0.75)
+      }
+      if (Option.exists(receipt, ({ logs, succeeded }) => succeeded && pays(logs, authorization)))
+        return paidBy(transaction, Option.getOrThrow(receipt).block)
+    }
+    return yield* ask(search, row)
   }, Trace.span("Evidence.evidence"))
 
   /** The evidence about an authorization of a stranger, whose use may lie in any block of its life. */
