@@ -146,6 +146,34 @@ describe.concurrent("more gas at risk than the limit", () => {
   )
 })
 
+describe.concurrent("wallets with code", () => {
+  it.live("wait in a line of their own, in which no plain wallet is, whether it has paid here or not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const regular = yield* newPayer()
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
+      const smart = yield* Purchase.prepareMany(url, 6)
+      for (const { payer } of smart) yield* giveCode(payer.address, agreeing)
+      const plain = yield* Purchase.prepareMany(url, 2)
+      const trusted = yield* Purchase.prepare(url, undefined, regular)
+      yield* Purchase.automine(false)
+      for (const group of [smart, plain, [trusted]])
+        for (const [index, answer] of (yield* sendAll(url, group)).entries())
+          Purchase.assertPending(url, group[index] ?? assert.fail(), answer)
+      const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0`, "gas")
+      assert.deepStrictEqual(
+        gas.map(Number).toSorted((a, b) => a - b),
+        [0, 150_000, 150_000, 150_001],
+      )
+      yield* mine
+      for (const one of [trusted, ...plain, ...smart])
+        yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      assert.strictEqual(yield* Purchase.relayed, 10)
+    }).pipe(Effect.provide(cautious)),
+  )
+})
+
 describe.concurrent("a transaction", () => {
   it.live("that its node forgets is sent again, byte by byte, while its request waits", () =>
     Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { HexText, Word } from "../chain/Eip3009.ts"
 import type { Attempt } from "../store/Attempt.ts"
+import { plainGas } from "./RelayerNode.ts"
 
 /** A signed transaction under a nonce of a key. */
 export interface Signed {
@@ -19,9 +20,9 @@ export interface Claiming extends Signed {
   readonly attempt: string
   /** The state the attempt must still have. */
   readonly state: Attempt["state"]
-  /** The gas that is lost if the transfer does not pay; zero for a trusted wallet. */
+  /** The gas that is lost if the transfer does not pay; zero for a trusted wallet, above `plainGas` for one with code. */
   readonly gasAtRisk: bigint
-  /** The maximum of that gas in flight, and the first nonce that is in no block. */
+  /** The maximum of that gas in flight, of plain wallets or of those with code, and the first nonce that is in no block. */
   readonly gasAtMost: bigint
   readonly mined: number
 }
@@ -56,6 +57,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const wanted = sql.literal(isWanted)
+    const isOfCode = sql.literal(`(gas_at_risk > ${plainGas})`)
 
     /** The transaction of an attempt. An attempt has at most one nonce. */
     const find = Effect.fn("Broadcasts.find")(function* (attempt: string) {
@@ -64,12 +66,12 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return row === undefined ? Option.none() : Option.some(yield* readRecorded(row))
     })
 
-    /** The nonce after all recorded ones, and the gas at risk from this nonce on. */
-    const line = Effect.fn("Broadcasts.line")((sender: Hex, mined: number) =>
+    /** The nonce after all recorded ones, and the gas at risk from this nonce on: of plain wallets, or of those with code. */
+    const line = Effect.fn("Broadcasts.line")((sender: Hex, mined: number, hasCode = false) =>
       lineOf(sql`
         SELECT (SELECT coalesce(max(nonce) + 1, 0) FROM relayer_broadcasts WHERE sender = ${sender}) AS next, (
           SELECT coalesce(sum(gas_at_risk), 0)::text FROM relayer_broadcasts
-          WHERE sender = ${sender} AND nonce >= ${mined}::bigint) AS gas_at_risk`).pipe(
+          WHERE sender = ${sender} AND nonce >= ${mined}::bigint AND ${isOfCode} = ${hasCode}) AS gas_at_risk`).pipe(
         Effect.map(([row]) => row ?? { next: 0, gasAtRisk: 0n }),
       ),
     )
@@ -90,7 +92,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         SELECT ${sender}, ${nonce}::bigint, id, ${hash}, ${raw}, ${gasAtRisk.toString()}::bigint, clock_timestamp()
         FROM wanted WHERE ${gasAtRisk.toString()}::bigint = 0 OR ${gasAtMost.toString()}::bigint >= (
           SELECT coalesce(sum(gas_at_risk), 0) + ${gasAtRisk.toString()}::bigint FROM relayer_broadcasts
-          WHERE sender = ${sender} AND nonce >= ${mined}::bigint)
+          WHERE sender = ${sender} AND nonce >= ${mined}::bigint AND ${isOfCode} = ${gasAtRisk > plainGas})
         ON CONFLICT DO NOTHING RETURNING nonce`)
       return rows.length > 0
     })

@@ -41,10 +41,14 @@ interface Rehearsed {
   readonly gas: bigint
   readonly fee: Fee
   readonly atMillis: number
+  readonly hasCode: boolean
 }
 
 /** Milliseconds after which a transfer that waited in line is rehearsed again: about a block. */
 const staleAfter = 2_000
+
+const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
+const bigintMin = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /** Milliseconds between two looks whether the line moves. */
 const pauseOf = (waits: number) => Math.min(20 * 2 ** waits, 500)
@@ -75,28 +79,40 @@ export const make = Effect.fnUntraced(function* (
   const { address } = account
   const sender = inLowerCase(address)
   const gasAtMost = BigInt(limits.gasAtRisk)
-  /** Trusted wallets never wait behind those whose gas is at risk. */
-  const [line, riskyLine, turn] = [yield* Semaphore.make(1), yield* Semaphore.make(1), yield* Semaphore.make(1)]
-  /** The line as this server knows it: the next nonce, the first one that is in no block, and the gas at risk from there. */
-  let known = { next: Infinity, mined: 0, gasAtRisk: 0n }
+  const newLine = Semaphore.make(1)
+  /** No wallet waits behind one that may lose more gas: trusted ones, new plain ones, and those with code. */
+  const lines = { trusted: yield* newLine, plain: yield* newLine, code: yield* newLine }
+  const turn = yield* newLine
+  /**
+   * The line as this server knows it: the next nonce, the first one that is in no block, and the gas at risk from there,
+   * of plain wallets and of those with code.
+   */
+  let known = { next: Infinity, mined: 0, plain: 0n, code: 0n }
+  const kindOf = (gasAtRisk: bigint) => (gasAtRisk > plainGas ? "code" : "plain")
+
+  /** Wallets with code take half the places at most. The gas at risk tells them from plain ones. */
+  const leastOfCode = bigintMax(plainGas + 1n, bigintMin(gasAtMost, (2n * gasAtMost) / BigInt(limits.inFlight)))
+  const riskOf = ({ gas, hasCode }: Rehearsed, hasPaid: boolean) =>
+    hasCode ? bigintMax(gas, leastOfCode) : hasPaid ? 0n : gas
 
   /** Reads the line from the node and from the table, which other servers with this key share. */
-  const look = Effect.gen(function* () {
+  const look = Effect.fnUntraced(function* (gasAtRisk: bigint) {
+    const kind = kindOf(gasAtRisk)
     const [mined, waiting] = yield* Effect.all([node.count(address, "latest"), again(node.count(address, "pending"))], {
       concurrency: "unbounded",
     })
-    const { gasAtRisk, next } = yield* broadcasts.line(sender, mined)
+    const line = yield* broadcasts.line(sender, mined, kind === "code")
     // Transactions that the table does not know are in the node's count alone.
-    known = { mined, next: Math.max(next, mined, waiting), gasAtRisk }
+    known = { ...known, mined, next: Math.max(line.next, mined, waiting), [kind]: line.gasAtRisk }
   })
 
   const isFull = (gasAtRisk: bigint) =>
-    known.next >= known.mined + limits.inFlight || (gasAtRisk > 0n && known.gasAtRisk + gasAtRisk > gasAtMost)
+    known.next >= known.mined + limits.inFlight || (gasAtRisk > 0n && known[kindOf(gasAtRisk)] + gasAtRisk > gasAtMost)
 
   const untilRoom = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     for (let waits = 0; isFull(gasAtRisk); waits += 1) {
       if (waits > 0) yield* Effect.sleep(pauseOf(waits))
-      yield* look
+      yield* look(gasAtRisk)
     }
   })
 
@@ -133,23 +149,28 @@ export const make = Effect.fnUntraced(function* (
     const signed = yield* sign(account, { chainId, nonce: known.next, ...settlementCall(authorization), gas, fee })
     const { mined } = known
     const isOurs = yield* broadcasts.claim({ attempt, state, ...signed, gasAtRisk, gasAtMost, mined })
-    if (isOurs) known = { ...known, next: signed.nonce + 1, gasAtRisk: known.gasAtRisk + gasAtRisk }
+    const kind = kindOf(gasAtRisk)
+    if (isOurs) known = { ...known, next: signed.nonce + 1, [kind]: known[kind] + gasAtRisk }
     return isOurs ? signed : undefined
   })
 
-  /** Waits in line and claims a nonce; undefined if the payment is not to be sent by us any more. */
-  const inLine = Effect.fnUntraced(function* (transfer: Transfer, first: Rehearsed, isRisky: boolean) {
+  /**
+   * Waits in line and claims a nonce; undefined if the payment is not to be sent by us any more. A wallet that has got
+   * or lost its code goes to the other line with its new rehearsal.
+   */
+  const inLine = Effect.fnUntraced(function* (transfer: Transfer, first: Rehearsed, hasPaid: boolean) {
     let rehearsed = first
     while (true) {
-      yield* untilRoom(isRisky ? rehearsed.gas : 0n)
+      yield* untilRoom(riskOf(rehearsed, hasPaid))
       if ((yield* Clock.currentTimeMillis) - rehearsed.atMillis > staleAfter) rehearsed = yield* rehearse(transfer)
-      const gasAtRisk = isRisky ? rehearsed.gas : 0n
+      if (rehearsed.hasCode !== first.hasCode) return rehearsed
+      const gasAtRisk = riskOf(rehearsed, hasPaid)
       const signed = yield* turn.withPermits(1)(
         Effect.suspend(() => (isFull(gasAtRisk) ? Effect.undefined : claim(transfer, rehearsed, gasAtRisk))),
       )
       if (signed !== undefined) return signed
       if (!(yield* broadcasts.isUnsent(transfer.attempt, transfer.state))) return undefined
-      yield* turn.withPermits(1)(look)
+      yield* turn.withPermits(1)(look(gasAtRisk))
     }
   })
 
@@ -158,8 +179,13 @@ export const make = Effect.fnUntraced(function* (
     const [rehearsed, hasPaid] = yield* Effect.all([rehearse(transfer), lookup.hasPaid(authorization.from)], {
       concurrency: "unbounded",
     })
-    const isRisky = rehearsed.hasCode || !hasPaid
-    return yield* (isRisky ? riskyLine : line).withPermits(1)(inLine(transfer, rehearsed, isRisky))
+    let waiting: Rehearsed = rehearsed
+    while (true) {
+      const line = waiting.hasCode ? lines.code : hasPaid ? lines.trusted : lines.plain
+      const left = yield* line.withPermits(1)(inLine(transfer, waiting, hasPaid))
+      if (left === undefined || "raw" in left) return left
+      waiting = left
+    }
   })
 
   /** The report about a transfer that this call did not record. It is refused only if no server has recorded it. */

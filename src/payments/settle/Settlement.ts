@@ -27,7 +27,7 @@ export const unreachable = "facilitator_unreachable"
 export interface Limits {
   /** Transactions of a key that may wait in the node. */
   readonly inFlight: number
-  /** Gas in flight for wallets that never paid here and for all with code. */
+  /** Gas in flight for plain wallets that never paid here, and again for all with code. */
   readonly gasAtRisk: number
 }
 
