@@ -4,6 +4,7 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { Position, sentence, patterned } from "../Fields.ts"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
+import { held } from "../payments/Held.ts"
 import { paid } from "../payments/Sale.ts"
 import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Reason, WhyBody } from "./Keeper.ts"
@@ -63,7 +64,14 @@ export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFo
 ) {}
 
 export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
-  envelope("sold_out", "Every edition of this item is issued or reserved.", "Try again later or choose another item."),
+  {
+    ...envelope(
+      "sold_out",
+      "Every edition of this item is issued or reserved.",
+      "Try again by heldUntil, if it is there, or choose another item.",
+    ),
+    ...held,
+  },
   at(409, "No edition is left."),
 ) {}
 

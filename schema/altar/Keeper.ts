@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
+import { held } from "../payments/Held.ts"
 import { paid } from "../payments/Sale.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Unknown } from "./Requests.ts"
@@ -55,11 +56,14 @@ export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
 ) {}
 
 export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
-  envelope(
-    "keeper_slot_taken",
-    "A payment in flight holds the keeper record of this spirit.",
-    "Try again later or choose another spirit.",
-  ),
+  {
+    ...envelope(
+      "keeper_slot_taken",
+      "A payment in flight holds the keeper record of this spirit.",
+      "Try again later, by heldUntil at the latest, or choose another spirit.",
+    ),
+    ...held,
+  },
   at(409, "The keeper record is held by a payment in flight."),
 ) {}
 

@@ -6,6 +6,7 @@ import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Co
 import { Commitment, CommitmentRefused } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
+import { held } from "../payments/Held.ts"
 import { paid } from "../payments/Sale.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
@@ -70,11 +71,14 @@ export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("
 ) {}
 
 export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTaken")(
-  envelope(
-    "prayer_slot_taken",
-    "A payment in flight holds the prayer slot of this spirit and day.",
-    "Try again later or choose another spirit.",
-  ),
+  {
+    ...envelope(
+      "prayer_slot_taken",
+      "A payment in flight holds the prayer slot of this spirit and day.",
+      "Try again later, by heldUntil at the latest, or choose another spirit.",
+    ),
+    ...held,
+  },
   at(409, "The slot is held by a payment in flight."),
 ) {}
 

@@ -3,6 +3,7 @@ import { Context, Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
+import type { Held } from "../../schema/payments/Held.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { issuesOf } from "../platform/Issues.ts"
@@ -68,10 +69,13 @@ export interface Claims {
   readonly pool?: { readonly name: string; readonly capacity: number }
 }
 
-/** A claim that another attempt holds. `settled` means permanently; otherwise it may still be released. */
-export type ClaimConflict =
-  | { readonly _tag: "Slot"; readonly name: string; readonly settled: boolean }
-  | { readonly _tag: "Pool"; readonly name: string }
+/** A claim that another attempt holds. `settled` means permanently; otherwise it is released by `heldUntil`, or settled. */
+export type ClaimConflict = Held & {
+  readonly name: string
+} & ({ readonly _tag: "Slot"; readonly settled: boolean } | { readonly _tag: "Pool" })
+
+/** The member of a refusal that says how long a claim is held at most. */
+export const heldBy = ({ heldUntil }: Held): Held => (heldUntil === undefined ? {} : { heldUntil })
 
 export interface OnChain {
   readonly payer: `0x${string}`

@@ -9,7 +9,7 @@ import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { broadcast, empty, spend } from "../lab/buyer/ThirdParty.ts"
-import { newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { stranger } from "../lab/Chain.ts"
 
 /** A purchase whose transaction never reaches the node. */
@@ -155,6 +155,34 @@ describe.concurrent("an attempt that holds a keeper's record", () => {
       const { answer: next } = yield* pay(yield* newPayer(), keeper, {})
       assert.strictEqual(next.status, 201, next.text)
     }).pipe(Effect.provide(proxiedServer("facilitator", "1 second", "300 millis"))),
+  )
+})
+
+describe.concurrent("a payment in flight", () => {
+  it.live("says until when at the latest it holds a keeper's record, a prayer or the last edition", () =>
+    Effect.gen(function* () {
+      const { facilitator, sql, url } = yield* paymentFixture
+      facilitator.arm("nonsenseBefore")
+      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES ('edition:beeswax', 255, 255)`
+      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+      for (const [path, body, code] of [
+        ["acquire/moss-hare", {}, "keeper_slot_taken"],
+        ["prayers/moss-hare", prayer, "prayer_slot_taken"],
+        ["elements/beeswax/collect", {}, "sold_out"],
+      ] as const) {
+        const { answer, key, payment } = yield* pay(yield* newPayer(), `${url}/api/${path}`, body)
+        Purchase.assertPending(url, { key }, answer)
+        const other = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
+        assert.deepStrictEqual([other.status, other.json["code"]], [409, code])
+        // Blocks of that time are final by half an hour later.
+        const latest = (Number(payment.payload.authorization.validBefore) + 1800) * 1000
+        assert.strictEqual(other.json["heldUntil"], new Date(latest).toISOString())
+      }
+      yield* sql`UPDATE payment_attempts SET state = 'failed', reason = 'a test'`
+      const issued = yield* ask(`${url}/api/elements/beeswax/collect`, post({}, { "idempotency-key": newKey() }))
+      assert.strictEqual(issued.json["code"], "sold_out")
+      assert.notProperty(issued.json, "heldUntil", "no payment in flight holds an edition")
+    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
   )
 })
 

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Collectible, collectMaterial, ElementNotFound, SoldOut } from "../../../schema/altar/Collectible.ts"
-import { paidAct } from "../../payments/Act.ts"
+import { heldBy, paidAct } from "../../payments/Act.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/Sql.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -60,7 +60,7 @@ export class Collectibles extends Context.Service<Collectibles>()("spirit-altar/
         slots: [],
         pool: { name: poolOf(elementId), capacity: items.get(elementId)?.editionSize ?? 0 },
       }),
-      conflict: () => new SoldOut({}),
+      conflict: (conflict) => new SoldOut(heldBy(conflict)),
       record: Effect.fn("Collectibles.record")(function* (paid) {
         const editions = yield* Effect.forEach(paid, ({ id, input, number, payer, settledAt, transaction }) => {
           const item = items.get(input.elementId)

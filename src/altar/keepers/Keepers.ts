@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AlreadyKept, Keeper, KeeperSlotTaken, takeIn } from "../../../schema/altar/Keeper.ts"
-import { paidAct } from "../../payments/Act.ts"
+import { heldBy, paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { instant, part } from "../../platform/Sql.ts"
 import { shownColumn } from "../Hidden.ts"
@@ -35,7 +35,7 @@ export class Keepers extends Context.Service<Keepers>()("spirit-altar/altar/keep
     const act = paidAct(takeIn, {
       claims: ({ familiarId }) => ({ slots: [`keeper:${familiarId}`] }),
       conflict: (conflict) =>
-        conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken({}),
+        conflict._tag === "Slot" && conflict.settled ? new AlreadyKept({}) : new KeeperSlotTaken(heldBy(conflict)),
       record: Effect.fn("Keepers.record")(function* (paid) {
         const keepers = paid.map(({ id, input, payer, settledAt, transaction }) => ({
           id,

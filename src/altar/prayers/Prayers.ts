@@ -10,7 +10,7 @@ import {
   PrayerDayNotToday,
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
-import { paidAct } from "../../payments/Act.ts"
+import { heldBy, paidAct } from "../../payments/Act.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { instant, part } from "../../platform/Sql.ts"
 import { spirits } from "../Spirits.ts"
@@ -57,7 +57,9 @@ export class Prayers extends Context.Service<Prayers>()("spirit-altar/altar/pray
       }),
       claims: ({ familiarId }, { day }) => ({ slots: [slotOf(familiarId, day)] }),
       conflict: (conflict) =>
-        conflict._tag === "Slot" && conflict.settled ? new PrayerAlreadyRecorded({}) : new PrayerSlotTaken({}),
+        conflict._tag === "Slot" && conflict.settled
+          ? new PrayerAlreadyRecorded({})
+          : new PrayerSlotTaken(heldBy(conflict)),
       record: Effect.fn("Prayers.record")(function* (paid) {
         const prayers = paid.map(({ acceptedAt, id, input, payer, settledAt, transaction }) => ({
           id,

@@ -4,6 +4,8 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Moment, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { bounded, literal, respelled } from "../../platform/Sql.ts"
+import { finalitySeconds } from "../../../schema/payments/Held.ts"
+import { timestampOf } from "../../platform/Time.ts"
 import type { ClaimConflict, Claims } from "../Act.ts"
 import { claimOf, type Payment } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
@@ -19,10 +21,18 @@ const readClaims = rowReader(
   "payment_claims",
   Schema.Struct({
     id: Schema.NullOr(Schema.String),
-    held: Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String, settled: Schema.Boolean }))),
+    held: Schema.NullOr(
+      Schema.Array(
+        Schema.Struct({ name: Schema.String, settled: Schema.Boolean, payableUntil: Schema.NullOr(Schema.Finite) }),
+      ),
+    ),
     drawn: Schema.NullOr(Schema.Int),
+    payableUntil: Schema.NullOr(Schema.Finite),
   }),
 )
+
+const heldFrom = (payableUntil: number | null) =>
+  payableUntil === null ? {} : { heldUntil: timestampOf((payableUntil + finalitySeconds) * 1000) }
 
 const countsOf = rowsOf(
   "payment_attempts",
@@ -44,6 +54,7 @@ interface Asked {
   readonly key: string
   readonly names: ReadonlyArray<string>
   readonly pool: string | null
+  readonly capacity: number
 }
 
 export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/store/Lookup", {
@@ -54,16 +65,20 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
     // One JSON parameter for any number of lookups keeps one query plan. The lateral joins with LIMIT make the planner
     // use indexes: it cannot estimate the length of a list and would scan whole tables.
     const [text] = sql`
-      SELECT a.*, held.held, (
-          SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
-        ) AS drawn
-      FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text)
+      SELECT a.*, held.held, p.drawn, CASE WHEN p.drawn >= r.capacity THEN (
+          SELECT min(valid_before)::float8 FROM payment_attempts WHERE pool = r.pool AND state = 'pending'
+        ) END AS "payableUntil"
+      FROM json_to_recordset(${""}::json) AS r(place int, key text, names json, pool text, capacity int)
+      LEFT JOIN LATERAL (
+        SELECT highest - cardinality(released) AS drawn FROM payment_pools WHERE name = r.pool LIMIT 1
+      ) AS p ON true
       LEFT JOIN LATERAL (SELECT ${columns} FROM payment_attempts WHERE idempotency_key = r.key LIMIT 1) AS a ON true
       LEFT JOIN LATERAL (
-        SELECT json_agg(json_build_object('name', n.name, 'settled', COALESCE(o.state = 'settled', true)) ORDER BY n.name) AS held
+        SELECT json_agg(json_build_object('name', n.name, 'settled', COALESCE(o.state = 'settled', true),
+          'payableUntil', o.valid_before) ORDER BY n.name) AS held
         FROM json_array_elements_text(r.names) AS n(name)
         CROSS JOIN LATERAL (SELECT attempt_id FROM payment_claims WHERE name = n.name LIMIT 1) AS c
-        LEFT JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o ON true
+        LEFT JOIN LATERAL (SELECT state, valid_before FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o ON true
       ) AS held ON true
       ORDER BY r.place`.compile()
     const rowSoon = yield* Batcher.make<Asked, object, SqlError.SqlError>({
@@ -82,16 +97,20 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
     ): Effect.fn.Return<AttemptState, SqlError.SqlError> {
       const bound = payment === undefined ? "" : claimOf(payment)
       const names = bound === "" ? claims.slots : [...claims.slots, bound]
-      const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null })
+      const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null, capacity: claims.pool?.capacity ?? 0 })
       const found = yield* readClaims(row)
       const taken = found.held ?? []
       const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
-        claim.name === bound ? [] : [{ _tag: "Slot", name: claim.name, settled: claim.settled }],
+        claim.name === bound
+          ? []
+          : [{ _tag: "Slot", name: claim.name, settled: claim.settled, ...heldFrom(claim.payableUntil) }],
       )
       const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
       return {
         attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
-        conflicts: isFull ? [...slots, { _tag: "Pool", name: claims.pool.name }] : slots,
+        conflicts: isFull
+          ? [...slots, { _tag: "Pool", name: claims.pool.name, ...heldFrom(found.payableUntil) }]
+          : slots,
         paymentBound: taken.some((claim) => claim.name === bound),
       }
     })
