@@ -107,7 +107,8 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     const { key } = purchase
     const openUntil = body["authorizationOpenUntil"]
     const failed = { failed: String(body["reason"]), ...(typeof openUntil === "string" ? { openUntil } : {}) }
-    if (code === "payment_failed") await purchases.amend(purchase, failed).catch(() => {})
+    const end = code === "payment_failed" ? failed : code === "payment_invalid" ? { failed: code } : undefined
+    if (end !== undefined) await purchases.amend(purchase, end).catch(() => {})
     const again = `The key ${key} is not signed for again: take a new one for a new attempt.`
     return refuse(code, code === "payment_invalid" ? `${message} ${again}` : message, key)
   }

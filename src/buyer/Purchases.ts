@@ -112,6 +112,8 @@ const forgottenOn = async (pages: Pages, day: string) => {
 const spentOn = async (pages: Pages, day: string, all: ReadonlyArray<Purchase>) =>
   all.reduce((sum, purchase) => sum + signedOn(day, purchase), await forgottenOn(pages, day))
 
+const forEver = "9999-12-31T00:00:00.000Z"
+
 /** Seconds until no failed payment for this URL can be used any more. */
 const secondsOpen = (all: ReadonlyArray<Purchase>, url: string) => {
   const times = all.flatMap(({ openUntil, payment, url: its }) => {
@@ -128,7 +130,9 @@ const needOf = (purchase: Purchase): string | undefined => {
   const { failed, misrecorded, payment, released, sealed, settled, url } = purchase
   if (settled === undefined && (misrecorded !== undefined || (payment !== undefined && failed === undefined)))
     return "it is open: ask for its outcome first"
-  const seconds = secondsOpen([purchase], url)
+  // An invalid payment may become valid within its lifetime, and no server said that it cannot.
+  const openUntil = failed === "payment_invalid" ? forEver : purchase.openUntil
+  const seconds = secondsOpen([openUntil === undefined ? purchase : { ...purchase, openUntil }], url)
   if (seconds > 0) return `its failed payment could still be used for ${Math.ceil(seconds)} s`
   return sealed !== undefined && released === undefined
     ? "only this journal has its words: reveal or export them first"

@@ -180,6 +180,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       }
       // Only the altar says that it failed, and a lying one still has the signature.
       assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
+      assert.match((yield* rejection(altar.forget(key))).message, /its failed payment could still be used/u)
       assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
     }),
   )

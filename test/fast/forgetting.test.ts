@@ -60,6 +60,7 @@ describe("a purchase", () => {
     ["answered with another act", { misrecorded: evidence }, /it is open/u],
     ["failed after an answer with another act", { misrecorded: evidence, failed: "expired" }, /it is open/u],
     ["failed early", { failed: "unsent", openUntil: inAMinute() }, /still be used for \d+ s/u],
+    ["refused as invalid", { failed: "payment_invalid" }, /still be used for \d+ s/u],
     ["settled, with sealed words", { settled, sealed }, /only this journal has its words/u],
     ["unsigned, with sealed words", { sealed, isSigned: false }, /only this journal has its words/u],
     ["failed, with sealed words", { sealed, failed: "expired" }, /only this journal has its words/u],

@@ -17,14 +17,14 @@ const log = new MemoryLog().append(entries.map(leafOf))
 const [, script = ""] = /```bash\n([^]*?)```/u.exec(readFileSync("docs/proofs.md", "utf8")) ?? []
 
 /** The lines that it writes for a stone with the proof of one at an index. */
-const check = async (index: number, size: number, { proofOf = index, extra = "" } = {}) => {
+const check = async (index: number, size: number, { proofOf = index, extra = "", end = "\n" } = {}) => {
   const folder = newFolder()
   const stone = StaticLog.linkOf(entries[index] ?? new Uint8Array())
   writeFileSync(join(folder, "stone.json"), JSON.stringify({ ok: true, stone }))
   const checkpoint = signer.note({ origin, size, root: Uint8Array.from(log.rootAt(size)), extensions: [] })
   const hashes = log.inclusion(proofOf, size)
   const proof = proofFileText({ extra: extra === "" ? undefined : utf8(extra), index, hashes, checkpoint })
-  writeFileSync(join(folder, "proof"), proof)
+  writeFileSync(join(folder, "proof"), proof.replaceAll("\n", end))
   const own = script.replace(/^vkey=.*$/mu, `vkey='${signer.vkey}'`)
   const { stderr, stdout } = await run(["-c", own], { command: "bash", cwd: folder, env: process.env }).ended
   return (stdout + stderr).trim().split("\n")
@@ -43,6 +43,11 @@ describe("the manual's shell commands", () => {
       for (const index of indexes)
         assert.deepStrictEqual(await check(index, size), [...signed, "tree: holds the stone"], `${index} of ${size}`)
     assert.deepStrictEqual(await check(3, 5, { extra: "more" }), [...signed, "tree: holds the stone"])
+  })
+
+  it("name the line ends of a copied proof", async () => {
+    const said = await check(3, 5, { end: "\r\n" })
+    assert.deepStrictEqual(said, ["the proof's lines end with CRLF: download it again"])
   })
 
   it("reject a stone with the proof of another", async () => {

@@ -19,7 +19,10 @@ export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
     question.pipe(
       Effect.retry({ while: ({ code, status = 500 }) => code === undefined && status >= 429, schedule: again }),
       Effect.mapError(
-        ({ message }) => new CommandFailure({ message: plain(`${rpcUrl} could not be asked: ${message}`) }),
+        ({ message }) =>
+          new CommandFailure({
+            message: plain(`${rpcUrl} could not be asked: ${message}. Name another with --rpc, or try again later.`),
+          }),
       ),
     )
   const network = `eip155:${yield* answered(ask(getChainId()))}`
