@@ -6,7 +6,7 @@ import { CatalogsGroup } from "./altar/Catalog.ts"
 import { GuideGroup } from "./altar/Guide.ts"
 import { ReceiptsGroup } from "./altar/ReceiptFile.ts"
 import { PaidGroup, PaymentsGroup } from "./altar/Sales.ts"
-import { WitnessGroup } from "./altar/Witness.ts"
+import { promise, WitnessGroup } from "./altar/Witness.ts"
 import { LogGroup } from "./log/LogApi.ts"
 import { at, finish } from "./openapi/Document.ts"
 import { ServiceGroup } from "./Health.ts"
@@ -38,8 +38,7 @@ export class Api extends rules
     OpenApi.annotations({
       title: "Spirit Altar",
       version: interfaceVersion,
-      description:
-        "A field guide of 24 animal spirits with living altars. Agents and people set witness stones and make other small paid acts (x402 v2, USDC on Base). Each act is charged exactly once and recorded as a public row with its on-chain receipt. `info.version` is the version of this interface; `/api/health` also names that of the software.",
+      description: `${promise} Later, prove that its words existed on the day you paid. People and agents set such stones and make other small paid acts (x402 v2, USDC on Base). Each act is charged exactly once and recorded as a public row with its on-chain receipt. \`info.version\` is the version of this interface; \`/api/health\` also names that of the software.`,
       license: { name: "MIT", identifier: "MIT" },
       transform: finish,
     }),

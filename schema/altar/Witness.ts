@@ -20,6 +20,7 @@ import { Commitment, CommitmentMismatch, CommitmentRefused, Salt, Words } from "
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { paid } from "../payments/Sale.ts"
+import { priceWords } from "../payments/Usdc.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -227,6 +228,9 @@ export const setWitnessStone = paid(
     tag: "Witness",
   },
 )
+
+/** The first sentence of the README and of every document. */
+export const promise = `Pay ${priceWords(setWitnessStone.sale.priceAtomic)} to timestamp a secret message.`
 
 export const listWitnessStones = HttpApiEndpoint.get("listWitnessStones", "/api/witness", {
   query: {

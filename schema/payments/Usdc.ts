@@ -49,5 +49,9 @@ export const priceUsd = (amountAtomic: bigint): string => {
   return `$${cents.slice(0, -2)}.${cents.slice(-2)}`
 }
 
+/** A price for people: `one cent`, or in figures. */
+export const priceWords = (amountAtomic: bigint): string =>
+  amountAtomic === centAtomic ? "one cent" : priceUsd(amountAtomic)
+
 /** A day in seconds: the maximum lifetime of an authorization. */
 export const secondsMaximum = 86_400

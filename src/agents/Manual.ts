@@ -82,7 +82,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     ]),
     "## What each act costs",
     costs(offers),
-    'Stock x402 clients refuse more than $1 by themselves: for a longer candle set `spendControls: { maxAmountPerPayment: "$9" }`.',
+    `Stock x402 clients refuse more than $1 by themselves: for a dearer act set \`spendControls: { maxAmountPerPayment: "${offers.toSorted((a, b) => Number(b.amountAtomic) - Number(a.amountAtomic))[0]?.priceUsd}" }\`.`,
     paidTo(offers),
     byCard(offers),
     spendPolicy(offers.map(({ act }) => act)).rule,

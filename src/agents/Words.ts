@@ -1,14 +1,14 @@
 /** The shared wording of documents and tools for buyers: recipe, vectors, retry rule, outcomes, proof. */
+import { promise } from "../../schema/altar/Witness.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { seal } from "../altar/Hashes.ts"
 
 export const name = "Spirit Altar"
 
 /** At most 100 characters, the limit of the server card. */
-export const description = "Small paid acts on the altars of 24 spirits: charged once by x402, checkable by anyone."
+export const description = `${promise} Charged once by x402, checkable by anyone.`
 
-export const about =
-  "A field guide of 24 animal spirits with living altars. Agents and people lay sealed prayers, light votive candles, keep spirits, collect numbered materials and set witness stones. Reading is free. Every act is paid by x402 v2 (scheme `exact`, USDC), charged exactly once, and leaves a public row with its on-chain receipt."
+export const about = `${promise} Later, prove that its words existed on the day you paid. Such a witness stone belongs to one of 24 animal spirits, as all acts do: agents and people also lay sealed prayers, light candles, keep spirits and collect numbered materials. Reading is free. Every act is paid by x402 v2 (scheme \`exact\`, USDC), charged exactly once, and leaves a public row with its on-chain receipt.`
 
 /** Published vectors: the salt, and the words as JSON in ASCII, which survives copying. */
 const sealed = [

@@ -5,6 +5,8 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { valuesOf } from "../lab/Assertions.ts"
+import { connect } from "../lab/McpClient.ts"
+import { textOf } from "../lab/Sources.ts"
 import { ask, read, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
@@ -103,6 +105,24 @@ layer(world(), realClock)("the documents for agents", (it) => {
         const status = (yield* ask(link)).status
         assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
       }
+    }),
+  )
+
+  it.effect("begin with the README's first sentence, wherever an agent reads first", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const [sentence = "none"] = /^Pay [^.]*\./mu.exec(textOf("README.md")) ?? []
+      const { client } = yield* connect(`${url}/mcp`)
+      const begins = {
+        llms: (yield* ask(`${url}/llms.txt`)).text.replace(/^# Spirit Altar\n\n> /u, ""),
+        manifest: (yield* read("/.well-known/agent.json")).description,
+        card: (yield* read("/.well-known/mcp/server-card.json")).description,
+        x402: (yield* read("/.well-known/x402")).description,
+        openapi: (yield* read("/openapi.json")).info.description,
+        instructions: client.getInstructions(),
+      }
+      for (const [name, text] of Object.entries(begins)) assert.isTrue(String(text).startsWith(`${sentence} `), name)
+      assert.isAtMost(begins.card.length, 100)
     }),
   )
 

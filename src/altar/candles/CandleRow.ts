@@ -99,10 +99,10 @@ export const rungs = {
 } as const
 
 /** The rungs as `/api/candles` lists them. */
-export const rungList = Object.values(rungs).map(({ days, priceAtomic, rung }) => ({
+export const rungList = Object.values(rungs).map(({ days, rung }) => ({
   rung,
   days,
-  priceUsd: priceUsd(priceAtomic),
-  amountAtomic: priceAtomic.toString(),
+  priceUsd: priceUsd(candleActs[rung].sale.priceAtomic),
+  amountAtomic: candleActs[rung].sale.priceAtomic.toString(),
   route: candleActs[rung].sale.route,
 }))

@@ -59,7 +59,7 @@ const itemOf = (item: Item, row: CountRow): typeof CatalogItem.Type => {
 /** Any catalog: its items stand under the member of each, and its schema writes its own. */
 export type AnyCatalog = typeof ElementCatalog.Type & typeof CompanionCatalog.Type & typeof PixelCatalog.Type
 
-const oneCent = priceUsd(collectMaterial.sale.priceAtomic)
+const editionPrice = priceUsd(collectMaterial.sale.priceAtomic)
 
 export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/collectibles/Catalogs", {
   make: Effect.gen(function* () {
@@ -79,11 +79,11 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
       network: ready ? setting.terms.network : base,
       asset: "USDC",
       facilitator: ready ? setting.terms.settledBy : null,
-      priceUsd: oneCent,
+      priceUsd: editionPrice,
       recipientConfigured: ready || !missing.includes("PAY_TO"),
       missing,
       issues: missing.map((name) => `${name} is not set`),
-      actionPriceUsd: oneCent,
+      actionPriceUsd: editionPrice,
       buyerSpendPolicy: spendPolicy(acts.values()),
     }
 
@@ -118,7 +118,7 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
         companions: listed,
         pixels: listed,
         totalEditionSize: listed.length * editionSize,
-        priceUsd: oneCent,
+        priceUsd: editionPrice,
         terms: collectionTerms(title, editionSize),
         payment,
         collect: collectMaterial.sale.route.slice("POST ".length),

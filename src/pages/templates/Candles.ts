@@ -1,5 +1,6 @@
 /** The candle wall, and the form that lights a candle, on the wall or on an altar's page. */
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
+import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { rungs } from "../../altar/candles/CandleRow.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -15,7 +16,7 @@ const chosen = "spirit-id"
 const durations = (spirit: string): Html =>
   html`<fieldset class="ask rungs">
     <legend>How long it burns</legend>
-    ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /><span>${lasts}, ${money(`$${(priceAtomic / 1_000_000n).toString()}`)}</span></label>`)}
+    ${Object.values(rungs).map(({ lasts, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${candleActs[rung].sale.priceAtomic}" ${rung === "day" ? html` checked` : ""} /><span>${lasts}, ${money(priceUsd(candleActs[rung].sale.priceAtomic).replace(".00", ""))}</span></label>`)}
   </fieldset>`
 
 /** `spirit` is the altar, or on the wall the initial choice. */

@@ -1,11 +1,16 @@
 /** `/verify`: the one place to check a receipt, a proof, a file or words, and how to check without this server. */
 import { recipe } from "../../../schema/altar/Recipe.ts"
+import { setWitnessStone } from "../../../schema/altar/Witness.ts"
+import { priceWords } from "../../../schema/payments/Usdc.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { html } from "../../platform/Html.ts"
 import { opening, type Page, section } from "./Layout.ts"
 import { textField } from "./Offer.ts"
 import { prose } from "./Prose.ts"
 import { wordsForm } from "./Seal.ts"
+
+const { formerPrices, priceAtomic } = setWitnessStone.sale
+const prices = [priceAtomic, ...formerPrices].map(priceWords).join(" or ")
 
 export interface CheckView {
   readonly publicUrl: string
@@ -54,7 +59,7 @@ printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum
 
 ### The payments
 
-Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
+Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a transfer of ${prices} in USDC from the stone's payer. Its block shows when the stone existed.
 
 ### With the command
 

@@ -2,6 +2,7 @@
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
+import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { more, opening, type Page } from "./Layout.ts"
 import {
@@ -65,8 +66,7 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
 
 export const setStone = (view: SetStoneView): Page => ({
   title: "Set a witness stone",
-  description:
-    "Seal a prediction, a promise or a file in your browser, and pay one cent for a public timestamp that nobody can move.",
+  description: `Seal a prediction, a promise or a file in your browser, and pay ${wordsOf(setWitnessStone.sale.priceAtomic)} for a public timestamp that nobody can move.`,
   path: "/v2/stone",
   chapter: "stone",
   preview: "stones",

@@ -1,7 +1,7 @@
 /** Times, names and numbers in words. */
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
-import { centsOf } from "../../../schema/payments/Usdc.ts"
+import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
 import { html, type Html } from "../../platform/Html.ts"
 import { count, timeWords } from "../../web/v2/page/durations.ts"
 
@@ -22,8 +22,7 @@ export const money = (words: string): Html => html`<span class="price">${words}<
 export const price = (priceAtomic: bigint): Html => money(priceUsd(priceAtomic))
 
 /** The price of a sale in words. */
-export const priceWords = ({ priceAtomic }: Sale): Html =>
-  money(centsOf(priceAtomic) === 1n ? "one cent" : priceUsd(priceAtomic))
+export const priceWords = ({ priceAtomic }: Sale): Html => money(wordsOf(priceAtomic))
 
 const minute = 60_000
 const hour = 60 * minute
