@@ -189,7 +189,7 @@ layer(world(), realClock)("an operator", (it) => {
       const { stdout } = yield* run("attempts")
       yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
       const old = (yield* run("attempts")).stdout
-      assert.match(old, /to do {5}It is open for more than a day and still holds .* Set RPC_URL to an archive node /u)
+      assert.match(old, /to do {5}It is open for more than a day and still holds .* Set it to an archive node /u)
       yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
       assert.include(stdout, `key       ${key}`)
       assert.match(stdout, /evidence {2}transaction 0x/u)

@@ -53,7 +53,8 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string) =>
       const isAuthorized =
         before.transaction === transaction && before.index === index - 1 && before.payer === payer.toLowerCase()
       const transfer = { transaction, block: BigInt(blockNumber), nonce: before.nonce, amount: value }
-      if (!isAddressEqual(paid, payTo as Hex)) continue
+      // A transfer of nothing is no payment, also by an authorization.
+      if (value === 0n || !isAddressEqual(paid, payTo as Hex)) continue
       if (isAuthorized) transfers.push({ ...transfer, payer: before.payer })
       else gifts += 1
     }

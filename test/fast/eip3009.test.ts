@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
 import {
+  authorizationIn,
   authorizationStateData,
   balanceData,
   endTopics,
@@ -44,6 +45,7 @@ describe("an authorization as bytes", () => {
       const transfer = [from, to, value, validAfter, validBefore, nonce, signature] as const
       const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args: transfer })
       assert.deepStrictEqual(settlementCall(one), { to: asset, data })
+      assert.deepStrictEqual(authorizationIn({ to: asset, data }), { asset, from: one.from, nonce: one.nonce })
       const args = { authorizer: from, nonce }
       assert.strictEqual(
         authorizationStateData(from, nonce),

@@ -144,6 +144,9 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
         ...foundIs(receipt(otherAmount(0n))),
         hasReadPast: false,
       }),
+      "it is used for nothing, a plain transfer of the price follows, in a final block": usedAnd(
+        foundIs(receipt([...otherAmount(0n), logsOf().moved])),
+      ),
       "it is used, for another amount that reached us and of which the scan found no row, in a final block": usedAnd(
         foundIs(receipt(otherAmount(1n))),
       ),

@@ -31,7 +31,7 @@ const adviceOf = (attempt: InspectedAttempt): string => {
   if (rail === "card")
     return "Check that the card processor answers, and that CARD_PROFILE_ID and CARD_SECRET_KEY are set; the server asks it again."
   if (ageSeconds > day)
-    return "It is open for more than a day and still holds what it was to buy. Its authorization was used, and this node cannot show how, or X402_NETWORK has changed. Set RPC_URL to an archive node that has all logs and receipts, and restart: the next two inquiries end it. If they do not, report it."
+    return "It is open for more than a day and still holds what it was to buy. RPC_URL does not answer, cannot show how its authorization was used, or is of another network than X402_NETWORK was. Set it to an archive node that has all logs and receipts, and restart: the next two inquiries end it. If they do not, report it."
   const until = new Date(Number(validBefore) * 1000)
   return isPayable
     ? `It can still be paid${Number.isNaN(until.getTime()) ? "" : ` until ${until.toISOString()}`}; wait, and check that RPC_URL answers.`

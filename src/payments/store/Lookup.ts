@@ -1,6 +1,6 @@
 /** Reads attempts: by key, by held claims, and counts. */
 import * as Batcher from "../../platform/Batcher.ts"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Moment, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { bounded, literal, respelled } from "../../platform/Sql.ts"
@@ -31,8 +31,11 @@ const readClaims = rowReader(
   }),
 )
 
-const heldFrom = (payableUntil: number | null) =>
-  payableUntil === null ? {} : { heldUntil: timestampOf((payableUntil + finalitySeconds) * 1000) }
+/** No time where blocks became final too slowly for it. */
+const heldFrom = (payableUntil: number | null, nowMillis: number) => {
+  const millis = ((payableUntil ?? 0) + finalitySeconds) * 1000
+  return millis < nowMillis ? {} : { heldUntil: timestampOf(millis) }
+}
 
 const countsOf = rowsOf(
   "payment_attempts",
@@ -100,16 +103,17 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null, capacity: claims.pool?.capacity ?? 0 })
       const found = yield* readClaims(row)
       const taken = found.held ?? []
+      const now = yield* Clock.currentTimeMillis
       const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
         claim.name === bound
           ? []
-          : [{ _tag: "Slot", name: claim.name, settled: claim.settled, ...heldFrom(claim.payableUntil) }],
+          : [{ _tag: "Slot", name: claim.name, settled: claim.settled, ...heldFrom(claim.payableUntil, now) }],
       )
       const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
       return {
         attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
         conflicts: isFull
-          ? [...slots, { _tag: "Pool", name: claims.pool.name, ...heldFrom(found.payableUntil) }]
+          ? [...slots, { _tag: "Pool", name: claims.pool.name, ...heldFrom(found.payableUntil, now) }]
           : slots,
         paymentBound: taken.some((claim) => claim.name === bound),
       }

@@ -5,7 +5,7 @@ import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Order } from "../../lab/buyer/Goods.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
-import type { Payment } from "../../lab/buyer/Payment.ts"
+import { type Payment, signUnasked } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
 import type { Harness } from "../Harness.ts"
 
@@ -14,7 +14,7 @@ export type Outsiders = ReturnType<typeof outsiders>
 const copies = 256
 
 /** The attack on each purchase: of a thousand signed payments. */
-const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
+const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15, spend: 15 } as const
 
 /** `strikes` is told of each thing that they do. */
 export const outsiders = (world: Harness, strikes: () => void) => {
@@ -97,6 +97,15 @@ export const outsiders = (world: Harness, strikes: () => void) => {
           onChain(() => submitCancel(client, world.chain, purchase.wallet, signed.payload.authorization.nonce)),
         ),
       )
+    } else if (falls(shares.spend)) {
+      // The payer uses the nonce for nothing, or for less than the price.
+      const { nonce, validBefore } = signed.payload.authorization
+      const change = { nonce, validBefore, value: random.chance(0.5) ? "0" : "7" }
+      later(async () => {
+        await setTimeout(random.below(1_500))
+        const payload = await signUnasked(purchase.wallet, world.chain, change)
+        await onChain(() => submit(client, asset, payload))
+      })
     }
   }
 
