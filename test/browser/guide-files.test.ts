@@ -146,7 +146,7 @@ guide("a stone", (it) => {
     const { page } = await visit("/v2/stone")
     await take(page, "Set the stone")
     let bought = 0
-    for (const path of [...new Set(await run(guidePaths))]) {
+    for (const path of new Set(await run(guidePaths))) {
       await page.goto(`${url}${path}`)
       for (let index = 0; index < (await page.locator("[data-pay]").count()); index += 1) {
         const form = page.locator("[data-pay]").nth(index)

@@ -85,10 +85,8 @@ const mostLights = 6
 const sealed = ({ intentionCommitment, unsealed }: Lit) =>
   intentionCommitment === null && unsealed === null
     ? ""
-    : listedWords(intentionCommitment, unsealed && { ...unsealed, text: unsealed.words }, [
-        "sealed words inside",
-        "unsealed",
-      ])
+    : html`,
+      ${listedWords(intentionCommitment, unsealed && { ...unsealed, text: unsealed.words }, ["sealed words inside", "unsealed"])}`
 
 /** A lit candle with its dedication and the time left. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
@@ -105,9 +103,7 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
           >${leftWords(Date.parse(candle.litUntil) - now)}<span class="unseen"
             >, until ${moment(candle.litUntil)}</span
           ></a
-        >
-        ${candle.lightCount === 0 ? "" : html`<span class="mark">${count(candle.lightCount, "light")} added</span>`}
-        ${sealed(candle)}
+        >${candle.lightCount === 0 ? "" : html`, <span class="mark">${count(candle.lightCount, "light")} added</span>`}${sealed(candle)}
       </p>
     </div>
   </li>`

@@ -68,7 +68,7 @@ export const candles = (view: CandlesView): Page => {
         as its time left.`,
         payment.enabled && html`<p class="doors"><a class="button button--main" href="#light">Light a candle</a></p>`,
       )}
-      <section class="wall" id="wall" aria-label="The candles">
+      <section class="wall" id="wall" aria-label="The candles" data-renewed>
         ${filter(spirit)}
         ${Candle.shelf(
           wall.candles.length === 0

@@ -6,13 +6,12 @@ import { takeField } from "./Seal.ts"
 
 export const myPurchases: Page = {
   title: "My words",
-  description: "The sealed words and open payments that only this browser has, and the acts of a wallet.",
+  description: "The sealed words and open payments in this browser, and the acts of a wallet.",
   path: "/v2/mine",
   chapter: "mine",
   body: html`${opening(
     "My words",
-    html`The sealed words that only this browser has. <a href="/v2/acts">Acts</a> lists everything that your wallet paid
-      for.`,
+    html`The words you sealed in this browser. <a href="/v2/acts">Acts</a> lists everything that your wallet paid for.`,
     html`<p class="doors scripted"><button type="button" class="button" data-ask-wallet>Use my wallet</button></p>
       <div data-wallets aria-live="polite"></div>`,
   )}
@@ -30,7 +29,7 @@ export const myPurchases: Page = {
         ${takeField("box-file")}
         <div data-box-said role="status"></div>
       </div>`,
-      "Clearing this browser's data deletes these words. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy.",
+      "Clearing this browser's data deletes these words. Save everything as one file: words, salts, and open signed payments. Drop the file on this page in another browser to restore it. We have no copy of words that you did not reveal.",
     ),
     html`<p class="unscripted notice">
       The box is read by script, in this browser alone. Without script, a file you saved opens in any text editor.

@@ -80,13 +80,14 @@ const candles = (view: SpiritView): Html => {
       >The others of ${count(altar.litCandles, "candle")}</a
     >
   </p>`
-  return html`${shown}${wall.next !== null && others}${payment.enabled && fold("Light a candle here", candleForm(payment, plate.id, false))}`
+  return html`<div data-renewed>${shown}${wall.next !== null && others}</div>
+    ${payment.enabled && fold("Light a candle here", candleForm(payment, plate.id, false))}`
 }
 
 const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
   if (altar.keeper !== null) {
     const reason = keeping === undefined ? "" : recordText(keeping, "reason")
-    return html`<p>
+    return html`<p data-renewed>
         Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
         <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
       </p>
@@ -99,7 +100,7 @@ const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
     sale: takeIn.sale,
     fields: html`${nameField("keeper-name")}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
   })
-  return html`<p>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
+  return html`<p data-renewed>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
     ${payment.enabled && fold("Become the first keeper", form)}`
 }
 

@@ -1,13 +1,15 @@
-/** Shows on this page what a purchase or a reveal has changed: its head and its wall of candles. */
+/** Shows on this page what a purchase or a reveal has changed: its head, notes and lists. */
 import { all } from "./dom.ts"
 
-const parts = ".opening, .text, #wall"
+const parts = [".opening", ".text", ".head__note", "[data-renewed]"]
 
 export const renew = async (): Promise<void> => {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => undefined)
   if (answer?.ok !== true) return
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")
-  const fresh = all(parts, HTMLElement, page)
   document.title = page.title
-  all(parts, HTMLElement).forEach((old, index) => old.replaceWith(fresh[index] ?? old))
+  for (const part of parts) {
+    const fresh = all(part, HTMLElement, page)
+    all(part, HTMLElement).forEach((old, index) => old.replaceWith(fresh[index] ?? old))
+  }
 }

@@ -148,17 +148,14 @@ export const follow = (purchase: Purchase) => {
     {},
     make("div", { class: "pay__progress", "data-progress": "", role: "status", "aria-atomic": "false" }),
   )
-  const box = make(
-    "section",
-    { class: "pay pay--open", "aria-label": "Your open purchase" },
-    make(
-      "p",
-      {},
-      make("b", {}, "A payment you signed has not settled yet: "),
-      `${purchase.title}, ${priceUsd(BigInt(purchase.amount))}. It is kept in this browser until it settles. This page asks how it ended, and never pays again.`,
-    ),
-    outcome,
+  const bought = `${purchase.title}, ${priceUsd(BigInt(purchase.amount))}.`
+  const lead = make(
+    "p",
+    {},
+    make("b", {}, "A payment you signed has not settled yet: "),
+    `${bought} It is kept in this browser until it settles. This page asks how it ended, and never pays again.`,
   )
+  const box = make("section", { class: "pay pay--open", "aria-label": "Your open purchase" }, lead, outcome)
   document.getElementById("main")?.prepend(box)
   const askAgain = async () => {
     const { tag } = await conduct(
@@ -166,8 +163,9 @@ export const follow = (purchase: Purchase) => {
       (progress) => resume(purchase, progress),
       () => void askAgain(),
     )
-    if (tag !== "settled") return
+    if (tag === "open") return
     box.setAttribute("aria-label", "Your purchase")
+    if (tag === "refused") return lead.replaceChildren(bought)
     // The list of this page shows the act now.
     dispatchEvent(new StorageEvent("storage"))
   }

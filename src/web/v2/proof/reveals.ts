@@ -3,6 +3,7 @@ import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { all, make, one, verdict } from "../page/dom.ts"
 import { cannotHash } from "../page/http.ts"
+import { change } from "../words/box.ts"
 
 /** A list marks only faults; the page of one act also states success. */
 const tell = (place: HTMLElement, fault: string | undefined) => {
@@ -22,6 +23,8 @@ const judge = async (place: HTMLElement): Promise<boolean> => {
   const { textContent: text } = one("[data-words-shown]", HTMLElement, place)
   const fault = await checkReveal(commitment, { text, salt: decodeURIComponent(saltShown) })
   tell(place, fault?.detail)
+  // They may have been revealed elsewhere.
+  if (fault === undefined) change(commitment, { revealed: true })
   return fault === undefined
 }
 

@@ -15,6 +15,7 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
   const { commitment, salt, words } = kept
   const text = JSON.stringify({ salt, words, commitment }, null, 2)
   const code = make("code", {}, text)
+  const isRevealed = held(commitment)?.revealed === true
   const note = make("p", { class: "keepsake__note", role: "status" })
   const show = (saved: boolean) => {
     note.classList.toggle("verdict--holds", saved)
@@ -29,7 +30,7 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
           ]
         : [
             make("b", {}, "Not saved yet."),
-            " Only this browser has them, under ",
+            `${isRevealed ? " This" : " Only this"} browser has them, under `,
             mine,
             ", until its data is cleared.",
           ]),
@@ -49,8 +50,10 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
     make(
       "p",
       {},
-      make("b", {}, "Keep this."),
-      " Only you have the salt and the words. Without both, nothing can be proved.",
+      make("b", {}, isRevealed ? "Revealed." : "Keep this."),
+      isRevealed
+        ? " Everyone can read the salt and the words."
+        : " Only you have the salt and the words. Without both, nothing can be proved.",
     ),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, saving(text, `${name}.json`, "Save as a file", save), copy),

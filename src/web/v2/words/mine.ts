@@ -23,15 +23,21 @@ const remover = ({ commitment }: Held, done: () => void) => {
   return make("div", {}, button("Remove from this browser", remove), note)
 }
 
+const stateOf = ({ revealed, saved }: Held): readonly [words: string, kind?: string] =>
+  revealed ? ["Revealed to everyone."] : saved ? ["You saved a copy."] : ["Only in this browser.", "problem"]
+
 const entry = (one: Held, changed: () => void) => {
-  const { commitment, deed, keptAt, saved, words } = one
-  const state = make("span", saved ? {} : { class: "problem" }, saved ? "You saved a copy." : "Only in this browser.")
+  const { commitment, deed, keptAt, words } = one
+  const [says, kind = ""] = stateOf(one)
+  const state = make("span", { class: kind }, says)
   const folded = make("details", { class: "fold" }, make("summary", {}, "Show, save or remove"))
   // Rendered only when opened.
   folded.addEventListener(
     "toggle",
     () => {
-      const kept = keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, () => state.replaceWith("You saved a copy."))
+      const kept = keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, () =>
+        state.replaceWith(stateOf({ ...one, saved: true })[0]),
+      )
       folded.append(kept, remover(one, changed))
     },
     { once: true },
@@ -43,7 +49,7 @@ const entry = (one: Held, changed: () => void) => {
       "p",
       { class: "name" },
       ...(deed === null
-        ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Find its stone")]
+        ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Find it")]
         : [make("a", { href: deed.path }, deed.title)]),
     ),
     make("p", { class: "sealed", dir: "auto" }, words),

@@ -34,11 +34,17 @@ const attach = (form: HTMLFormElement) => {
     const { candle, stone } = reply.body
     const shown = part(part(stone, "reveal"), "text") ?? part(part(candle, "unsealed"), "words")
     // Words that the altar hides are still its owner's alone.
-    if (typeof shown === "string") change(against(), { revealed: true })
+    const isShown = typeof shown === "string"
+    if (isShown) change(against(), { revealed: true })
     // The words take the form's place and get the focus.
     const told = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words.value))
     const place = form.closest("details") ?? form
-    place.replaceWith(verdict("holds", "Revealed.", "Everyone can read and check these words now."), told)
+    const says = isShown
+      ? "Everyone can read and check these words now."
+      : "The altar stores them, but shows neither them nor their salt."
+    place.replaceWith(verdict("holds", "Revealed.", says), told)
+    // A text was sealed, so no file can be checked.
+    for (const check of all("[data-file-check]", HTMLElement)) check.remove()
     told.focus()
     await renew()
     await checkReveals()
