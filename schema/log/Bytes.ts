@@ -11,14 +11,6 @@ export class Malformed {
   }
 }
 
-/** Signatures cover line feeds alone, so a copy with other line ends proves nothing until they are restored. */
-export const editedBy = (text: string, what: string): Malformed | undefined =>
-  /\r|^\ufeff/u.test(text)
-    ? new Malformed(
-        `${what} was changed by an editor: its lines end with CRLF, or it has a byte order mark. They end with LF alone: download it again, or restore them.`,
-      )
-    : undefined
-
 export const concat = (...parts: ReadonlyArray<Uint8Array>): Bytes => {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0

@@ -1,5 +1,5 @@
 /** Signed notes (C2SP signed-note): a text and signature lines that identify its signers. */
-import { base64, type Bytes, concat, editedBy, fromBase64, hex, Malformed, utf8 } from "./Bytes.ts"
+import { base64, type Bytes, concat, fromBase64, hex, Malformed, utf8 } from "./Bytes.ts"
 
 export interface Signature {
   readonly name: string
@@ -40,6 +40,14 @@ export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Ma
     ? signatures
     : new Malformed("A signature line is an em dash, a key name and base64, with one space between them.")
 }
+
+/** Signatures cover line feeds alone, so a copy with other line ends proves nothing until they are restored. */
+export const editedBy = (text: string, what: string): Malformed | undefined =>
+  /\r|^\ufeff/u.test(text)
+    ? new Malformed(
+        `${what} was changed by an editor: its lines end with CRLF, or it has a byte order mark. They end with LF alone: download it again, or restore them.`,
+      )
+    : undefined
 
 /** Splits at the last empty line, because a text may have empty lines of its own. */
 export const parseNote = (note: string): Note | Malformed => {

@@ -1,6 +1,7 @@
 /** A `.tlog-proof` file (C2SP tlog-proof): proves offline that the log includes an entry. */
-import { base64, type Bytes, editedBy, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
+import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize, maxProofHashes } from "./Merkle.ts"
+import { editedBy } from "./Note.ts"
 
 export interface ProofFile {
   /** Extra bytes of the writer; they prove nothing. */
