@@ -7,7 +7,7 @@ import type { TreeHead } from "./Tree.ts"
 
 /** The stored checkpoint cannot be read or written. Nothing may be signed that might contradict it. */
 export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSignedLost", {
-  /** What is wrong with the file, without its path, which is no one else's business. */
+  /** The fault of the file, without its path. */
   what: Schema.String,
 }) {
   override get message() {
