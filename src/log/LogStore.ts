@@ -120,12 +120,9 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         head === undefined ? Effect.die("the log has no head") : Effect.succeed(head),
       ),
 
-      // The head, locked until the end of the transaction; none while another server holds it. The lock expires after
-      // ten seconds without a statement, since a hanging server would stop all others.
+      // The head, locked until the end of the transaction; none while another server holds it.
       lockHead: Effect.map(
-        headsOf(sql`
-          SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
-          FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`),
+        headsOf(sql`SELECT ${headColumns} FROM log_head WHERE id = 1 FOR UPDATE SKIP LOCKED`),
         ([head]) => Option.fromUndefinedOr(head),
       ),
 

@@ -6,6 +6,7 @@ import { type Funds, Settlement } from "./settle/Settlement.ts"
 import { TokenWatch } from "./chain/NodeWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
+import { soon } from "../platform/Time.ts"
 
 /** How long an answer is reused, so that requests pay no round trip for it. */
 const believedFor = Duration.seconds(2)
@@ -68,6 +69,13 @@ export interface AvailabilityState extends SellingState {
   readonly settlement: Funds
 }
 
+export const unasked: AvailabilityState = {
+  pausedSince: Option.none(),
+  isWritable: true,
+  obstacle: undefined,
+  settlement: "unknown",
+}
+
 /** The refusal while no payment on chain is possible. `charged` says what was charged. */
 export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
@@ -95,7 +103,9 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       yield* obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
     })
 
-    const state = Effect.all([selling.state, onChain, settlement.funds], {
+    const known = yield* Ref.make<AvailabilityState>(unasked)
+
+    const inquiry = Effect.all([selling.state, onChain, settlement.funds], {
       concurrency: "unbounded",
     }).pipe(
       Effect.map(([{ isWritable, pausedSince }, obstacle, funds]): AvailabilityState => ({
@@ -105,6 +115,16 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
         settlement: obstacle === undefined ? funds : "failing",
       })),
       Effect.tap(({ obstacle, pausedSince }) => report(Option.isSome(pausedSince), obstacle)),
+      Effect.tap((found) => Ref.set(known, found)),
+      Effect.uninterruptible,
+    )
+
+    /** The last state while a part does not answer. */
+    const state = Effect.catch(soon(inquiry), () =>
+      Effect.map(Ref.get(known), (last): AvailabilityState => ({
+        ...last,
+        settlement: last.settlement === "failing" ? "failing" : "unknown",
+      })),
     )
 
     /** Fails while the operator has paused sales. The operator's reason is not published. */

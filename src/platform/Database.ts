@@ -7,7 +7,7 @@ import * as Sql from "./Sql.ts"
 
 export const layer = (url: Redacted.Redacted<string>) =>
   Layer.merge(DatabaseClock.layer, DatabaseWatch.layer(url)).pipe(
-    Layer.provide(Migrator.layer),
+    Layer.provide(Layer.provide(Migrator.layer, Sql.layer(url, 1, true))),
     Layer.provideMerge(Sql.layer(url)),
     Layer.provide(Layer.effectDiscard(Sql.reached(url))),
   )

@@ -60,8 +60,10 @@ const latest = Effect.gen(function* () {
 /** Runs pending migrations in one transaction, lowest number first. */
 export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
   const sql = yield* SqlClient.SqlClient
-  // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and retries.
-  const brief = Record.map(migrations, (migration) => Effect.andThen(sql`SET LOCAL lock_timeout = '2s'`, migration))
+  // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and retries. Its
+  // statements may take their time, also behind a PgBouncer that limits all others.
+  const limits = sql`SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '0', true)`
+  const brief = Record.map(migrations, (migration) => Effect.andThen(limits, migration))
   const loader = Migrator.fromRecord(brief)
   const last = Math.max(...(yield* loader).map(([id]) => id))
   const pending = Migrator.make({})({ loader, table })

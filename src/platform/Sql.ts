@@ -32,13 +32,18 @@ const reasonOf = (error: SqlError.SqlError) => {
   return typeof code === "string" ? `${message} (${code})` : message
 }
 
-/** Settings that our statements rely on, whatever the defaults of role and database. PgBouncer passes all of these. */
+/** Settings that our statements rely on, whatever the defaults of role and database. PgBouncer passes the first four. */
 const startupParameters = {
   datestyle: "ISO, MDY",
   intervalstyle: "postgres",
   standard_conforming_strings: "on",
   timezone: "UTC",
+  // A transaction whose server fell silent must give back its locks.
+  idle_in_transaction_session_timeout: "10s",
 }
+
+/** Seconds that the database gives a statement, and after which one without an answer is lost with its session. */
+const limits = { statement: 8, silence: 10 }
 
 /**
  * SQLSTATEs that may come from the state or settings of a session, and so last as long as it does: a read-only or broken
@@ -46,14 +51,15 @@ const startupParameters = {
  */
 const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
 
-/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
-export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. A migration may take its time. */
+export const layer = (url: Redacted.Redacted<string>, maxConnections = 16, isMigrating = false) =>
   Sessions.layer({
     url,
     maxConnections,
     applicationName: "spirit-altar",
     connectTimeout: "5 seconds",
-    startupParameters,
+    startupParameters: { ...startupParameters, statement_timeout: isMigrating ? "0" : `${limits.statement}s` },
+    silence: isMigrating ? undefined : limits.silence,
     // Requests share connections, so none waits for a connection of its own.
     multiplex: true,
     // Detects a silently closed connection within 20 seconds, before the next query needs it.
@@ -133,8 +139,8 @@ export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
       reason._tag === "Fail" &&
       SqlError.isSqlError(reason.error) &&
       reason.error.reason._tag !== "ConnectionError" &&
-      // A SQLSTATE has a digit, a system error code has none.
-      /^(?!08|57P)(?=.*\d)[\dA-Z]{5}$/u.test(`${codeOf(reason.error)}`),
+      // A SQLSTATE has a digit, a system error code has none. A time limit would strike each request of a batch, too.
+      /^(?!08|57)(?=.*\d)[\dA-Z]{5}$/u.test(`${codeOf(reason.error)}`),
   )
 
 /**

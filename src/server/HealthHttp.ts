@@ -1,4 +1,4 @@
-/** `/api/health`, `/livez` and `/readyz`: checks of all parts, shared by concurrent callers. */
+/** `/api/health`, `/livez` and `/readyz`: checks of all parts, shared by concurrent callers and answered in two seconds. */
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { SqlClient, SqlError } from "effect/sql"
@@ -11,17 +11,16 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
-import { Availability, type AvailabilityState } from "../payments/Availability.ts"
+import { Availability, type AvailabilityState, unasked } from "../payments/Availability.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
-import * as Batcher from "../platform/Batcher.ts"
 import { commit, version } from "../platform/Software.ts"
+import { soon } from "../platform/Time.ts"
 
 /** A 503 with `Retry-After`. */
 const no = <State>(body: State) => Effect.fail(HttpApiSchema.withHeaders({ body, headers: { "retry-after": "5" } }))
 
 /** A check that fails or times out is a result here, not an error. */
-const found = <A, E>(part: Effect.Effect<A, E>) =>
-  Effect.result(Effect.timeout(Effect.catchDefect(part, Effect.fail), "5 seconds"))
+const found = <A, E>(part: Effect.Effect<A, E>) => Effect.result(soon(Effect.catchDefect(part, Effect.fail)))
 
 const isUnanswered = (failure: unknown) =>
   SqlError.isSqlError(failure) ||
@@ -39,13 +38,6 @@ const clockState = (time: Result.Result<Reading, unknown>): "unknown" | "failing
 
 const sellingState = ({ isWritable, pausedSince, settlement }: AvailabilityState): "paused" | "failing" | "ready" =>
   Option.isSome(pausedSince) ? "paused" : settlement === "failing" || !isWritable ? "failing" : "ready"
-
-const unasked: AvailabilityState = {
-  pausedSince: Option.none(),
-  isWritable: true,
-  obstacle: undefined,
-  settlement: "unknown",
-}
 
 /** Rows that need more memory than the statement may use, so that they are written to a temporary file. */
 const diskRows = 20_000
@@ -136,14 +128,16 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       } satisfies typeof Readiness.Type
     })
 
-    const askHealth = yield* Batcher.shared({ nameOf: () => "", run: () => health })
-    const askReadiness = yield* Batcher.shared({ nameOf: String, run: readiness })
+    // A caller joins the checks that run, since a second round would take it beyond its two seconds.
+    const healthNow = yield* Effect.cachedWithTTL(health, 0)
+    const readyToSell = yield* Effect.cachedWithTTL(readiness(true), 0)
+    const readyToRead = yield* Effect.cachedWithTTL(readiness(false), 0)
 
     return handlers
-      .handle("health", () => Effect.filterOrElse(askHealth(undefined), ({ ok }) => ok, no))
+      .handle("health", () => Effect.filterOrElse(healthNow, ({ ok }) => ok, no))
       .handle("livez", () => Effect.succeed({ alive: true } as const))
       .handle("readyz", ({ query }) =>
-        Effect.filterOrElse(askReadiness(query.for === undefined), ({ ready }) => ready, no),
+        Effect.filterOrElse(query.for === undefined ? readyToSell : readyToRead, ({ ready }) => ready, no),
       )
   }),
 )

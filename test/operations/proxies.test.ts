@@ -94,7 +94,7 @@ const pgbouncer = Effect.fnUntraced(function* (database: Redacted.Redacted<strin
   const users = join(at, "userlist.txt")
   writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
   const text = replaced(exampleOf(guide, "[databases]"), [
-    [/altar = .+/u, `altar = host=${url.hostname} port=${url.port || 5432} dbname=${url.pathname.slice(1)}`],
+    [/host=\S+ port=\S+ dbname=\S+/u, `host=${url.hostname} port=${url.port || 5432} dbname=${url.pathname.slice(1)}`],
     ["listen_port = 6432", `listen_port = ${port}\nunix_socket_dir =`],
     ["/etc/pgbouncer/userlist.txt", users],
   ])
