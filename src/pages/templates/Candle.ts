@@ -83,10 +83,17 @@ const among = (candle: Lit, now: number): Html => {
 const mostLights = 6
 
 const sealed = ({ intentionCommitment, unsealed }: Lit) =>
-  intentionCommitment === null && unsealed === null
-    ? ""
-    : html`,
-      ${listedWords(intentionCommitment, unsealed && { ...unsealed, text: unsealed.words }, ["sealed words inside", "unsealed"])}`
+  (intentionCommitment !== null || unsealed !== null) &&
+  listedWords(intentionCommitment, unsealed && { ...unsealed, text: unsealed.words }, [
+    "sealed words inside",
+    "unsealed",
+  ])
+
+/** The notes below a candle's time left. The first comma is for screen readers, which see no lines. */
+const notes = (candle: Lit): ReadonlyArray<Html> =>
+  [candle.lightCount > 0 && html`<span class="mark">${count(candle.lightCount, "light")} added</span>`, sealed(candle)]
+    .filter((note) => note !== false)
+    .map((note, index) => html`${index === 0 ? html`<span class="unseen">, </span>` : ", "}${note}`)
 
 /** A lit candle with its dedication and the time left. */
 export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
@@ -103,7 +110,7 @@ export const litCandle = (candle: Lit, now: number, spirit?: Html): Html =>
           >${leftWords(Date.parse(candle.litUntil) - now)}<span class="unseen"
             >, until ${moment(candle.litUntil)}</span
           ></a
-        >${candle.lightCount === 0 ? "" : html`, <span class="mark">${count(candle.lightCount, "light")} added</span>`}${sealed(candle)}
+        >${notes(candle)}
       </p>
     </div>
   </li>`

@@ -3,7 +3,6 @@ import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { all, button, failure, make, one, verdict } from "../page/dom.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
-import { checkChain, forget, isRemembering } from "./chain.ts"
 
 const kinds = { holds: "holds", broken: "broken", open: "unchecked" } as const
 const words = { holds: "holds", broken: "broken", open: "not checked" } as const
@@ -42,6 +41,8 @@ const ofChain = (root: HTMLElement) => {
   const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
 
   const check = async () => {
+    // Most readers never check, so this code comes when it is needed.
+    const { checkChain, forget, isRemembering } = await import("./chain.ts")
     const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
       status.replaceChildren(verdict("waits", words)),
     )
