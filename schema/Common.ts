@@ -17,6 +17,20 @@ export const Hex64 = patterned(/^[0-9a-f]{64}$/u, 64).annotate(
   ),
 )
 
+/** The headers that scripts of other origins may read, on every answer outside the room. */
+export const exposedHeaders = [
+  "PAYMENT-REQUIRED",
+  "PAYMENT-RESPONSE",
+  "WWW-Authenticate",
+  "Payment-Receipt",
+  "Retry-After",
+  "Location",
+  "Link",
+  "ETag",
+  "Idempotent-Replayed",
+  "X-Request-Id",
+].join(",")
+
 /** An EVM address, lowercase or checksummed; compared by value. */
 export const Address = patterned(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
   described("Address", "An EVM address.", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),

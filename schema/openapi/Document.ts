@@ -1,4 +1,5 @@
 /** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
+import { exposedHeaders } from "../Common.ts"
 import { completed, type JsonSchema, line, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 import { shareRepeated } from "./Shared.ts"
 
@@ -141,7 +142,7 @@ const constant = (description: string, text: string, bounds = {}) => ({
 })
 
 /** Any page may read the altar's answers and pay; the room answers only its own pages. */
-const anyOrigin = constant("`*`: pages of any origin may read this answer.", "*")
+const anyOrigin = constant(`\`*\`: pages of any origin may read this answer, and the headers ${exposedHeaders}.`, "*")
 
 /** Rooms have a fixed error body, so a header leads to the page of their codes. */
 const help = constant("The pages of all error codes.", '</docs/errors>; rel="help"')

@@ -70,10 +70,9 @@ const plain = { contentType: "text/plain; charset=utf-8" }
 const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
   Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)
 
-/** Browsers read the tag from any origin (SEP-2127). */
 const cardAtTools: ResponseOptions = {
   contentType: "application/mcp-server-card+json",
-  headers: { "cache-control": "public, max-age=3600", "access-control-expose-headers": "ETag" },
+  headers: { "cache-control": "public, max-age=3600" },
 }
 
 /** A key in use is found within a minute of its rotation. */

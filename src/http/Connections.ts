@@ -8,6 +8,8 @@ export class Connection {
   unanswered = 0
   /** The response of the newest request, while that is unanswered. */
   newest: ServerResponse | undefined
+  /** The URL of the newest request, answered or not. */
+  url: string | undefined
   before: Connection = this
   after: Connection = this
 
@@ -50,6 +52,7 @@ export class Connections {
   begin(connection: Connection, response: ServerResponse): void {
     connection.unanswered += 1
     connection.newest = response
+    connection.url = response.req.url
     this.touch(connection)
   }
 

@@ -30,8 +30,12 @@ type Head = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 /** A client needs the id of a refused request. */
 const leastRefusal = 400
 
+/** The headers that grant pages of other origins the answer to a request. */
+export type Grants = (request: Pick<IncomingMessage, "headers" | "url">) => Readonly<Record<string, string>>
+
 interface ExchangeOptions {
   readonly connections: Connections
+  readonly grants: Grants
   readonly guards: SecurityHeaders
   /** Whether a connection closes with its response. */
   readonly isStopping: () => boolean
@@ -40,7 +44,7 @@ interface ExchangeOptions {
 }
 
 /** The class of a server's responses. Node answers some requests itself without an event, so they are counted here. */
-export const responses = ({ connections, guards, isStopping, pipelined }: ExchangeOptions) =>
+export const responses = ({ connections, grants, guards, isStopping, pipelined }: ExchangeOptions) =>
   class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     constructor(...told: ConstructorParameters<typeof ServerResponse<Request>>) {
       super(...told)
@@ -63,9 +67,10 @@ export const responses = ({ connections, guards, isStopping, pipelined }: Exchan
 
     #complete(status: number, headers: Head | undefined): Head {
       const id = status >= leastRefusal ? { [requestIdHeader]: requestIdOf(this.req) } : {}
-      if (Array.isArray(headers)) return [...Object.entries({ ...guards(), ...id }).flat(), ...headers]
+      const own = { ...grants(this.req), ...id }
+      if (Array.isArray(headers)) return [...Object.entries({ ...guards(), ...own }).flat(), ...headers]
       // A 304 replaces the headers that a cache stored, and its own would not fit the cached type.
       const guard = status === 304 ? undefined : guards(headers?.["content-type"])
-      return { ...guard, ...headers, ...id }
+      return { ...guard, ...headers, ...own }
     }
   }

@@ -1,10 +1,10 @@
 /** The server's socket, open from before the routes are ready until the last response has ended. */
 import { IncomingMessage, Server, ServerResponse } from "node:http"
-import { createServer } from "node:net"
+import { createServer, Socket } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, identity, Layer, Schedule, Schema } from "effect"
 import { type Connection, Connections } from "./Connections.ts"
-import { Observer, responses } from "./Exchange.ts"
+import { type Grants, Observer, responses } from "./Exchange.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long requests in flight may take after the server is told to stop. */
@@ -46,6 +46,13 @@ export type NotNow = (
   phase: Phase,
 ) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
+/** Statuses of requests that cannot be parsed, by Node's code. Any other one is a 400. */
+const unparsed: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+}
+
 /**
  * One packet can hold thousands of requests, and Node would start all before it checks that the client reads. So a
  * request starts only when the previous response has left, which keeps at most one response per connection in memory.
@@ -70,7 +77,7 @@ class Listener extends Context.Service<
   }
 >()("spirit-altar/http/Listener") {
   static readonly layer = (
-    isEncrypted: boolean,
+    { grants = () => ({}), publicUrl = "" }: Address,
     notNow: NotNow,
     { connections, pipelined, quiet, rest }: ListenerLimits,
     canonical: (url: string) => string,
@@ -97,7 +104,8 @@ class Listener extends Context.Service<
           ...limits,
           ServerResponse: responses({
             connections: open,
-            guards: securityHeaders(isEncrypted),
+            grants,
+            guards: securityHeaders(publicUrl.startsWith("https:")),
             isStopping: () => phase === "stopping",
             pipelined,
           }),
@@ -107,6 +115,17 @@ class Listener extends Context.Service<
         })
         server.on("connection", (socket) => void open.of(socket))
         server.setTimeout(Duration.toMillis(quiet))
+        // Node's own answer grants nothing. Bytes that cannot be parsed may be the rest of the connection's last request.
+        server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+          if (!(socket instanceof Socket) || !socket.writable) return socket.destroy(error)
+          const { newest, unanswered, url } = open.of(socket)
+          // No answer may follow the head of another one.
+          if (unanswered > 1 || newest?.headersSent === true) return socket.destroy(error)
+          const head = Object.entries({ connection: "close", ...grants({ headers: {}, url }) })
+          const status = unparsed[error.code ?? ""] ?? "400 Bad Request"
+          const lines = [`HTTP/1.1 ${status}`, ...head.map((line) => line.join(": "))]
+          return socket.end(`${lines.join("\r\n")}\r\n\r\n`, () => socket.destroy(error))
+        })
         const onlyOurs = () => {
           for (const event of events) server.removeAllListeners(event).on(event, receive)
         }
@@ -159,6 +178,8 @@ export interface Address {
   readonly port: number
   /** The public address. With https, browsers are told to use nothing else (HSTS). */
   readonly publicUrl?: string
+  /** Headers of every answer, also of those that Node gives by itself. */
+  readonly grants?: Grants
 }
 
 /** The system refuses a socket at an address; the cause has its code. */
@@ -179,7 +200,7 @@ export const mayListen = ({ host, port }: Address) =>
  * any guard or route sees it.
  */
 export const layer = (
-  { host, port, publicUrl = "" }: Address,
+  address: Address,
   notNow: NotNow,
   within: ListenerLimits = defaultLimits,
   canonical: (url: string) => string = identity,
@@ -189,10 +210,14 @@ export const layer = (
       Layer.provideMerge(
         Layer.unwrap(
           Effect.map(Listener, ({ server }) =>
-            NodeHttpServer.layer(() => server, { host, port, disablePreemptiveShutdown: true }),
+            NodeHttpServer.layer(() => server, {
+              host: address.host,
+              port: address.port,
+              disablePreemptiveShutdown: true,
+            }),
           ),
         ),
       ),
-      Layer.provideMerge(Listener.layer(publicUrl.startsWith("https:"), notNow, within, canonical)),
+      Layer.provideMerge(Listener.layer(address, notNow, within, canonical)),
     ),
   )

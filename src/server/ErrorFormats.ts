@@ -60,8 +60,9 @@ const decode = Option.liftThrowable(decodeURI)
 /** The router also ends a path at these characters. */
 const end = /[;#]/u
 
-/** A proxy's request may name the host, too (RFC 9112 §3.2.2). */
-const spelled = (url: string) => url.replace(/^[a-z]+:\/\/[^/?]*/iu, "").split("?", 1)[0] ?? "/"
+/** Without the host that a proxy's request may name (RFC 9112 §3.2.2), read as the router reads it. */
+const spelled = (url: string) =>
+  (/^https?:\/\//iu.test(url) && URL.canParse(url) ? new URL(url).pathname : url).split("?", 1)[0] ?? "/"
 
 /**
  * The path as the router reads it: a guard that read it differently could be bypassed. Cut and decoded once. A path that cannot be

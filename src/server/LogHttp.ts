@@ -121,7 +121,6 @@ export const receipts = HttpApiBuilder.group(Api, "receipts", (handlers) =>
           ...(proof === undefined ? {} : { log: proof }),
           ...(Option.isNone(refund) ? {} : { refund: refund.value }),
         }),
-        { headers: { "access-control-allow-origin": "*" } },
       )
     }, toMiddleware)
 

@@ -13,6 +13,7 @@ import { refuse } from "../http/Responses.ts"
 import { refuseRoom } from "../room/Requests.ts"
 import { UrlCache } from "../http/UrlCache.ts"
 import { isTool } from "../agents/Routes.ts"
+import { preflight } from "./CrossOrigin.ts"
 import * as ErrorFormats from "./ErrorFormats.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -79,68 +80,16 @@ const explain = (
   }
 }
 
-/** Browsers may pay from any origin. */
-const open = { "access-control-allow-origin": "*" }
-
-/** The headers that x402 clients read, named where a browser asked from another origin. */
-const exposed = {
-  "access-control-expose-headers": [
-    "PAYMENT-REQUIRED",
-    "PAYMENT-RESPONSE",
-    "WWW-Authenticate",
-    "Payment-Receipt",
-    "Idempotent-Replayed",
-    "Retry-After",
-    "Location",
-    "Link",
-    "X-Request-Id",
-  ].join(","),
-}
-
 const uncached = { "cache-control": "no-store" }
 
 /** Computed once. A response gets one of these. */
 const headers = {
-  open: Headers.fromInput(open),
-  openUncached: Headers.fromInput({ ...open, ...uncached }),
-  openExposed: Headers.fromInput({ ...open, ...uncached, ...exposed }),
-  /** A room's answer is for one reader at one time. */
-  room: Headers.fromInput(uncached),
+  cacheable: Headers.empty,
+  uncached: Headers.fromInput(uncached),
   roomRefusal: Headers.fromInput({ ...uncached, link: '</docs/errors>; rel="help"' }),
-  /** The page sets its own headers and admits no other origin. */
-  roomPage: Headers.empty,
 }
 
-/** The answer to a browser's preflight before it pays from another origin. */
-const preflight = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    ...open,
-    ...exposed,
-    "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-    "access-control-allow-headers": [
-      "content-type",
-      "accept",
-      "authorization",
-      "idempotency-key",
-      "payment-signature",
-      "x-payment",
-      "payment-authorization",
-      "accept-payment",
-      "mcp-protocol-version",
-      "mcp-method",
-      "mcp-name",
-      "if-none-match",
-      "mcp-session-id",
-      "last-event-id",
-      "sign-in-with-x",
-      "access-control-expose-headers",
-    ].join(","),
-    "access-control-max-age": "86400",
-  },
-})
-
-const forbidden = HttpServerResponse.empty({ status: 403, headers: headers.room })
+const forbidden = HttpServerResponse.empty({ status: 403, headers: headers.uncached })
 
 const isUnknownRoute = (error: unknown) =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
@@ -155,16 +104,12 @@ type Handled = Effect.Effect<
 const mayBeKept = ({ method }: Request, { headers, status }: Response) =>
   headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
-/** The common headers of a response outside the room. Only a response for one request exposes headers. */
-const headersOf = (request: Request, response: Response) => {
-  const kept = mayBeKept(request, response)
-  if (ErrorFormats.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
-  if (kept) return headers.open
-  return request.headers["origin"] === undefined ? headers.openUncached : headers.openExposed
+/** The common headers of a response. The body of a room's refusal is fixed, so a header links the page of its codes. */
+const headersOf = (request: Request, isRoom: boolean, response: Response) => {
+  // A room's answer is for one reader at one time.
+  if (isRoom) return response.status >= 400 ? headers.roomRefusal : headers.uncached
+  return mayBeKept(request, response) ? headers.cacheable : headers.uncached
 }
-
-/** The body of a room's refusal is fixed, so the page of its codes is linked in a header. */
-const roomHeadersOf = ({ status }: Response) => (status >= 400 ? headers.roomRefusal : headers.room)
 
 /** Browsers may use the room from its own pages only. Programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
@@ -189,7 +134,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const told = explain(methodsOf, request, response)
-        return HttpServerResponse.setHeaders(told, isRoom ? roomHeadersOf(told) : headersOf(request, told))
+        return HttpServerResponse.setHeaders(told, headersOf(request, isRoom, told))
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>

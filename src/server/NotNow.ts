@@ -10,11 +10,6 @@ const message = "The server is starting or stopping: ask again in a second. This
 
 const headers = { "content-type": "application/json", "cache-control": "no-store" }
 const later = { ...headers, "retry-after": "1" }
-const anywhere = {
-  ...later,
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "Retry-After",
-}
 
 const room = JSON.stringify({ error: new RoomUnavailable({ error: { code: "UNAVAILABLE", message } }).error })
 const altar = JSON.stringify({ ...refusalOf(new AltarNotNow({})), message })
@@ -34,5 +29,5 @@ export const notNow: NotNow = (url, phase) => {
   const path = pathOf(url)
   if (path === "/livez") return { status: 200, headers, body: JSON.stringify({ alive: true }) }
   if (path === "/readyz") return { status: 503, headers: later, body: readiness(phase) }
-  return isRoom(path) ? { status: 503, headers: later, body: room } : { status: 503, headers: anywhere, body: altar }
+  return { status: 503, headers: later, body: isRoom(path) ? room : altar }
 }

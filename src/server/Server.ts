@@ -5,6 +5,7 @@ import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter } from "effect/http"
 import { Api } from "../../schema/Api.ts"
 import * as Altar from "../altar/Altar.ts"
+import { grantsOf } from "./CrossOrigin.ts"
 import * as Middleware from "./Middleware.ts"
 import { UrlCache } from "../http/UrlCache.ts"
 import { canonicalUrl } from "./ErrorFormats.ts"
@@ -88,7 +89,14 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
         ),
         Layer.merge(Telemetry.metrics),
         Layer.provide(services(config, house)),
-        Layer.provideMerge(Listener.layer(config, notNow, Listener.defaultLimits, canonicalUrl)),
+        Layer.provideMerge(
+          Listener.layer(
+            { ...config, grants: grantsOf(config.publicUrl) },
+            notNow,
+            Listener.defaultLimits,
+            canonicalUrl,
+          ),
+        ),
         Layer.provide(Telemetry.requests(names.nameOf)),
         Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, bodyLimit)),
       )

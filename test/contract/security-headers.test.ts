@@ -10,7 +10,16 @@ import { operations } from "../lab/OpenApi.ts"
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))
 
-const asBrowser = { accept: "text/html" }
+const asBrowser = { accept: "text/html", origin: "https://dapp.example" }
+
+const grants = ["access-control-allow-origin", "access-control-expose-headers"]
+
+const exposed =
+  "PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,Location,Link,ETag,Idempotent-Replayed,X-Request-Id"
+
+/** The room grants nothing to other origins. All else exposes one list; only a tool on a local server admits no other origin. */
+const grantedTo = (path: string): ReadonlyArray<string | null> =>
+  /^\/(?:api\/rooms|api\/health|livez|readyz|signals)(?:[/?]|$)/u.test(path) ? [null, null] : ["*", exposed]
 
 /** The paths without a link on any page. */
 const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
@@ -88,7 +97,7 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => {
-  it.effect("allows only its own scripts and resources, no frame, and no other origin", () =>
+  it.effect("allows only its own scripts and resources, no frame, and grants what other origins may read", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const { stone } = yield* createActs
@@ -105,6 +114,11 @@ layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => 
         })
         types.add(typeOf(answer))
         statuses.add(answer.status)
+        const isForeignCall = /^\/(?:api\/)?mcp$/u.test(path) && "origin" in Object(init.headers)
+        const [allowed, ...others] = grantedTo(path)
+        const granted = grants.map((name) => answer.headers.get(name))
+        if (String(granted) !== String([isForeignCall ? null : allowed, ...others]))
+          faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: grants ${granted}`)
         for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
         return answer
       })

@@ -27,6 +27,8 @@ const selling = Effect.gen(function* () {
 const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /^HTTP\/1\.1 503 /u, what)
   assert.match(answer, /\r\nretry-after: 1\r\n/iu, what)
+  assert.match(answer, /\r\naccess-control-allow-origin: \*\r\n/iu, what)
+  assert.match(answer, /\r\naccess-control-expose-headers: PAYMENT-REQUIRED,.*,Retry-After,.*,X-Request-Id\r\n/iu, what)
   assert.match(answer, /\r\nconnection: close\r\n/iu, what)
   assert.match(answer, /This request did nothing\./u, what)
 }

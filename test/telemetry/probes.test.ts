@@ -55,6 +55,10 @@ describe.concurrent("a server that starts", () => {
       assert.deepStrictEqual([altar.status, altar.body.ok, altar.body.code], [503, false, "unavailable"])
       assert.match(altar.body.message, /This request did nothing\.$/u)
       assert.include(altar.head, "\r\naccess-control-allow-origin: *")
+      assert.match(
+        altar.head,
+        /\r\naccess-control-expose-headers: payment-required,.*,retry-after,.*,x-request-id\r\n/u,
+      )
       const room = yield* asked("/api/rooms/x")
       assert.deepStrictEqual([room.status, room.body.error.code], [503, "UNAVAILABLE"])
       assert.notInclude(room.head, "access-control")

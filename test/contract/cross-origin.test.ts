@@ -1,0 +1,140 @@
+/** Pages of other origins may send any header and read every answer outside the room, and nothing in it. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { openConnection } from "../lab/Connection.ts"
+import { anotherServer, ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+
+const origin = "https://dapp.example"
+
+/** The list that is promised, in the words of the promise. */
+const exposed =
+  "PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,Location,Link,ETag,Idempotent-Replayed,X-Request-Id"
+
+/** The headers that every preflight has allowed by name. */
+const named = `content-type accept authorization idempotency-key payment-signature x-payment payment-authorization
+  accept-payment mcp-protocol-version mcp-method mcp-name if-none-match mcp-session-id last-event-id sign-in-with-x
+  access-control-expose-headers`.split(/\s+/u)
+
+const raw = (url: string, bytes: string) =>
+  Effect.scoped(
+    Effect.flatMap(openConnection(Number(new URL(url).port)), ({ closed, write }) =>
+      Effect.andThen(write(bytes), closed),
+    ),
+  )
+
+const head = (...lines: ReadonlyArray<string>) => `${[...lines, "connection: close"].join("\r\n")}\r\n\r\n`
+
+/** Bytes that Node answers before any route, by the status of the answer. */
+const unrouted: ReadonlyArray<readonly [status: number, bytes: string]> = [
+  [400, "GARBAGE\r\n\r\n"],
+  [400, "GET /api/spirits HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n"],
+  [400, "GET /api/spirits HTTP/9.9\r\nhost: a\r\n\r\n"],
+  [400, "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n"],
+  [400, head("GET /api/spirits HTTP/1.1")],
+  [431, head("POST /api/witness HTTP/1.1", "host: a", `payment-signature: ${"a".repeat(40_000)}`)],
+  [417, head("POST /api/witness HTTP/1.1", "host: a", "expect: miracles")],
+  [404, head("GET /api/nothing HTTP/1.1", "host: a", "upgrade: websocket")],
+  [404, head("GET /%E0%A4%A HTTP/1.1", "host: a")],
+  [405, head("PURGE /api/witness HTTP/1.1", "host: a")],
+]
+
+layer(world(), realClock)("outside the room,", (it) => {
+  it.effect("answers that no route gives expose the same headers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const [status, bytes] of unrouted) {
+        const answer = yield* raw(url, bytes)
+        assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `, "u"), bytes.slice(0, 60))
+        assert.include(answer, `\r\naccess-control-allow-origin: *\r\n`, bytes.slice(0, 60))
+        assert.include(answer, `\r\naccess-control-expose-headers: ${exposed}\r\n`, bytes.slice(0, 60))
+      }
+    }),
+  )
+
+  it.effect("an answer exposes the same headers in every form, with and without Origin", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const etag = (yield* ask(`${url}/api/spirits`)).headers.get("etag") ?? assert.fail()
+      const requests: ReadonlyArray<readonly [status: number, path: string, init?: RequestInit]> = [
+        [402, "/api/witness", { method: "POST" }],
+        [400, "/api/witness", post("{", { "idempotency-key": "a-key-of-a-broken-body" })],
+        [413, "/api/witness", post("a".repeat(70_000), { "idempotency-key": "a-key-of-a-long-body" })],
+        [415, "/api/witness", post("{}", { "content-encoding": "gzip", "idempotency-key": "a-key-of-a-gzip" })],
+        [405, "/api/witness", { method: "DELETE" }],
+        [404, "/api/reconcile/no-such-key-anywhere", { method: "POST" }],
+        [200, "/api/spirits", { method: "HEAD" }],
+        [304, "/api/spirits", { headers: { "if-none-match": etag } }],
+        [307, "/"],
+        [200, "/art/spirits/moss-hare.svg"],
+        [200, "/.well-known/agent.json"],
+        [200, "/mcp/server-card"],
+        [200, "/mcp", post({ jsonrpc: "2.0", id: 1, method: "ping" })],
+        [405, "/mcp"],
+      ]
+      for (const [status, path, init = {}] of requests)
+        for (const from of [undefined, origin, url]) {
+          const isForeignCall = path === "/mcp" && from === origin
+          const headers = {
+            ...Object.fromEntries(new Headers(init.headers)),
+            ...(from === undefined ? {} : { origin: from }),
+          }
+          const answer = yield* ask(`${url}${path}`, { ...init, headers })
+          const what = `${init.method ?? "GET"} ${path} from ${from}`
+          assert.strictEqual(answer.status, isForeignCall && init.method === "POST" ? 403 : status, what)
+          assert.strictEqual(answer.headers.get("access-control-expose-headers"), exposed, what)
+          assert.strictEqual(answer.headers.get("access-control-allow-origin"), isForeignCall ? null : "*", what)
+          assert.isFalse((answer.headers.get("vary") ?? "").toLowerCase().includes("origin"), what)
+        }
+    }),
+  )
+
+  it.effect("a preflight allows the named headers and any other one, and echoes nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const tools = yield* anotherServer({}, { publicUrl: "https://altar.example" })
+      for (const target of [`${url}/api/witness`, `${url}/api/nowhere`, `${url}/sandbox`, `${tools}/mcp`])
+        for (const wanted of ["baggage,sentry-trace,traceparent,tracestate", "range,cache-control", "x-api-key", ""]) {
+          const asked = { "access-control-request-method": "POST", "access-control-request-headers": wanted }
+          const { headers, status } = yield* ask(target, { method: "OPTIONS", headers: { origin, ...asked } })
+          assert.deepStrictEqual([status, headers.get("access-control-allow-origin")], [204, "*"], target)
+          assert.deepStrictEqual(headers.get("access-control-allow-headers")?.split(","), [...named, "*"], wanted)
+          assert.strictEqual(headers.get("access-control-expose-headers"), exposed)
+        }
+    }),
+  )
+
+  it.effect("a preflight of the tools on a local server refuses a foreign page, whatever headers it names", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const path of ["/mcp", "/api/mcp"]) {
+        const asked = { "access-control-request-method": "POST", "access-control-request-headers": "baggage" }
+        const { headers, status } = yield* ask(`${url}${path}`, { method: "OPTIONS", headers: { origin, ...asked } })
+        const granted = ["origin", "headers", "methods"].map((name) => headers.get(`access-control-allow-${name}`))
+        assert.deepStrictEqual([status, ...granted], [403, null, null, null])
+      }
+    }),
+  )
+
+  it.effect("nothing is granted for the room, in whatever spelling it is asked for", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const paths = [
+        "/api/rooms",
+        "/api/rooms/x",
+        "/api/health",
+        "/livez",
+        "/readyz",
+        "/signals",
+        "/signals/",
+        "/api/%72ooms",
+      ]
+      for (const path of paths)
+        for (const target of [path, `${url}${path}`, `HTTP://altar.example${path}`]) {
+          const answer = yield* raw(url, head(`GET ${target} HTTP/1.1`, "host: a", `origin: ${origin}`))
+          assert.notMatch(answer, /access-control-/iu, target)
+          const rest = head(`GET ${target} HTTP/1.1`, "host: a").replace("connection: close", "content-length: 1")
+          assert.notMatch(yield* raw(url, `${rest}{}}\r\n\r\n`), /access-control-/iu, `the rest of ${target}`)
+        }
+    }),
+  )
+})
