@@ -23,23 +23,25 @@ export const resource = {
   mimeType: "application/json",
 } as const
 
+/** Sent as they are. Marked required: a payment needs an id or an `Idempotency-Key`. */
 export const identifier = {
   info: { required: true },
   schema: {
     type: "object",
     properties: {
       required: { type: "boolean" },
-      id: { type: "string", minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" },
+      id: { type: "string", pattern: "^[a-zA-Z0-9_-]{16,128}$" },
     },
     required: ["required"],
   },
 } as const
 
+/** An echo without a salt is a payment with a random nonce. */
 export const binding = {
   info: { version: 1 },
   schema: {
     type: "object",
-    properties: { version: { const: 1 }, salt: { type: "string", maxLength: 43, pattern: "^[A-Za-z0-9_-]{22,43}$" } },
+    properties: { version: { const: 1 }, salt: { type: "string", pattern: "^[A-Za-z0-9_-]{22,43}$" } },
     required: ["version"],
   },
 } as const
@@ -93,4 +95,5 @@ export const headers = {
   signature: encoded(payment),
   response: encoded({ success: true, transaction, network, payer }),
   pending: encoded({ success: false, errorReason: "settlement_pending", transaction, network, payer }),
+  failed: encoded({ success: false, errorReason: "authorization_expired", transaction: "", network, payer }),
 }

@@ -43,7 +43,7 @@ export const outcomes = {
   409: "Taken, or key or payment belong to another request. reconcile_required: reconcile this wallet's open payments, then repeat. This request charged nothing.",
   422: "The dedication points elsewhere, or the commitment is the synthetic one. This request charged nothing.",
   429: "Too many refused payments: wait for Retry-After.",
-  503: "Not available now. Sign nothing new; wait for Retry-After and repeat with the same key.",
+  503: "Not available now. Sign nothing new. With Retry-After, wait and repeat with the same key.",
 }
 
 export const proves: ReadonlyArray<string> = [

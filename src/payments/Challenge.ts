@@ -28,9 +28,6 @@ type Offered = Pick<PaidRequest, "url" | "parameters">
 /** URLs carry parameters, so the cache needs a limit. */
 const offersKept = 1_000
 
-/** Characters of the challenge's `error`: the header has at most 1.5 KB. */
-const errorMaximum = 240
-
 /** Failures after which the authorization can never pay. Any other failure leaves it unused and valid. */
 const ends: ReadonlySet<string> = new Set<VoidReason>([
   "authorization_expired",
@@ -45,9 +42,6 @@ const causes: Readonly<Record<string, string>> = {
     "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price.",
   [unreachable]: "The facilitator was unreachable, so this payment was not submitted.",
 }
-
-/** Clients show the challenge's `error` alone, so it names the member at fault, too. The header must stay short. */
-const errorOf = (reason: string, message: string) => `${reason}: ${message}`.slice(0, errorMaximum)
 
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
 const earlyFailure = (reason: string, until: string) =>
@@ -94,7 +88,10 @@ const make = Effect.gen(function* () {
     request: Offered,
     { member, message, reason }: PaymentRejected,
   ) {
-    const challenge = challengeOf(yield* terms, saleOf(act, request.url, request.parameters), errorOf(reason, message))
+    const { description, priceAtomic: amountAtomic } = act
+    // Clients show the challenge's `error` alone, so it says what the message says.
+    const error = `${reason}: ${message}`
+    const challenge = challengeOf(yield* terms, { amountAtomic, url: request.url, description }, error)
     return yield* new PaymentInvalid({ reason, message, ...(member === undefined ? {} : { member }), challenge })
   })
 

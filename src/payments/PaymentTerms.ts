@@ -3,7 +3,7 @@ import { Context, Layer, Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bodyOf, type SoldAct } from "./Act.ts"
-import { paymentIdentifier, requestBinding } from "./verify/Header.ts"
+import { binding, identifier } from "../../schema/payments/Examples.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
 
@@ -146,7 +146,7 @@ export interface Sale {
   readonly description: string
   /** SHA-256 of the request's canonical body, hex; absent where no payment is judged. */
   readonly bodySha256?: string
-  /** Describes the call for a catalogue; absent when only an earlier attempt is meant. */
+  /** Describes the call for a catalogue; absent in a refusal, whose header must stay short. */
   readonly bazaar?: () => BazaarExtension | undefined
 }
 
@@ -171,20 +171,30 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
 /** The description of an offer, with the address of the terms, which say when a payment is returned. */
 const described = ({ description, url }: Sale) => `${description}. Refunds: ${new URL(url).origin}/terms`
 
-/** The extension is only sent to a cataloguing facilitator: proxies limit a whole head to 4 KB by default. */
+/** Bytes of the JSON whose base64 has the 1,536 bytes that `PAYMENT-REQUIRED` may have. */
+const challengeMaximum = 1152
+
+const excessOf = (challenge: Challenge) => Math.max(0, Buffer.byteLength(JSON.stringify(challenge)) - challengeMaximum)
+
+/** Without the address of the terms, and with as much of its error as then fits. A character has at least one byte. */
+const shortened = (challenge: Challenge, { description }: Sale): Challenge => {
+  const short = { ...challenge, resource: { ...challenge.resource, description } }
+  const characters = [...challenge.error]
+  return { ...short, error: characters.slice(0, Math.max(0, characters.length - excessOf(short))).join("") }
+}
+
+/** The catalogue's extension is only sent to its facilitator: proxies limit a whole head to 4 KB by default. */
 export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {
-  const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
-  return {
+  const whole: Challenge = {
     x402Version: 2,
     error,
     resource: { url: sale.url, description: described(sale), mimeType: "application/json" },
     accepts: [requirementsOf(terms, sale.amountAtomic)],
-    extensions: {
-      "payment-identifier": paymentIdentifier,
-      "request-binding": requestBinding,
-      ...(bazaar === undefined ? {} : { bazaar }),
-    },
+    extensions: { "payment-identifier": identifier, "request-binding": binding },
   }
+  const challenge = excessOf(whole) === 0 ? whole : shortened(whole, sale)
+  const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
+  return bazaar === undefined ? challenge : { ...challenge, extensions: { ...challenge.extensions, bazaar } }
 }
 
 export type Rails = ReadonlyArray<"x402" | "card">

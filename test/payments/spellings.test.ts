@@ -182,6 +182,8 @@ layer(world(), realClock)("a payment with", (it) => {
         )
         assert.deepStrictEqual(yield* written, before)
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+        assert.isAtMost(answer.headers.get("payment-required")?.length ?? assert.fail(), 1_536)
+        assert.isNull(answer.headers.get("payment-response"), "this payment was not submitted")
         const { accepts, error } = Object(challengeOf(answer))
         assert.strictEqual(accepts[0].amount, "10000")
         assert.include(`${reason}: ${message}`, error)

@@ -1,7 +1,7 @@
 /** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
 import { Effect, Option, Result, Schema } from "effect"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
-import { type ChallengeExtensions, PaymentPayload } from "../../../schema/payments/Payment.ts"
+import { PaymentPayload } from "../../../schema/payments/Payment.ts"
 import { issuesOf } from "../../platform/Issues.ts"
 
 export interface PaymentHeader {
@@ -22,30 +22,6 @@ const utf8 = new TextDecoder()
 export const read = (header: string): PaymentHeader => {
   const json = isBase64(header) ? decodeJson(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
   return { isTwice: header.includes(","), json }
-}
-
-/** Marked required: a payment needs an id or an `Idempotency-Key`. A client without extensions sends the header. */
-export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
-  info: { required: true },
-  schema: {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    type: "object",
-    properties: {
-      required: { type: "boolean" },
-      id: { type: "string", minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" },
-    },
-    required: ["required"],
-  },
-}
-
-/** An echo without a salt is a payment with a random nonce. */
-export const requestBinding: ChallengeExtensions["request-binding"] = {
-  info: { version: 1 },
-  schema: {
-    type: "object",
-    properties: { version: { const: 1 }, salt: { type: "string", maxLength: 43, pattern: "^[A-Za-z0-9_-]{22,43}$" } },
-    required: ["version"],
-  },
 }
 
 /** Every id of this form is a valid Idempotency-Key. */
