@@ -60,13 +60,25 @@ const unpaidBody = Unpaid.annotate({
 
 const unpaidHeaders = {
   "payment-required": base64("Base64 of the JSON x402 v2 challenge.", examples.required),
+  "payment-response": Schema.optionalKey(
+    base64(
+      "With `payment_failed` of a payment on chain: Base64 of the JSON x402 v2 settlement, `success` false and its `errorReason`.",
+      examples.failed,
+    ),
+  ),
   "cache-control": header("`no-store`: a challenge is for one request.", "no-store"),
 }
 
-const unpaid = headed((error: typeof Unpaid.Type) => ({
-  "payment-required": Base64.encode(JSON.stringify(error.challenge)),
+const encoded = (value: object) => Base64.encode(JSON.stringify(value))
+
+/** The headers of a 402. */
+export const headersOfUnpaid = (error: typeof Unpaid.Type) => ({
+  "payment-required": encoded(error.challenge),
+  ...("settlement" in error && error.settlement !== undefined ? { "payment-response": encoded(error.settlement) } : {}),
   "cache-control": "no-store",
-}))
+})
+
+const unpaid = headed(headersOfUnpaid)
 
 /** Every 402: the refusal as body, and its challenge also in `PAYMENT-REQUIRED`. */
 export const PaymentRefusal = Unpaid.pipe(

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { listOf, sentence } from "../Fields.ts"
 import { Timestamp } from "../Common.ts"
 import { at, envelope, messageOf, nothingNow } from "../Refusal.ts"
-import { Challenge } from "./Payment.ts"
+import { Challenge, SettlementResponse } from "./Payment.ts"
 import { Refund } from "./Refund.ts"
 
 const challenged = { challenge: Challenge }
@@ -70,6 +70,9 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
     authorizationOpenUntil: Schema.optionalKey(Timestamp).annotateKey({
       description:
         "The payment was not charged so far, and its authorization could still be used until this time. Ask with the same key some minutes later, or cancel the authorization on chain, before you sign again. Should it be used, the payment is recorded and paid back.",
+    }),
+    settlement: Schema.optionalKey(SettlementResponse).annotateKey({
+      description: "The content of `PAYMENT-RESPONSE`; absent for a card.",
     }),
     refund: Schema.optionalKey(Refund).annotateKey({
       description: "The refund of a payment that was found after its attempt had ended.",

@@ -143,10 +143,11 @@ export type PaymentPayload = typeof PaymentPayload.Type
 /** The content of `PAYMENT-RESPONSE`. */
 export const SettlementResponse = Schema.Struct({
   success: Schema.Boolean,
-  errorReason: Schema.optionalKey(Schema.Literal("settlement_pending")).annotateKey({
-    description: "In a 202: the outcome is unknown. It is no failure.",
+  errorReason: Schema.optionalKey(sentence("settlement_pending", 200)).annotateKey({
+    description:
+      "`settlement_pending` in a 202: the outcome is unknown, which is no failure. In a 402, the reason of the failure.",
   }),
-  transaction: Schema.String.annotate({ description: "Empty in a 202 while no transaction is known." }),
+  transaction: Schema.String.annotate({ description: "Empty in a 202 or 402 while no transaction is known." }),
   network: Network,
   payer: Address,
   extensions: Schema.optionalKey(

@@ -15,6 +15,7 @@ import type { PaidRequest, SoldAct } from "./Act.ts"
 import { claimOf, type PaymentRejected, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./decision.ts"
+import { unsettled } from "./Receipt.ts"
 import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
 import { unreachable } from "./settle/Settlement.ts"
@@ -98,23 +99,23 @@ const make = Effect.gen(function* () {
   const failed = Effect.fnUntraced(function* (attempt: FailedAttempt) {
     const { act, amountAtomic, payment, reason, url } = attempt
     const challenge = challengeOf(yield* terms, { amountAtomic, url, description: act }, reason)
+    const settlement = payment.rail === "card" ? {} : { settlement: unsettled(payment, reason) }
+    const refusal = { reason, challenge, ...settlement }
     const found = yield* unclaimed.ofFailed(attempt)
     if (Option.isSome(found)) {
       const refund = payment.rail === "card" ? Option.none<Refund>() : yield* refunds.ofPayment(claimOf(payment))
       if (Option.isSome(refund))
         return yield* new PaymentFailed({
-          reason,
-          challenge,
+          ...refusal,
           message: refundedAfterwards(refund.value),
           refund: refund.value,
         })
-      return yield* new PaymentFailed({ reason, challenge, message: paidAfterwards(payment.rail, found.value) })
+      return yield* new PaymentFailed({ ...refusal, message: paidAfterwards(payment.rail, found.value) })
     }
-    if (payment.rail === "card" || ends.has(reason)) return yield* new PaymentFailed({ reason, challenge })
+    if (payment.rail === "card" || ends.has(reason)) return yield* new PaymentFailed(refusal)
     const until = timestampOf(Number(payment.authorization.validBefore) * 1000)
     return yield* new PaymentFailed({
-      reason,
-      challenge,
+      ...refusal,
       message: earlyFailure(reason, until),
       authorizationOpenUntil: until,
     })

@@ -1,11 +1,10 @@
 /** Paid requests over HTTP: reads a request for the pipeline and writes each outcome as status, headers and body. */
 import { Context, Effect, Layer, Option } from "effect"
-import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
-import { reconcilePath } from "../../schema/payments/Endpoint.ts"
+import { headersOfUnpaid, reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { refundLink } from "../../schema/payments/Refund.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
@@ -43,10 +42,7 @@ const respondUnpaid = cachedByValue((refusal: Unpaid) =>
   Effect.succeed(
     cachedResponse(JSON.stringify(refusalOf(refusal)), {
       status: 402,
-      headers: {
-        "cache-control": "no-store",
-        "payment-required": Base64.encode(JSON.stringify(refusal.challenge)),
-      },
+      headers: headersOfUnpaid(refusal),
     }),
   ),
 )

@@ -189,14 +189,15 @@ export const signedReceiptIn = (header: string): Option.Option<string> =>
     Option.map(signedOf(text), ({ extensions }) => extensions["offer-receipt"].info.receipt.signature),
   )
 
-/** `PAYMENT-RESPONSE` of a 202, by x402's word for an unknown outcome. No client may take it for a failure. */
-export const pendingResponseOf = ({ authorization, network, transaction }: ChainPayment): string =>
-  Base64.encode(
-    JSON.stringify({
-      success: false,
-      errorReason: "settlement_pending",
-      transaction: Option.getOrElse(transaction, () => ""),
-      network,
-      payer: authorization.from,
-    }),
-  )
+/** The content of `PAYMENT-RESPONSE` while a payment is not settled, with x402's word for the reason. */
+export const unsettled = ({ authorization, network, transaction }: ChainPayment, errorReason: string) => ({
+  success: false,
+  errorReason,
+  transaction: Option.getOrElse(transaction, () => ""),
+  network,
+  payer: authorization.from,
+})
+
+/** `PAYMENT-RESPONSE` of a 202. No client may take it for a failure. */
+export const pendingResponseOf = (payment: ChainPayment): string =>
+  Base64.encode(JSON.stringify(unsettled(payment, "settlement_pending")))

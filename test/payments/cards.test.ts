@@ -180,7 +180,9 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       assert.isNotNull(response.headers.get("payment-required"))
       assert.strictEqual(counted.tokens, 1)
       assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 1, taken: 0 })
-      assert.strictEqual((yield* reconcile({ url, key, body: {}, headers: {} })).json["code"], "payment_failed")
+      const told = yield* reconcile({ url, key, body: {}, headers: {} })
+      assert.strictEqual(told.json["code"], "payment_failed")
+      assert.deepStrictEqual([told.headers.get("payment-response"), told.json["settlement"]], [null, undefined])
       assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
     }),
   )

@@ -14,15 +14,27 @@ import { stranger } from "../lab/Chain.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* signedFixture
+  const { purchase, rpc, sql, url } = yield* signedFixture
   yield* Purchase.mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
   Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
   yield* rpc.calm
-  return { url, rpc, purchase }
+  return { url, rpc, sql, purchase }
 })
 
 describe.concurrent("an attempt", () => {
+  it.live("that fails after its server stopped behind a broadcast names that transaction", () =>
+    Effect.gen(function* () {
+      const { purchase, sql, url } = yield* unsent
+      // The intent and the broadcast are on disk; the outcome of the submission never was.
+      yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction'`
+      yield* Purchase.passExpiry
+      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
+      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      assert.match(Purchase.settlementIn(yield* Purchase.reconcile(url, purchase)).transaction, /^0x[0-9a-f]{64}$/u)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
+  )
+
   it.live(
     "that was never paid fails once two inquiries a sweep apart agree, however many servers inquire at once",
     () =>
@@ -228,6 +240,11 @@ describe.concurrent("a late payment for a failed attempt", () => {
         const { url } = yield* TestServer
         const purchase = yield* failed
         const told = yield* Purchase.reconcile(url, purchase)
+        const [recorded = assert.fail()] = yield* (yield* SqlClient.SqlClient)<{
+          hash: string
+        }>`SELECT hash FROM relayer_broadcasts`
+        for (const answer of [told, yield* Purchase.send(url, purchase)])
+          assert.deepInclude(Purchase.settlementIn(answer), { success: false, transaction: recorded.hash })
         const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
         assert.strictEqual(told.json["authorizationOpenUntil"], until)
         assert.include(String(told.json["message"]), `It was not charged so far.`)

@@ -19,7 +19,10 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       yield* sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
       const ended = yield* sql`
         WITH ended AS (
-          UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = now(), payment = payment - 'token'
+          -- A server that stopped after a broadcast left the transaction with the relayer alone.
+          UPDATE payment_attempts SET state = 'failed', reason = ${reason}, ended_at = now(),
+            payment = COALESCE((SELECT jsonb_build_object('transaction', hash) FROM relayer_broadcasts
+              WHERE attempt_id = ${id}::uuid), '{}') || payment - 'token'
           WHERE id = ${id}::uuid AND state = 'pending' AND ${condition} RETURNING id, pool, pool_number
         ), released AS (
           UPDATE payment_pools p

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { x402Client, x402HTTPClient } from "@x402/fetch"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { verifySegment } from "../../../src/buyer/index.ts"
 import { network, onChain, token } from "../Chain.ts"
@@ -215,6 +216,20 @@ export const assertSettled = Effect.fnUntraced(function* (url: string, purchase:
   return found
 })
 
+/** The settlement in an answer, as the unchanged x402 client reads it; it throws where there is none. */
+export const settlementIn = ({ headers }: Answer) =>
+  new x402HTTPClient(new x402Client()).getPaymentSettleResponse((name) => headers.get(name))
+
+/** The transaction that was to pay an attempt, as the relayer or a facilitator named it; empty without a broadcast. */
+const broadcastOf = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ transaction: string }>`
+    SELECT coalesce(a.payment ->> 'transaction', b.hash, '') AS transaction
+    FROM payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id
+    WHERE a.idempotency_key = ${key}`.pipe(Effect.orDie)
+  return rows[0]?.transaction ?? assert.fail(`${key} has no attempt`)
+})
+
 /** Never paid, nothing recorded. It keeps its authorization and gave back the rest: the next stone draws the same number. */
 export const assertFailed = Effect.fnUntraced(function* (url: string, purchase: Purchase, reason: string) {
   const found = yield* books(purchase)
@@ -223,7 +238,17 @@ export const assertFailed = Effect.fnUntraced(function* (url: string, purchase: 
     assert.strictEqual(answer.status, 402, answer.text)
     assert.strictEqual(answer.json["code"], "payment_failed")
     assert.strictEqual(answer.json["reason"], reason)
-    assert.isNotNull(answer.headers.get("payment-required"))
+    assert.isAtMost(answer.headers.get("payment-required")?.length ?? assert.fail(), 1_536)
+    const payer = purchase.payer.address.toLowerCase()
+    const settlement = {
+      success: false,
+      errorReason: reason,
+      transaction: yield* broadcastOf(purchase),
+      network,
+      payer,
+    }
+    assert.deepStrictEqual<object>(settlementIn(answer), settlement)
+    assert.deepStrictEqual(answer.json["settlement"], settlement)
   }
   const next = yield* assertNextStone(url)
   assert.strictEqual(next.number, found.number, "the number of the failed attempt goes out again")
