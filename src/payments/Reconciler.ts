@@ -1,7 +1,7 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
-import { Cause, Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
+import { Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import { BoundedMap } from "../platform/BoundedMap.ts"
 import { log } from "../platform/LogMessages.ts"
@@ -92,6 +92,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     const due = yield* Due
     const settlement = yield* Settlement
     const sweepMillis = Duration.toMillis(config.sweepEvery)
+    const inquiring = DatabaseWatch.watched("chain inquiry failed")
     const endings = new BoundedMap<string, Ended>(endingsKept)
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
@@ -121,11 +122,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       if (network !== config.network) return { ...known, found: { is: "silence" } }
       const conclusion = yield* evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
-        Effect.tapError((error) =>
-          error._tag === "SqlError"
-            ? DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })(Cause.fail(error))
-            : log("chain inquiry failed", {}, error),
-        ),
+        (inquiry) => inquiring(inquiry, { attempt: attempt.id }),
         Effect.option,
       )
       if (Option.isNone(conclusion)) return { ...known, found: { is: "silence" } }

@@ -34,6 +34,7 @@ export const ofAttempts = Effect.fnUntraced(function* (
   sweepEvery: Duration.Duration,
 ) {
   const due = yield* Due
+  const reconciling = DatabaseWatch.watched("reconciliation failed")
 
   const concludeAll = (leased: { readonly attempts: ReadonlyArray<Attempt>; readonly taken: number }) =>
     Effect.forEach(
@@ -41,7 +42,8 @@ export const ofAttempts = Effect.fnUntraced(function* (
       (attempt) =>
         conclude(attempt).pipe(
           Trace.goingOn(attempt.traceparent ?? null),
-          Effect.catchCause(DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })),
+          (work) => reconciling(work, { attempt: attempt.id }),
+          Effect.ignoreCause,
         ),
       { concurrency: 8, discard: true },
     ).pipe(Effect.as(leased.taken))
@@ -69,8 +71,9 @@ const ofTransfers = Effect.fnUntraced(function* ({ longestLife, sweepEvery }: Sw
   const forget = yield* forgetFinal
   const { judge, prune } = yield* UnmatchedPayments
 
+  const scanning = DatabaseWatch.watched("transfer scan failed")
   const sweep = Effect.gen(function* () {
-    yield* Effect.catchCause(scan, DatabaseWatch.failed("transfer scan failed"))
+    yield* Effect.ignoreCause(scanning(scan))
     for (const act of yield* confirmAll)
       yield* changed({ ...act, from: "settled", to: "final", evidence: "transfer found" })
     yield* forget

@@ -1,7 +1,8 @@
 /** Reports a database outage and its end once each, however many requests and sweeps notice. */
-import { type Cause, Context, type Duration, Effect, Layer, Redacted, Ref, Schedule } from "effect"
+import { Cause, Context, type Duration, Effect, Layer, Redacted, Ref, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { isAway, missingGrant, reasonIn, roleOf } from "./Sql.ts"
+import { lasting } from "./Lasting.ts"
 import { log, type LogMessage } from "./LogMessages.ts"
 
 /** Pause between two checks whether an unreachable database answers again. */
@@ -34,6 +35,19 @@ export const failed =
   (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.flatMap(Reporter, (report) => report(what, fields, cause))
 
+/** Reports why repeated work fails as a lasting trouble, which its next success ends. */
+export const watched = (what: LogMessage) => {
+  const trouble = lasting()
+  return <A, E, R>(work: Effect.Effect<A, E, R>, fields: Readonly<Record<string, unknown>> = {}) =>
+    work.pipe(
+      Effect.tap(trouble.ends),
+      Effect.tapCause((cause) => {
+        const report = failed(what, fields)(cause)
+        return isAway(cause) ? report : trouble.goesOn(Cause.pretty(cause).split("\n", 1).join(""), report)
+      }),
+    )
+}
+
 /** Sweeps periodically in the current scope. A full sweep is followed by the next one without a pause. */
 export const sweeping = <E, R>(
   sweep: Effect.Effect<number, E, R>,
@@ -41,9 +55,8 @@ export const sweeping = <E, R>(
   what: LogMessage,
   full = Infinity,
 ) =>
-  sweep.pipe(
-    Effect.repeat({ while: (taken) => taken === full }),
-    Effect.catchCause(failed(what)),
+  watched(what)(Effect.repeat(sweep, { while: (taken) => taken === full })).pipe(
+    Effect.ignoreCause,
     Effect.repeat(Schedule.spaced(every)),
     Effect.forkScoped,
   )

@@ -1,4 +1,4 @@
-/** Every log message by level, with the operator's action or the meaning of the event. */
+/** Every log message by level, with the operator's action or the meaning of the event. Repeated ones go through `Lasting.ts`. */
 import { type Cause, Effect } from "effect"
 
 /** `admin messages` prints them. Names between asterisks are sections of docs/operating.md. */
@@ -51,7 +51,6 @@ export const messages = {
     "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",
     "standing check failed": "Read the cause: node or database.",
     "sweep failed": "Read the cause: node or database.",
-    "transaction not tended": "Read the cause: node or database.",
     "transactions not tended": "Read the cause: node or database.",
     "transfer scan failed": "Check `RPC_URL`. The scan goes on where it was.",
     "transfer sweep failed": "Read the cause: node or database.",

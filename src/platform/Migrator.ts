@@ -7,6 +7,7 @@ import stones from "../../migrations/0003_log.ts"
 import rooms from "../../migrations/0004_rooms.ts"
 import limits from "../../migrations/0005_limits.ts"
 import logWaits from "../../migrations/0006_log_waits.ts"
+import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
 
@@ -66,9 +67,10 @@ export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Rec
   const brief = Record.map(migrations, (migration) => Effect.andThen(limits, migration))
   const loader = Migrator.fromRecord(brief)
   const last = Math.max(...(yield* loader).map(([id]) => id))
+  const waiting = lasting()
   const pending = Migrator.make({})({ loader, table })
   return yield* Effect.flatMap(latest, (done) => (done >= last ? Effect.void : Effect.asVoid(pending))).pipe(
-    Effect.tapError((failure) => (isContended(failure) ? log("migration waiting") : Effect.void)),
+    Effect.tapError((failure) => (isContended(failure) ? waiting.goesOn("", log("migration waiting")) : Effect.void)),
     Effect.retry({ while: isContended, schedule: Schedule.spaced("10 seconds") }),
     Effect.catchTag("MigrationError", (failure) => Effect.fail(sqlErrorIn(failure) ?? failure)),
   )

@@ -1,6 +1,6 @@
 /** While no payment is possible, no caller gets an offer or a fault. A facilitator that goes away afterwards loses nothing. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import type { SqlError } from "effect/sql/SqlError"
@@ -176,6 +176,61 @@ describe.concurrent("a token without paused() and isBlacklisted()", () => {
       assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
       assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
       assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
+    }),
+  )
+})
+
+/** Probes until the trouble was looked at four times, and counts its lines in the log. */
+const countLines = Effect.fnUntraced(function* (
+  message: string,
+  settledBy: SettledBy,
+  begin: Effect.Effect<{ readonly looks: () => number }, SqlError, Stage>,
+) {
+  const lines: Array<unknown> = []
+  const logger = Logger.make<unknown, void>(
+    ({ message }) => void lines.push(Array.isArray(message) ? message[0] : message),
+  )
+  const probing = Effect.gen(function* () {
+    const { url } = yield* TestServer
+    const { looks } = yield* begin
+    yield* Effect.andThen(ask(`${url}/readyz`), Effect.sync(looks)).pipe(
+      until("it is not asked", (count) => count >= 4),
+    )
+  })
+  yield* Effect.provide(probing, Layer.provideMerge(proxiedServer(settledBy), Logger.layer([logger])))
+  return lines.filter((line) => line === message).length
+})
+
+describe.concurrent("a settlement that stays impossible is logged once", () => {
+  it.live("by a relayer without gas", () =>
+    Effect.gen(function* () {
+      const begin = Effect.gen(function* () {
+        const { rpc } = yield* Proxies
+        let count = 0
+        yield* gas(1n)
+        rpc.arm("eth_getBalance", "holdBefore", () => ((count += 1), false))
+        return { looks: () => count }
+      })
+      assert.strictEqual(yield* countLines("relayer out of gas", "relayer", begin), 1)
+    }),
+  )
+
+  it.live("by a facilitator that refuses us", () =>
+    Effect.gen(function* () {
+      const begin = Effect.gen(function* () {
+        const { facilitator } = yield* Proxies
+        let count = 0
+        const again: Effect.Effect<void> = Effect.suspend(() => {
+          const { arrived, end } = facilitator.arm("supportedUnauthorized")
+          return Effect.andThen(
+            arrived,
+            Effect.suspend(() => ((count += 1), end(), again)),
+          )
+        })
+        yield* Effect.forkDetach(Effect.ignoreCause(again))
+        return { looks: () => count }
+      })
+      assert.strictEqual(yield* countLines("facilitator unavailable", "facilitator", begin), 1)
     }),
   )
 })

@@ -10,6 +10,7 @@ import { checking } from "./Check.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
+import { lasting } from "../../platform/Lasting.ts"
 import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
@@ -39,13 +40,17 @@ const server = listening.pipe(
   Layer.provide(Layer.effect(AppConfig, production)),
 )
 
+const loss = lasting()
+
 /**
  * Runs until stopped. A database that becomes unavailable during the start is waited for. A role that lacks a privilege
  * to migrate or read is told so in one sentence.
  */
 const launched = Layer.launch(server).pipe(
   Effect.sandbox,
-  Effect.tapError((cause) => (Sql.isAway(cause) ? log("database lost during start", {}, cause) : Effect.void)),
+  Effect.tapError((cause) =>
+    Sql.isAway(cause) ? loss.goesOn("", log("database lost during start", {}, cause)) : Effect.void,
+  ),
   Effect.retry({ while: Sql.isAway, schedule: Schedule.spaced("1 second") }),
   Effect.catch((cause) => Effect.flatMap(databaseUrl, (url) => ungranted(cause, url))),
 )

@@ -5,6 +5,7 @@ import { textOf } from "../../platform/Answers.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { Attempt } from "../store/Attempt.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
+import { lasting } from "../../platform/Lasting.ts"
 import { log } from "../../platform/LogMessages.ts"
 
 /**
@@ -77,6 +78,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
     const clock = yield* DatabaseClock
     const base = config.apiUrl.replace(/\/$/u, "")
 
+    const absence = lasting()
     /** None without a readable answer of the processor within the timeout. */
     const call = (request: HttpClientRequest.HttpClientRequest) =>
       http
@@ -91,7 +93,8 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
             Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
           ),
           Effect.timeout(config.timeout),
-          Effect.tapError((error) => log("card processor unavailable", { reason: error._tag })),
+          Effect.tap(absence.ends),
+          Effect.tapError(({ _tag: reason }) => absence.goesOn(reason, log("card processor unavailable", { reason }))),
           Effect.option,
         )
 

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Metric, Option, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Address } from "../../../schema/Common.ts"
+import { lasting } from "../../platform/Lasting.ts"
 import { log } from "../../platform/LogMessages.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Block, BlockId, ChainUnavailable, ScanNode, Topics } from "./Rpc.ts"
@@ -150,15 +151,16 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
     if (Option.isSome(first)) yield* rows.startAt(first.value, recipients)
   })
 
+  const replacement = lasting()
   /** The cursor to go on from; none while the node lags behind it or has another block there. */
   const begin = Effect.fnUntraced(function* (known: Cursor | undefined, final: Block, there: Option.Option<Block>) {
     if (known === undefined || !known.recipients.includes(payTo)) yield* start(final, known)
     else if (Option.isNone(there)) return Option.none<Cursor>()
     else if (there.value.hash !== known.final.hash) {
-      yield* log("final block replaced", { block: String(known.final.number) })
+      yield* replacement.goesOn("", log("final block replaced", { block: String(known.final.number) }))
       if (!known.isDoubtOld) return yield* Effect.as(rows.doubt, Option.none<Cursor>())
       yield* start(final, known)
-    }
+    } else yield* replacement.ends
     return yield* rows.cursor(config.everyMillis)
   })
 
@@ -255,7 +257,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
           return scanNow
         }),
       )
-    }).pipe(Effect.catchCause(DatabaseWatch.failed("transfer scan failed")))
+    }).pipe(DatabaseWatch.watched("transfer scan failed"), Effect.ignoreCause)
 
     /** Whether every final block in which the authorization could be used has been read. Scans first if not. */
     const hasReadPast = Effect.fnUntraced(function* (authorization: SignedAuthorization) {

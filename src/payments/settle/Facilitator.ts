@@ -1,10 +1,11 @@
 /** Settles through a remote x402 facilitator. Its answer names a transaction to look for, and proves nothing. */
 import * as JsonClient from "../../http/JsonClient.ts"
 import * as Trace from "../../platform/Trace.ts"
-import { Clock, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
 import { inLowerCase } from "../chain/Eip3009.ts"
 import { challengeOf, requirementsOf, type Terms } from "../PaymentTerms.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, unreachable } from "./Settlement.ts"
+import { lasting } from "../../platform/Lasting.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Base64Url } from "effect/encoding"
@@ -193,15 +194,22 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
       const post = yield* JsonClient.make(settleUrl)
       const ask = yield* supported(config, terms.network)
 
+      const absence = lasting()
       /** Shared by all callers, one query at a time. A facilitator that limits our requests is up and may settle. */
       const [funds, forget] = yield* ask.pipe(
+        Effect.tap(absence.ends),
         Effect.as<Funds>("ok"),
         Effect.timeout(askedWithin),
         Effect.catchIf(
           (error) => error._tag === "FacilitatorUnfit" && error.isBusy,
           () => Effect.succeed<Funds>("unknown"),
         ),
-        Effect.catchCause((cause) => Effect.as(log("facilitator unavailable", {}, cause), "failing" as const)),
+        Effect.catchCause((cause) =>
+          Effect.as(
+            absence.goesOn(Cause.pretty(cause).split("\n", 1).join(""), log("facilitator unavailable", {}, cause)),
+            "failing" as const,
+          ),
+        ),
         Effect.uninterruptible,
         Effect.cachedInvalidateWithTTL((exit) =>
           Exit.isSuccess(exit) && exit.value !== "failing" ? wellFor : unwellFor,

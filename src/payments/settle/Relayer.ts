@@ -1,9 +1,10 @@
 /** Settles by our own relayer key, one transaction for each payment. */
 import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import * as Sender from "./Sender.ts"
-import { Cause, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { type Hex, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { lasting } from "../../platform/Lasting.ts"
 import { log } from "../../platform/LogMessages.ts"
 import { alreadyUsed, authorizationIn, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
 import type { ChainPayment } from "../Payment.ts"
@@ -125,15 +126,8 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
     const [oldest] = rows
     if (oldest === undefined) return
     if (oldest.nonce > mined) yield* fill(mined, oldest)
-    yield* Effect.forEach(
-      rows,
-      (one) =>
-        Effect.catchCause(
-          tendOne(one, one === oldest),
-          DatabaseWatch.failed("transaction not tended", { nonce: one.nonce }),
-        ),
-      { concurrency: 8, discard: true },
-    )
+    const exits = yield* Effect.forEach(rows, (one) => Effect.exit(tendOne(one, one === oldest)), { concurrency: 8 })
+    yield* Effect.forEach(exits, (exit) => exit, { discard: true })
   })
 
   yield* DatabaseWatch.sweeping(Effect.as(round, 0), every, "transactions not tended")
@@ -240,12 +234,15 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         return !hasEnded && (yield* chain.isSpentUnused({ sender, nonce }, payment.authorization))
       })
 
+      const poverty = lasting()
+      const resubmitting = DatabaseWatch.watched("resubmission failed")
+      const checking = DatabaseWatch.watched("standing check failed")
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
       const funds = yield* Effect.all([node.balance(account.address), currentFees(node)], {
         concurrency: "unbounded",
       }).pipe(
         Effect.map(([balance, { fee }]): Funds => (balance >= settlementGas * fee.maxFeePerGas ? "ok" : "failing")),
-        Effect.tap((found) => (found === "ok" ? Effect.void : log("relayer out of gas"))),
+        Effect.tap((found) => (found === "ok" ? poverty.ends : poverty.goesOn("", log("relayer out of gas")))),
         Effect.timeout(solventWithin),
         Effect.orElseSucceed((): Funds => "unknown"),
         Effect.uninterruptible,
@@ -255,13 +252,9 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       return Settlement.of({
         submit,
         resubmit: (attempt, payment) =>
-          Effect.catch(resubmit(attempt, payment), (error) =>
-            Effect.as(DatabaseWatch.failed("resubmission failed")(Cause.fail(error)), Option.none<Submission>()),
-          ),
+          Effect.orElseSucceed(resubmitting(resubmit(attempt, payment)), () => Option.none<Submission>()),
         isSpent: (attempt, payment, hasEnded) =>
-          Effect.catch(isSpent(attempt, payment, hasEnded), (error) =>
-            Effect.as(DatabaseWatch.failed("standing check failed", { attempt })(Cause.fail(error)), false),
-          ),
+          Effect.orElseSucceed(checking(isSpent(attempt, payment, hasEnded), { attempt }), () => false),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,
       })
