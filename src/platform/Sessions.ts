@@ -7,6 +7,7 @@ import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Effect, Exit, Layer, Schedule, Schema, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import type { Encryptions } from "./Encryption.ts"
 
 interface Options extends PgPool.Config {
   readonly transformResultNames: (name: string) => string
@@ -14,6 +15,7 @@ interface Options extends PgPool.Config {
   readonly isUnfit: (error: SqlError.SqlError) => boolean
   /** Seconds without a byte after which an awaited answer counts as lost; of no session without it. */
   readonly silence: number | undefined
+  readonly encryptions: Encryptions
 }
 
 /** Milliseconds until the next session may be closed: an unfit database must not cause a storm of connections. */
@@ -39,6 +41,12 @@ const heardFirst = (connection: PgConnection.PgConnection): Heard => {
 }
 
 const noAnswer = () => Object.assign(new Error("The database does not answer"), { code: "ETIMEDOUT" })
+
+/** Whether a host that answers refused a connection, perhaps for its encryption. */
+const isRejected = (error: unknown) =>
+  SqlError.isSqlError(error) &&
+  error.reason.operation === "connect" &&
+  !/ECONNREFUSED|ENOTFOUND|timed out/u.test(`${error.reason.message} ${error.reason.cause}`)
 
 type Transform = Parameters<SqlConnection.Connection["execute"]>[2]
 
@@ -93,7 +101,10 @@ const commit = (session: SqlConnection.Connection) =>
       : Effect.void,
   )
 
-const make = Effect.fnUntraced(function* ({ isUnfit, silence, transformResultNames, ...options }: Options) {
+const make = Effect.fnUntraced(function* ({ encryptions, isUnfit, silence, transformResultNames, ...others }: Options) {
+  let [ssl] = encryptions
+  // The driver reads it at each attempt to connect.
+  const options = Object.defineProperty(others, "ssl", { enumerable: true, get: () => ssl })
   const scope = yield* Effect.scope
   const heard = new Map<PgConnection.PgConnection, Heard>()
   const open = Effect.gen(function* () {
@@ -141,12 +152,26 @@ const make = Effect.fnUntraced(function* ({ isUnfit, silence, transformResultNam
   const check = Effect.suspend(() => (endSilent() ? replace : Effect.void))
   yield* Effect.forkScoped(Effect.repeat(check, Schedule.spaced("1 second")))
 
+  /** Tries again with the other encryption, if there is one, and keeps it. */
+  const connecting = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    if (encryptions.length === 1) return effect
+    return Effect.suspend(() => {
+      const tried = ssl
+      return Effect.catchIf(effect, isRejected, () => {
+        if (ssl === tried) ssl = encryptions.find((encryption) => encryption !== tried) ?? ssl
+        return effect
+      })
+    })
+  }
+
   return yield* SqlClient.make({
-    acquirer: Effect.suspend(() => Effect.map(pool.sessions.get, (connection) => sessionOf(connection))),
-    borrower: (use) => pool.sessions.use((connection) => use(sessionOf(connection))),
-    transactionAcquirer: Effect.suspend(() =>
-      Effect.flatMap(pool.sessions.get, (connection) =>
-        Effect.map(connection.pin, (view) => sessionOf(connection, view)),
+    acquirer: connecting(Effect.suspend(() => Effect.map(pool.sessions.get, (connection) => sessionOf(connection)))),
+    borrower: (use) => connecting(Effect.suspend(() => pool.sessions.use((connection) => use(sessionOf(connection))))),
+    transactionAcquirer: connecting(
+      Effect.suspend(() =>
+        Effect.flatMap(pool.sessions.get, (connection) =>
+          Effect.map(connection.pin, (view) => sessionOf(connection, view)),
+        ),
       ),
     ),
     compiler: PgClient.makeCompiler(undefined, false),

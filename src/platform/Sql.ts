@@ -3,6 +3,7 @@ import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "e
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import { log } from "./LogMessages.ts"
 import { DatabaseUnusable, unusable } from "./DatabaseSettings.ts"
+import { type Encryptions, encryptionsOf } from "./Encryption.ts"
 import * as Sessions from "./Sessions.ts"
 
 const names = new Map<string, string>()
@@ -51,10 +52,17 @@ const limits = { statement: 8, silence: 10 }
  */
 const isUnfit = (error: SqlError.SqlError) => /^(?:25|26|3F|42|57014)/u.test(`${codeOf(error)}`)
 
+/** The configuration has refused a URL with a fault, and the driver reports one that is none. */
+const encryptionsFor = (url: string): Encryptions => {
+  const encryptions = URL.canParse(url) ? encryptionsOf(new URL(url)) : ""
+  return typeof encryptions === "string" ? [{}] : encryptions
+}
+
 /** A pool of at most `maxConnections`. Column names arrive in camelCase. A migration may take its time. */
 export const layer = (url: Redacted.Redacted<string>, maxConnections = 16, isMigrating = false) =>
   Sessions.layer({
     url,
+    encryptions: encryptionsFor(Redacted.value(url)),
     maxConnections,
     applicationName: "spirit-altar",
     connectTimeout: "5 seconds",

@@ -177,6 +177,25 @@ describe("the configuration", () => {
     }),
   )
 
+  it.effect("refuses parameters of TLS that it cannot honour, with a sentence", () =>
+    Effect.gen(function* () {
+      const cases: ReadonlyArray<readonly [string, RegExp]> = [
+        ["sslmode=bogus", /sslmode is none of disable, allow, prefer, require, verify-ca, verify-full/u],
+        ["sslmode=require&sslrootcert=/nowhere/root.crt", /sslrootcert names no readable file of PEM certificates/u],
+        ["sslrootcert=/etc/hostname", /sslrootcert names no readable file/u],
+        ["sslmode=require&sslrootcert=system", /sslrootcert=system needs sslmode=verify-full/u],
+        ["sslmode=verify-full&sslcert=client.crt", /parameter sslcert is not supported/u],
+        ["ssl=true", /parameter ssl is not supported/u],
+      ]
+      for (const [query, why] of cases) {
+        const [problem = "", ...others] = yield* problems({ DATABASE_URL: `postgres://db/altar?${query}` })
+        assert.match(problem, why, query)
+        assert.deepStrictEqual(others, [])
+      }
+      assert.deepStrictEqual(yield* problems({ DATABASE_URL: "postgres://db/altar?sslrootcert=system" }), [])
+    }),
+  )
+
   it.effect("accepts every sslmode of PostgreSQL, and no other database", () =>
     Effect.gen(function* () {
       for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])

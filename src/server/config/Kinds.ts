@@ -10,6 +10,7 @@ import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { usdc } from "../../../schema/payments/Usdc.ts"
 import { network } from "../../limits/Address.ts"
 import { isVerifierKey } from "../../log/Signer.ts"
+import { encryptionsOf } from "../../platform/Encryption.ts"
 import { cosignatureVerifier } from "../../log/Verifier.ts"
 import { maySign } from "../../payments/settle/Facilitator.ts"
 import { inLowerCase } from "../../payments/chain/Eip3009.ts"
@@ -106,16 +107,14 @@ const hasProtocol = (protocols: RegExp) => (text: string) => {
 }
 const isWeb = hasProtocol(/^https?:$/u)
 
-/** The driver's values of `sslmode`. Any other value would fail every connection attempt, for ever. */
-const sslModes = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
-
 const isPort = (text: string) => text === "" || (/^(?!0+$)\d{1,5}$/u.test(text) && Number(text) < 65_536)
 
 const isDatabase = (text: string) => {
   const { pathname = "", port = "", searchParams: given = new URLSearchParams() } = URL.parse(text) ?? {}
   if (![port, given.get("port") ?? ""].every(isPort)) return "Its port is none."
   if (!isDecodable(pathname)) return "Write a percent sign in the database's name as %25."
-  return sslModes.has(given.get("sslmode") ?? "prefer") && hasProtocol(/^postgres(?:ql)?:$/u)(text)
+  const encryptions = URL.canParse(text) ? encryptionsOf(new URL(text)) : []
+  return typeof encryptions === "string" ? encryptions : hasProtocol(/^postgres(?:ql)?:$/u)(text)
 }
 
 const parts = (list: string) =>
