@@ -9,7 +9,7 @@ import { log } from "./log/Log.ts"
 import { openapi } from "./operator/OpenApi.ts"
 import { sandbox } from "./operator/Sandbox.ts"
 import { serve } from "./operator/Serve.ts"
-import { Json } from "./Output.ts"
+import { Json, plain } from "./Output.ts"
 import { verifyProof } from "./verify/Proof.ts"
 import { verify } from "./verify/Verify.ts"
 
@@ -55,20 +55,21 @@ const unpaid = (error: CliError.NonShowHelpErrors) =>
     ? new CliError.UnknownSubcommand({ ...error, suggestions: error.suggestions.filter((one) => !paid.has(one)) })
     : error
 
-/** With `--json`, stdout holds one JSON document even for an invalid call. */
+/** An invalid call gets its sentence and how to call, and with `--json` one JSON document on stdout. */
 const presenter = (isJson: boolean): CliOutput.Presenter => ({
   present: (event) => {
     if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
-    const errors = event.errors.map(unpaid)
-    if (!isJson) return CliOutput.defaultPresenter.present({ ...event, errors })
-    return Console.log(
-      JSON.stringify({
-        ok: false,
-        code: "usage",
-        message: errors.map(({ message }) => message).join(" "),
-        help: `${event.commandPath.join(" ")} --help`,
-      }),
-    )
+    const messages = event.errors.map((error) => unpaid(error).message)
+    const help = `${event.commandPath.join(" ")} --help`
+    return isJson
+      ? Console.log(JSON.stringify({ ok: false, code: "usage", message: messages.join(" "), help }))
+      : Console.error(
+          [
+            ...messages.map((message) => plain(message).replace(/ {2,}/gu, " ")),
+            `Usage: ${event.helpDoc.usage}`,
+            `Help: ${help}`,
+          ].join("\n"),
+        )
   },
 })
 

@@ -26,6 +26,9 @@ const memberOf = (error: object, name: string) => (Predicate.hasProperty(error, 
 /** The system's code in the deepest cause: `ECONNREFUSED`. */
 export const codeOf = (error: unknown) => memberOf(rootOf(error), "code")
 
+/** The codes of the system and of PostgreSQL. */
+const fullDisk = new Set(["ENOSPC", "53100"])
+
 const messageOf = (error: unknown): string =>
   (Predicate.isObject(error) && "message" in error ? String(error.message) : "") || String(error)
 
@@ -38,6 +41,8 @@ export const oneLine = (cause: Cause.Cause<unknown>): string => {
     return `${memberOf(root, "address")}:${memberOf(root, "port")} is taken by another program: stop it, or choose another port with PORT=3001.`
   if (error instanceof Config.ConfigError) return error.cause.message
   const message = messageOf(error)
+  if (fullDisk.has(codeOf(error)) || /No space left on device|free disk space/u.test(message))
+    return "The disk is full. Free some space, or let a sandbox use another disk with DATA_DIR, and run this again."
   if (message.startsWith("PgConnection: "))
     return `The database cannot be used: ${message.slice("PgConnection: ".length)}; check DATABASE_URL.`
   return message.split("\n").slice(0, 6).join("\n").trim()

@@ -6,6 +6,7 @@ import { type Funds, Settlement } from "./settle/Settlement.ts"
 import { TokenWatch } from "./chain/NodeWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
+import { bounded, toMiddleware } from "../platform/Sql.ts"
 import { soon } from "../platform/Time.ts"
 
 /** How long an answer is reused, so that requests pay no round trip for it. */
@@ -25,12 +26,11 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
     const sql = yield* SqlClient.SqlClient
     const known = yield* Ref.make<SellingState>({ pausedSince: Option.none(), isWritable: true })
 
-    /**
-     * At most two seconds old. Locking the row is a write: a database that only reads fails here, before a price is
-     * offered. A database that fails leaves the last pause, and one that does not answer the last state.
-     */
-    const state = sql`SELECT since FROM payment_pause WHERE id = 1 FOR KEY SHARE`.pipe(
-      pausesOf,
+    /** Locking the row is a write: a database that only reads fails here, before a price is offered. */
+    const locked = pausesOf(sql`SELECT since FROM payment_pause WHERE id = 1 FOR KEY SHARE`)
+
+    /** At most two seconds old. A database that fails leaves the last pause, and one that does not answer the last state. */
+    const state = locked.pipe(
       Effect.map(([row]): SellingState => ({ pausedSince: Option.fromNullishOr(row?.since), isWritable: true })),
       Effect.catchTag("SqlError", () =>
         Effect.map(Ref.get(known), ({ pausedSince }) => ({ pausedSince, isWritable: false })),
@@ -57,7 +57,10 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
       (rows) => rows.length > 0,
     ).pipe(Effect.withSpan("Selling.resume"))
 
-    return { state: cached, pause, resume }
+    /** Leaves a database that is away, or takes no writes, to the middleware and its words. */
+    const writable = toMiddleware(bounded(locked))
+
+    return { state: cached, writable, pause, resume }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)
@@ -81,7 +84,7 @@ export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
 
 const paused = "The operator has paused sales"
-const readOnly = "The database accepts no writes now"
+const unwritable = "The database does not answer, or accepts no writes"
 
 const unobstructed = { obstacle: Effect.undefined, funds: Effect.succeed<Funds>("ok") }
 
@@ -111,7 +114,7 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       Effect.map(([{ isWritable, pausedSince }, obstacle, funds]): AvailabilityState => ({
         pausedSince,
         isWritable,
-        obstacle: isWritable ? obstacle : readOnly,
+        obstacle: isWritable ? obstacle : unwritable,
         settlement: obstacle === undefined ? funds : "failing",
       })),
       Effect.tap(({ obstacle, pausedSince }) => report(Option.isSome(pausedSince), obstacle)),
@@ -135,8 +138,8 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     /** Fails while a payment could not be recorded, or not be settled on chain. */
     const toOffer = Effect.gen(function* () {
       yield* Effect.tapError(unlessPaused, () => report(true, undefined))
-      const { isWritable } = yield* selling.state
-      const obstacle = isWritable ? yield* onChain : readOnly
+      if (!(yield* selling.state).isWritable) yield* selling.writable
+      const obstacle = yield* onChain
       yield* report(false, obstacle)
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
     })

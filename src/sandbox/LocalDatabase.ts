@@ -10,6 +10,7 @@ import * as OwnedProcess from "./OwnedProcess.ts"
 
 export class LocalDatabaseError extends Schema.TaggedError<LocalDatabaseError>()("LocalDatabaseError", {
   message: Schema.String,
+  cause: Schema.optionalKey(Schema.Unknown),
 }) {}
 
 // SIGINT is PostgreSQL's fast shutdown; SIGQUIT its immediate one, which the next start recovers from.
@@ -129,7 +130,10 @@ export class LocalDatabase extends Context.Service<LocalDatabase>()("spirit-alta
   static readonly layer = (options: LocalDatabaseOptions): Layer.Layer<LocalDatabase, LocalDatabaseError> =>
     Layer.effect(
       LocalDatabase,
-      Effect.mapError(LocalDatabase.make(options), ({ message }) => new LocalDatabaseError({ message })),
+      Effect.mapError(
+        LocalDatabase.make(options),
+        (cause) => new LocalDatabaseError({ message: cause.message, cause }),
+      ),
     ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }
 

@@ -6,6 +6,7 @@ import { createPublicClient, http } from "viem"
 import { NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
+import { mayListen } from "../http/Listener.ts"
 import { LimitFactor } from "../limits/Limit.ts"
 import { body, jsonText, refuse } from "../http/Responses.ts"
 import { sandbox, sufficient } from "../server/config/Table.ts"
@@ -29,6 +30,7 @@ export const parts = (network: UsdcNetwork) =>
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const { folder } = yield* DataFolder
+      yield* mayListen(yield* listen)
       const databaseUrl = yield* sufficient.databaseUrl
       const chain = LocalChain.layer({
         network,

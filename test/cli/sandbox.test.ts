@@ -1,4 +1,5 @@
 /** The newcomer's way, its printed commands, a second sandbox that leaves the first alone, and the end of a killed one. */
+import { spawnSync } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
@@ -10,6 +11,8 @@ import { main, run, type Running } from "../lab/Process.ts"
 import { takePort } from "../lab/Ports.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { root } from "../lab/Sources.ts"
+
+const mayMount = spawnSync("unshare", ["-m", "true"]).status === 0
 
 describe("a sandbox", () => {
   const folder = newFolder()
@@ -97,12 +100,37 @@ describe("a sandbox", () => {
     assert.deepStrictEqual(later.filter(isAlive), [])
   })
 
-  it("names a taken port in one line, and writes nothing", async () => {
+  it("names a sandbox with other data that has its port, before it installs anything", async () => {
+    const first = launch(port)
+    await bannerOf(first)
+    data = join(folder, "third")
+    const { code, stderr, stdout } = await launch(port).ended
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.match(
+      stderr,
+      new RegExp(`^A sandbox runs at http://127.0.0.1:${port} already, with other data; it was left`, "u"),
+    )
+    assert.include(stderr, `DATA_DIR=${data}-2 PORT=${port + 1} npm start`)
+    assert.notInclude(await readdir(data), "postgres")
+    await stop(first, "SIGTERM")
+  })
+
+  it.runIf(mayMount).each(["1m", "20m", "41m"])("says in one sentence that a disk of %s is full", async (size) => {
+    const script = 'mount -t tmpfs -o size="$SIZE" tmpfs "$DISK" && chmod 755 "$DISK" && exec "$@"'
+    const disk = newFolder()
+    const env = environment({ SIZE: size, DISK: disk, DATA_DIR: join(disk, "data"), PORT: String(other) })
+    const args = ["-m", "sh", "-c", script, "sh", process.execPath, main, "sandbox"]
+    const { code, stderr } = await run(args, { command: "unshare", env, cwd: folder }).ended
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /^The disk is full\. Free some space.*\n$/u)
+  })
+
+  it("names a taken port in one line, and installs nothing", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
     data = join(folder, "other")
     const { code, stderr, stdout } = await launch(port).ended
     holder.close()
-    assert.notInclude(await readdir(data), "log-key")
+    assert.notInclude(await readdir(data), "postgres")
     assert.strictEqual(code, 1)
     assert.strictEqual(stderr.trim().split("\n").length, 1, stdout + stderr)
     assert.match(stderr, new RegExp(`127.0.0.1:${port} is taken`, "u"))

@@ -44,6 +44,37 @@ describe("a command", () => {
     for (const sentence of expected) assert.include(stderr, sentence)
   })
 
+  it.each([
+    [["admin", "hide"], "Missing required argument: act"],
+    [["admin", "hide", "x", "name", "--why", "y"], 'Invalid value for argument <act>: "x". Expected: the id of an act'],
+    [["admin", "pause"], "Missing required flag: --why"],
+    [["admin", "nosuch"], 'Unknown subcommand "nosuch"'],
+    [["log", "confirm", "--nosuch"], "Unrecognized flag: --nosuch"],
+    [["nosuch"], 'Unknown subcommand "nosuch"'],
+  ])("with invalid arguments prints first what is wrong, and then how to call it: %s", (args, sentence) => {
+    const { status, stderr, stdout } = run(args)
+    assert.deepStrictEqual([status, stdout], [1, ""])
+    const [first, usage, help] = stderr.split("\n")
+    assert.include(first, sentence)
+    assert.match(usage ?? "", /^Usage: spirit-altar /u)
+    assert.match(help ?? "", /^Help: spirit-altar .*--help$/u)
+  })
+
+  it("that --env-file configures names each variable that an exported one replaces", () => {
+    const file = join(folder, "altar.env")
+    writeFileSync(file, "DATABASE_URL=postgres://127.0.0.1:1/altar\nHOST=127.0.0.1\nOPERATOR_NAME=Wren\n")
+    const checked = (env: Record<string, string>) =>
+      spawnSync(process.execPath, [`--env-file=${file}`, main, "serve", "--check"], {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
+      })
+    const sentence = "HOST of --env-file is not used: the environment exports another value"
+    assert.include(checked({ HOST: "127.0.0.2" }).stdout, sentence)
+    assert.include(checked({ HOST: "[::1]" }).stderr, sentence)
+    const { stderr, stdout } = checked({ HOST: "127.0.0.1" })
+    assert.notInclude(stdout + stderr, "--env-file")
+  })
+
   it("prints no colours when they are off", () => {
     for (const args of [["--help"], ["witness"]]) {
       const { stderr, stdout } = run(args, { NO_COLOR: "1", FORCE_COLOR: "1" })

@@ -59,7 +59,7 @@ layer(stage, realClock)("a server whose database role", (it) => {
       const probe = (init: RequestInit) => ask(`${url}/api/witness`, init)
       yield* probe({ method: "POST" }).pipe(until("an offer is still made", ({ status }) => status === 503))
       for (const init of [{ method: "POST" }, post({ commitment: newCommitment() })])
-        assertAnswer(yield* probe(init), 503, "facilitator_unavailable")
+        assertAnswer(yield* probe(init), 503, "unavailable")
       const room = yield* ask(`${url}/api/rooms`, post({}))
       assert.strictEqual(room.status, 503, room.text)
       for (const path of ["/readyz", "/api/health"]) {

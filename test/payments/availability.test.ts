@@ -146,6 +146,38 @@ describe.concurrent("while every payment would be refused", () => {
     )
   }
 
+  it.live(
+    "because the database is away, the server says so with the database's own code, and sells again afterwards",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const { database } = yield* Proxies
+        database.refuse(true)
+        database.cutAll()
+        const answers = Effect.forEach(
+          [
+            { method: "POST" },
+            post({ commitment: newCommitment() }),
+            post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+          ],
+          (init) => ask(`${url}/api/witness`, init),
+        )
+        const refused = yield* answers.pipe(
+          until("an offer is still made", (all) => all.every(({ status }) => status === 503)),
+        )
+        for (const answer of refused) {
+          assertAnswer(answer, 503, "unavailable")
+          assert.notMatch(answer.text, /facilitator|payment network/u)
+        }
+        const { json } = yield* becomes("/api/health", 503)
+        assert.deepInclude(json, { database: "failing" })
+        assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
+        database.refuse(false)
+        yield* becomes("/readyz", 200)
+        assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+      }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+  )
+
   it.live("the server refuses a blocked payer alone and sells to every other", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture

@@ -1,10 +1,13 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
-import { ConfigProvider, Console, Effect, Layer } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { ConfigProvider, Console, Effect, Layer, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import type { AddressRefused } from "../../http/Listener.ts"
 import { base, baseSepolia } from "../../../schema/payments/Usdc.ts"
-import { helpOf, rehearsing } from "../../server/config/Table.ts"
+import { helpOf, rehearsing, sandbox as sandboxVariables } from "../../server/config/Table.ts"
 import { withUnknown } from "../../server/config/Advice.ts"
-import { AppConfig, listen, rehearsable, telemetry } from "../../server/config/Config.ts"
+import { AppConfig, listen, rehearsable, telemetry, urlOf } from "../../server/config/Config.ts"
 import { DataFolder, type FolderInUse } from "../../sandbox/DataFolder.ts"
 import { LocalChain } from "../../sandbox/LocalChain.ts"
 import * as Sandbox from "../../sandbox/Sandbox.ts"
@@ -56,20 +59,38 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
   }),
 )
 
-/** Names the owner of the folder, says that nothing was changed, and suggests the next command. */
-const taken = Effect.fnUntraced(function* (flags: Flags, { folder, owner }: FolderInUse) {
-  const { port, publicUrl } = yield* listen
+/** Says that nothing was changed, and suggests the next command. */
+const taken = Effect.fnUntraced(function* (flags: Flags, folder: string, sandbox: string, isAtPort: boolean) {
+  const { port } = yield* listen
   const network = flags.network === baseSepolia ? "" : `${commands.more} --network ${flags.network}`
-  const place = `DATA_DIR=${folder}-2 PORT=${owner?.url === publicUrl ? port + 1 : port}`
-  const second = `${place} ${commands.sandbox}${network}`
-  const who =
+  const second = `DATA_DIR=${folder}-2 PORT=${isAtPort ? port + 1 : port} ${commands.sandbox}${network}`
+  return yield* new CommandFailure({
+    message: `${sandbox}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
+  })
+})
+
+const folderTaken = Effect.fnUntraced(function* (flags: Flags, { folder, owner }: FolderInUse) {
+  const sandbox =
     owner === undefined
       ? `Another sandbox has the data in ${folder}`
       : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
-  return yield* new CommandFailure({
-    message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
-  })
+  return yield* taken(flags, folder, sandbox, owner?.url === (yield* listen).publicUrl)
 })
+
+/** The page of a sandbox at the address that it listens on. */
+const Neighbour = Schema.Struct({ ok: Schema.Literal(true), fund: Schema.String })
+
+/** Says whether a sandbox has the port, or another program. */
+const portTaken = Effect.fnUntraced(function* (flags: Flags, refused: AddressRefused) {
+  const { host, port } = yield* listen
+  const folder = yield* sandboxVariables.dataDir
+  const { fund } = yield* HttpClient.get(`${urlOf(host, port)}/sandbox`).pipe(
+    Effect.flatMap(HttpClientResponse.schemaBodyJson(Neighbour)),
+    Effect.timeout("2 seconds"),
+    Effect.mapError(() => refused),
+  )
+  return yield* taken(flags, folder, `A sandbox runs at ${new URL(fund).origin} already, with other data`, true)
+}, Effect.provide(NodeHttpClient.layerUndici))
 
 /** For a person at a terminal: only warnings and errors, in words, unless the environment asks for more. */
 const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_LEVEL: "Warn" }))
@@ -93,6 +114,9 @@ export const sandbox = command("sandbox", {
         Layer.provide(DataFolder.layer),
         Layer.provide(Layer.unwrap(Effect.map(telemetry("pretty"), Telemetry.layer)).pipe(Layer.provide(forPeople))),
       ),
-    ).pipe(Effect.catchTag("FolderInUse", (error) => taken(flags, error)))
+    ).pipe(
+      Effect.catchTag("FolderInUse", (error) => folderTaken(flags, error)),
+      Effect.catchTag("AddressRefused", (error) => portTaken(flags, error)),
+    )
   }),
 })

@@ -122,6 +122,8 @@ export const payments: Config.Config<Configured> = Config.map(environment, (env)
   ]
 })
 
+export const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
 /** The address to listen on and the public URL, for server and sandbox. */
 export const listen = Config.map(
   Config.all({ ...Table.listening, publicUrl }),
@@ -130,7 +132,7 @@ export const listen = Config.map(
     rooms: { ...Ceiling.defaults, rooms },
     host,
     port,
-    publicUrl: Option.getOrElse(named, () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+    publicUrl: Option.getOrElse(named, () => urlOf(host, port)),
   }),
 )
 
