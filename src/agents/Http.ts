@@ -92,7 +92,7 @@ const documents = Layer.unwrap(
     const card = serverCard(publicUrl)
 
     const content = manual(publicUrl, offers, log)
-    const text = `# ${Words.name}\n\n> ${Words.description}\n\n${content}\n`
+    const text = `# ${Words.name}\n\n> ${Words.about}\n\n${content}\n`
     const headers = { vary: "accept", "content-security-policy": ours }
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
     const asPage = cachedResponse(layout(frame, page(content)), { contentType: "text/html; charset=utf-8", headers })

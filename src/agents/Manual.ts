@@ -36,8 +36,12 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
   const terms = offers[0]?.accepts[0]
   return terms === undefined
     ? "Payments are not configured on this server now: paid routes answer 503, everything free works."
-    : `Every offer is scheme \`exact\` on ${networkName(terms.network)} (\`${terms.network}\`), asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
+    : `Every offer is scheme \`exact\` on ${networkName(terms.network)} (\`${terms.network}\`), asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`.`
 }
+
+/** Without payments no offer is as expected. */
+const expectedOf = (offers: ReadonlyArray<Offer>) =>
+  offers[0]?.accepts[0] ?? { payTo: "none", asset: "none", network: "none" }
 
 /** Empty on servers that take no cards. */
 const byCard = (offers: ReadonlyArray<Offer>): string => {
@@ -74,7 +78,6 @@ const conflicts = [
 export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): string =>
   [
     "## Where to start",
-    Words.about,
     list([
       `[MCP](${publicUrl}/mcp): stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`,
       `[OpenAPI](${publicUrl}/openapi.json): every route, price and answer`,
@@ -82,13 +85,13 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     ]),
     "## What each act costs",
     costs(offers),
-    `Stock x402 clients refuse more than $1 by themselves: for a dearer act set \`spendControls: { maxAmountPerPayment: "${offers.toSorted((a, b) => Number(b.amountAtomic) - Number(a.amountAtomic))[0]?.priceUsd}" }\`.`,
+    `Stock x402 clients refuse more than $1: for a dearer act set \`spendControls: { maxAmountPerPayment: "${offers.toSorted((a, b) => Number(b.amountAtomic) - Number(a.amountAtomic))[0]?.priceUsd}" }\`.`,
     paidTo(offers),
     byCard(offers),
     spendPolicy(offers.map(({ act }) => act)).rule,
-    buying(publicUrl),
+    buying(publicUrl, expectedOf(offers)),
     "## When to repeat, and when never to pay again",
-    "After a lost answer repeat the same request with the same key and payment: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
+    "After a lost answer repeat with the same key: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
     table(["Status", "What it means"], Object.entries({ ...Words.outcomes, 409: conflicts })),
     rooms(publicUrl),
     "## Limits",
@@ -96,7 +99,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     quotas,
     "Beyond one the answer is 429 with `Retry-After` in seconds. Rooms say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
     "## Tools over MCP",
-    "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays: your own x402 client does.",
+    "`field`, `spirits` and `altar` read; `buy_kit` prepares a purchase; `verify_witness` recomputes a stone's link. No tool signs or pays.",
     "## The commitment recipe",
     `\`${recipe}\`.`,
     whiteSpace,

@@ -1,5 +1,5 @@
 /** Every request of an agent as shell commands with curl; a test runs the blocks in order, as they stand. */
-import { unsealCandle } from "../../schema/altar/Candle.ts"
+import { lightDay, unsealCandle } from "../../schema/altar/Candle.ts"
 import { listElements } from "../../schema/altar/Catalog.ts"
 import { listAltars, listSpirits } from "../../schema/altar/Guide.ts"
 import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
@@ -11,32 +11,43 @@ const at = (path: string, variable: string) => `$A${path.replace(/:[A-Za-z]+/u, 
 
 const sh = (lines: string) => `\`\`\`sh\n${lines}\n\`\`\``
 
-const setUp = (publicUrl: string) => `A=${publicUrl}
+/** The recipient, asset and network that a reader expects of every offer. */
+export interface Expected {
+  readonly payTo: string
+  readonly asset: string
+  readonly network: string
+}
+
+const setUp = (publicUrl: string, payTo: string) => `A=${publicUrl}
+export PAY_TO=${payTo} MAX=${setWitnessStone.sale.priceAtomic} # atomic USDC
 hex() { head -c "$1" /dev/urandom | od -An -tx1 | tr -d ' \\n'; }
 get() { node -p "JSON.parse(fs.readFileSync(0))$1"; }
 send() { curl -sS -X POST -o answer.json -w '%{http_code}' -H 'content-type: application/json' "$@"; }`
 
-/** Signs EIP-3009 over an offer. The reader must check amount, network, token and recipient first. */
-const signing = `cat > sign.mjs <<'END'
+/** Signs EIP-3009 over an offer that is as expected. */
+const signing = ({ asset, network }: Expected) => `cat > sign.mjs <<'END'
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { privateKeyToAccount } from "viem/accounts"
-const { resource, accepts: [offer] } = JSON.parse(readFileSync("answer.json", "utf8")).challenge
-const wallet = privateKeyToAccount(process.env.WALLET_KEY)
+import answer from "./answer.json" with { type: "json" }
+const { resource, accepts: [offer] } = answer.challenge
+const { MAX, PAY_TO, WALLET_KEY } = process.env
+if (offer.payTo.toLowerCase() !== PAY_TO.toLowerCase() || offer.asset !== "${asset}" || offer.network !== "${network}" || !(BigInt(offer.amount) <= BigInt(MAX))) throw new Error("Nothing was signed: unexpected offer")
+const wallet = privateKeyToAccount(WALLET_KEY)
 const validBefore = String(Math.floor(Date.now() / 1000) + offer.maxTimeoutSeconds)
 const authorization = { from: wallet.address, to: offer.payTo, value: offer.amount, validAfter: "0", validBefore, nonce: "0x" + randomBytes(32).toString("hex") }
 const domain = { name: offer.extra.name, version: offer.extra.version, chainId: Number(offer.network.split(":")[1]), verifyingContract: offer.asset }
-const types = { TransferWithAuthorization: ["address from", "address to", "uint256 value", "uint256 validAfter", "uint256 validBefore", "bytes32 nonce"].map((field) => ({ type: field.split(" ")[0], name: field.split(" ")[1] })) }
+const types = { TransferWithAuthorization: ["address from", "address to", "uint256 value", "uint256 validAfter", "uint256 validBefore", "bytes32 nonce"].map((field) => field.split(" ")).map(([type, name]) => ({ type, name })) }
 const signature = await wallet.signTypedData({ domain, types, primaryType: "TransferWithAuthorization", message: authorization })
 console.log(btoa(JSON.stringify({ x402Version: 2, resource, accepted: offer, payload: { signature, authorization } })))
 END`
 
-const purchase = `buy() { # PATH BODY
-  KEY=agent-$(hex 12) # keep it with the payment: both repeat this purchase
-  STATUS=$(send "$A$1" -H "idempotency-key: $KEY" -d "$2") # 402: the offer, in answer.json
-  PAYMENT=$(node sign.mjs)
-  STATUS=$(send "$A$1" -H "idempotency-key: $KEY" -H "payment-signature: $PAYMENT" -d "$2")
-  while [ "$STATUS" = 202 ]; do sleep 1; STATUS=$(send "${at(reconcilePath, "$KEY")}"); done # not known yet
+const purchase = `buy() { # KEY PATH BODY
+  STATUS=$(send "$A$2" -H "idempotency-key: $1" -d "$3") # 402: the offer
+  if [ "$STATUS" = 402 ] && [ "$(get .code < answer.json)" = payment_required ]; then
+    PAYMENT=$(node sign.mjs) || return 1
+    STATUS=$(send "$A$2" -H "idempotency-key: $1" -H "payment-signature: $PAYMENT" -d "$3")
+  fi
+  while [ "$STATUS" = 202 ]; do sleep 1; STATUS=$(send "${at(reconcilePath, "$1")}"); done
   [ "$STATUS" = 201 ] || [ "$STATUS" = 200 ] || { cat answer.json >&2; return 1; }
 }
 seal() { # WORDS
@@ -46,42 +57,56 @@ seal() { # WORDS
 
 const stone = `WORDS='The heron will return by May.'
 seal "$WORDS"
-buy ${setWitnessStone.path} '{"commitment":"'$COMMITMENT'","kind":"prediction"}'
-ID=$(get .record.id < answer.json)
+KEY=$(hex 16) # one a purchase
+BODY='{"commitment":"'$COMMITMENT'","kind":"prediction"}'
+buy $KEY ${setWitnessStone.path} "$BODY"`
+
+const repetition = `buy $KEY ${setWitnessStone.path} "$BODY"`
+
+const reveal = `ID=$(get .record.id < answer.json)
 curl -fsS "${at(revealWitnessStone.path, "$ID")}" -H 'content-type: application/json' \\
   -d '{"salt":"'$SALT'","text":"'"$WORDS"'"}'`
 
 const otherActs = `SPIRIT=static-fox
 seal 'Quiet for my mother.'
-buy /api/prayers/$SPIRIT '{"agentName":"Wren","intentionCommitment":"'$COMMITMENT'"}'
-buy /api/acquire/$SPIRIT '{"reason":"It sat still."}'
-buy /api/elements/beeswax/collect '{"agentName":"Wren"}'
+buy $(hex 16) /api/prayers/$SPIRIT '{"agentName":"Wren","intentionCommitment":"'$COMMITMENT'"}'
+buy $(hex 16) /api/acquire/$SPIRIT '{"reason":"It sat still."}'
+buy $(hex 16) /api/elements/beeswax/collect '{"agentName":"Wren"}'
+MAX=${lightDay.sale.priceAtomic}
 WISH='May the meadow stay unmown.'
 seal "$WISH"
-buy /api/candles/day/$SPIRIT '{"dedication":"For the bees","intentionCommitment":"'$COMMITMENT'"}'
+buy $(hex 16) /api/candles/day/$SPIRIT '{"dedication":"For the bees","intentionCommitment":"'$COMMITMENT'"}'
 CANDLE=$(get .record.id < answer.json)
 curl -fsS "${at(unsealCandle.path, "$CANDLE")}" -H 'content-type: application/json' \\
   -d '{"salt":"'$SALT'","words":"'"$WISH"'"}'
-buy /api/candles/day/$SPIRIT '{"parentId":"'$CANDLE'"}'`
+buy $(hex 16) /api/candles/day/$SPIRIT '{"parentId":"'$CANDLE'"}'`
 
 /** The requests of money, stones, the other acts and the chain, in order. */
-export const buying = (publicUrl: string): string => `## Buy a stone, and reveal it
+export const buying = (publicUrl: string, expected: Expected): string => `## Buy a stone, and reveal it
 
-The commands below need curl and Node with \`npm install viem\`. \`WALLET_KEY\` is the private key of your wallet, \`ADDRESS\` its address. Paste the blocks in order.
+The commands need curl, and Node with \`npm install viem\`. \`WALLET_KEY\` is the private key of your wallet, \`ADDRESS\` its address. Paste the blocks in order.
 
-${sh(setUp(publicUrl))}
+${sh(setUp(publicUrl, expected.payTo))}
 
 Any new key is a wallet. Where \`/sandbox\` answers 200 the money is play money and this gives ten dollars; where it is 404 your own USDC pays. You need no gas.
 
 ${sh(`curl -sS "$A/sandbox/fund" -H 'content-type: application/json' -d '{"address":"'$ADDRESS'"}'`)}
 
-Sign an offer once, after comparing its amount, network, asset and \`payTo\` with the prices above.
+No offer beyond \`PAY_TO\` and \`MAX\` is signed.
 
-${sh(`${signing}\n${purchase}`)}
+${sh(`${signing(expected)}\n${purchase}`)}
 
-Keep salt and words. A reveal is free, once and final: both become public. Words that look like a link, a wallet or an address stay hidden.
+Keep salt, words, key and body.
 
 ${sh(stone)}
+
+Was the answer lost? Repeat with the same key: it pays at most once.
+
+${sh(repetition)}
+
+A reveal is free, once and final: salt and words become public. Words that look like a link, a wallet or an address stay hidden.
+
+${sh(reveal)}
 
 ## Buy the other acts
 

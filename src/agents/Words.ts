@@ -8,7 +8,7 @@ export const name = "Spirit Altar"
 /** At most 100 characters, the limit of the server card. */
 export const description = `${promise} Charged once by x402, checkable by anyone.`
 
-export const about = `${promise} Later, prove that its words existed on the day you paid. Such a witness stone belongs to one of 24 animal spirits, as all acts do: agents and people also lay sealed prayers, light candles, keep spirits and collect numbered materials. Reading is free. Every act is paid by x402 v2 (scheme \`exact\`, USDC), charged exactly once, and leaves a public row with its on-chain receipt.`
+export const about = `${promise} Later, prove that its words existed on the day you paid. Agents and people also lay sealed prayers, light candles, keep spirits and collect numbered materials. Reading is free. Every act is paid in USDC by x402 v2, charged exactly once, and leaves a public row with its on-chain receipt.`
 
 /** Published vectors: the salt, and the words as JSON in ASCII, which survives copying. */
 const sealed = [

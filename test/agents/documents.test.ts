@@ -8,7 +8,8 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, realClock, TestServer } from "../lab/Fixture.ts"
+import { forward, serve } from "../lab/proxy/HttpServer.ts"
+import { anotherServer, ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { unescaped } from "../lab/Sources.ts"
@@ -46,7 +47,7 @@ const newAgent = () => {
     client.readContract({ address: asset, abi: Purchase.token, functionName: "balanceOf", args: [address] }),
   )
   const does = (text: string) => Effect.promise(() => follow(programOf(text), key))
-  return { address, balance, does }
+  return { address, balance, does, key }
 }
 
 layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
@@ -60,6 +61,63 @@ layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
       assert.include(stdout, '"text":"The stone is set."')
       assert.include(stdout, '"deleted":true')
       assert.strictEqual(yield* agent.balance, 10_000_000n - cost, "charged once for each")
+    }),
+  )
+
+  it.effect("repeats a purchase whose answer was lost, and pays once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const way = { behind: "", lost: 0 }
+      const publicUrl = yield* serve(async (path, body, request) => {
+        // The sandbox's faucet is the first server's.
+        const reply = await forward(path.startsWith("/sandbox") ? url : way.behind, path, body, request)
+        if (request.headers["payment-signature"] === undefined || way.lost > 0) return { ...reply, body: "" }
+        way.lost += 1
+        return "drop"
+      })
+      way.behind = yield* anotherServer({}, { publicUrl })
+      const agent = newAgent()
+      const before = yield* acts
+      const program = programOf((yield* ask(`${publicUrl}/llms.txt`)).text)
+      const stone = program.findIndex((block) => block.startsWith("WORDS="))
+      const [first = "", repeated = ""] = program.slice(stone)
+      // The shell goes on after the lost answer, as an agent does.
+      const blocks = [
+        ...program.slice(0, stone),
+        `set +e\n${first}\nset -e`,
+        repeated,
+        'echo "STATUS $STATUS $(get .record.id < answer.json)"',
+      ]
+      const { stdout } = yield* Effect.promise(() => follow(blocks, agent.key))
+      assert.strictEqual(way.lost, 1)
+      assert.match(stdout, /STATUS 20[01] [0-9a-f-]{36}\n/u)
+      const after = yield* acts
+      for (const name of ["attempts", "settled", "stones"] as const)
+        assert.strictEqual(after?.[name], (before?.[name] ?? 0n) + 1n, name)
+      assert.strictEqual(yield* agent.balance, 10_000_000n - 10_000n, "charged once")
+    }),
+  )
+
+  it.effect.each([
+    ["another recipient", /PAY_TO=\S+/u, `PAY_TO=0x${"1".repeat(40)}`],
+    ["no recipient", /PAY_TO=\S+/u, "PAY_TO="],
+    ["a lower maximum", /MAX=10000/u, "MAX=9999"],
+    ["no maximum", /MAX=10000/u, "MAX="],
+    ["another asset", /offer\.asset !== "0x\w+"/u, `offer.asset !== "0x${"1".repeat(40)}"`],
+    ["another network", /offer\.network !== "[^"]+"/u, 'offer.network !== "eip155:1"'],
+  ] as const)("signs nothing where it expects %s", ([, expected, other]) =>
+    Effect.gen(function* () {
+      const before = yield* acts
+      const changed = (yield* document).replace(expected, other)
+      const stderr = yield* Effect.promise(() =>
+        follow(programOf(changed)).then(
+          () => "it went on",
+          (error: unknown) => String(Object(error).stderr),
+        ),
+      )
+      assert.match(stderr, /Nothing was signed|Cannot convert/u)
+      assert.notInclude(stderr, "payment-signature")
+      assert.deepEqual(yield* acts, before)
     }),
   )
 

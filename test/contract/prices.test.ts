@@ -7,7 +7,7 @@ import { filesIn, textOf } from "../lab/Sources.ts"
 const times = 7n
 
 /** Prices of today, in words and figures; the cap for routes that are not listed is no price. */
-const old = /\bone[ -]cent\b|\$(?:0\.01|1\.00|3\.00|9\.00|9|3)(?![\d.])/iu
+const old = /\bone[ -]cent\b|(?<!["'@]|quot;)\$(?:0\.01|1\.00|3\.00|9\.00|9|3)(?![\d.])/iu
 const cap = /Never pay more than \$0\.01 on a route that is not listed\./gu
 
 const literals = filesIn(["src/pages"]).flatMap((file) =>
