@@ -1,7 +1,14 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { stage } from "../lab/server/ProxiedServer.ts"
+import { Clock, Effect, Fiber, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { type Stage, stage } from "../lab/server/ProxiedServer.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
+import { newFolder } from "../lab/Folders.ts"
+import { golden, witness } from "../lab/log/Vectors.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
@@ -154,4 +161,85 @@ describe.concurrent("a database without an answer", () => {
       yield* eventually(`${server.url}/api/acts`, 200)
     }).pipe(Effect.provide(stage)),
   )
+})
+
+/** Accepts connections and answers none. */
+const mute = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+    const server = createServer(() => {}).listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, close: () => void server.close() }))
+    })
+  }),
+  ({ close }) => Effect.sync(close),
+)
+
+interface Hanging {
+  readonly environment?: Effect.Effect<Readonly<Record<string, string>>, never, Stage | Scope.Scope>
+  readonly hang?: (
+    server: Readonly<Record<string, string>> & { readonly url: string },
+  ) => Effect.Effect<unknown, never, Stage>
+}
+
+/** Everything that a server asks. */
+const hangings: Readonly<Record<string, Hanging>> = {
+  node: { hang: () => Effect.map(Proxies, ({ rpc }) => rpc.arm("*", "holdBefore")) },
+  database: { hang: () => Effect.map(Proxies, ({ database }) => database.arm(/./u, "holdBefore")) },
+  facilitator: {
+    environment: Effect.map(Proxies, ({ facilitator }) => ({ FACILITATOR_URL: facilitator.url, RELAYER_KEY: "" })),
+    hang: () => Effect.map(Proxies, ({ facilitator }) => facilitator.arm("supportedHold")),
+  },
+  "card processor": {
+    environment: Effect.map(mute, ({ url }) => ({
+      TEST_CARD_API_URL: url,
+      CARD_PROFILE_ID: CardProcessor.profile,
+      CARD_SECRET_KEY: CardProcessor.secretKey,
+    })),
+  },
+  "file system of the checkpoint, or a witness of the log": {
+    environment: Effect.map(mute, ({ url }) => {
+      const folder = newFolder()
+      const [checkpoint, policy] = [join(folder, "checkpoint"), join(folder, "policy")]
+      writeFileSync(policy, `log ${golden.vkey}\nwitness a ${witness.vkey} ${url}\nquorum a\n`)
+      const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
+      return { ...log, LOG_CHECKPOINT_FILE: checkpoint, LOG_WITNESSES: policy }
+    }),
+    // Opening a pipe waits for a writer, and the first stone needs the file.
+    hang: ({ url, LOG_CHECKPOINT_FILE = "" }) =>
+      Effect.gen(function* () {
+        execFileSync("mkfifo", [LOG_CHECKPOINT_FILE])
+        const answer = yield* Purchase.send(url, yield* Purchase.prepare(url))
+        assert.strictEqual(answer.status, 201, answer.text)
+      }),
+  },
+}
+
+describe.concurrent("a probe", () => {
+  for (const [what, { environment = Effect.succeed({}), hang }] of Object.entries(hangings)) {
+    it.live(`answers within two seconds while this hangs: ${what}`, () =>
+      Effect.gen(function* () {
+        const given = yield* environment
+        const { url } = yield* listening(given)
+        const probes = ["/api/health", "/readyz", "/readyz?for=reads", "/livez"].map((path) => `${url}${path}`)
+        yield* Effect.forEach(probes, (probe) => ask(probe), { concurrency: "unbounded" })
+        if (hang !== undefined) yield* hang({ ...given, url })
+        const timed = Effect.fnUntraced(function* (probe: string, millis: number) {
+          yield* Effect.sleep(millis)
+          const before = yield* Clock.currentTimeMillis
+          yield* ask(probe)
+          return [probe, millis, (yield* Clock.currentTimeMillis) - before] as const
+        })
+        // Some meet the checks of others, and some a part that has given up.
+        const rounds = [0, 700, 1_400, 4_000, 5_200, 12_000].flatMap((millis) =>
+          probes.map((probe) => timed(probe, millis)),
+        )
+        const answers = yield* Effect.all(rounds, { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          answers.filter(([, , millis]) => millis >= 2_000),
+          [],
+        )
+      }).pipe(Effect.provide(stage)),
+    )
+  }
 })
