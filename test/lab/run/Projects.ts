@@ -15,7 +15,7 @@ export const deep = [
   "test/{admin,audit,campaign,cli,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/agents/conformance.test.ts",
-  "test/contract/{stopping,unreachable}.test.ts",
+  "test/contract/{silent-database,stopping,unreachable}.test.ts",
   "test/crash/{killed-acts,killed-relayer}.test.ts",
   "test/log/{end-to-end,shell,walk}.test.ts",
   "test/payments/{cards-processes,availability}.test.ts",
