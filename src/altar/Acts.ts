@@ -133,15 +133,22 @@ interface Page extends ActFilter {
 /** The transaction or name of an act. */
 export type Leaving = { readonly transaction: string } | { readonly name: string }
 
-/** Selects the ids of acts whose shown texts contain `asked` in any spelling; `is_revealed` tells revealed words. */
-const containing = (owners: Iterable<ActText>, asked: string) => {
+/** Maximum texts of one kind that a search reads, the newest first. */
+export const searchMaximum = Context.Reference("spirit-altar/altar/Acts/searchMaximum", { defaultValue: () => 10_000 })
+
+/** Selects the ids of acts whose newest shown texts contain `asked` in any spelling; `is_revealed` tells revealed words. */
+const containing = (owners: Iterable<ActText>, asked: string, most: number) => {
+  // The limit inside keeps PostgreSQL from comparing every text.
   const search = (from: string, text: string, member: string) =>
-    part`SELECT t.id, ${member === "words"}::boolean AS is_revealed FROM ${literal(from)}
-      WHERE strpos(lower(${literal(text)}), lower(${asked}::text)) > 0 AND NOT ${member}::text = ANY(t.hidden)`
+    part`SELECT n.id, ${member === "words"}::boolean AS is_revealed FROM (
+        SELECT a.id, ${literal(text)} AS shown FROM acts a JOIN ${literal(from)}
+        WHERE ${literal(text)} IS NOT NULL AND NOT ${member}::text = ANY(t.hidden)
+        ORDER BY a.settled_at DESC, a.id DESC LIMIT ${most}::int) n
+      WHERE strpos(lower(n.shown), lower(${asked}::text)) > 0`
   const own = Array.from(owners).flatMap(({ hideable: { table, texts } }) =>
-    Object.entries(texts).map(([member, column]) => search(`${table} t`, `t.${column}`, member)),
+    Object.entries(texts).map(([member, column]) => search(`${table} t ON t.id = a.id`, `t.${column}`, member)),
   )
-  const revealed = search("acts t JOIN reveals r ON r.id = t.id AND NOT r.hidden", "r.text", "words")
+  const revealed = search("acts t ON t.id = a.id JOIN reveals r ON r.id = a.id AND NOT r.hidden", "r.text", "words")
   return own.reduce((one, other) => part`${one} UNION ALL ${other}`, revealed)
 }
 
@@ -198,11 +205,12 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
       return yield* textsOf(rows)
     })
 
+    const most = yield* searchMaximum
     // Acts of one table share a text.
     const owners = new Set((yield* ActTexts).values())
 
     const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-      const found = containing(owners, words)
+      const found = containing(owners, words, most)
       const statement = sql`
         SELECT ${columns}, f.is_revealed
         FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f, ${settled}

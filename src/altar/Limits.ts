@@ -14,6 +14,11 @@ export const openings: Limit = [
   { name: "openings", quota: 60, seconds: 60, says: "60 reveals and unseals per minute from one address" },
 ]
 
+/** Searches for words, which read many texts. */
+export const searches: Limit = [
+  { name: "searches", quota: 60, seconds: 60, says: "60 searches for words per minute from one address" },
+]
+
 /** Reconcile requests, which may query the chain. */
 export const questions: Limit = [
   { name: "reconciles", quota: 240, seconds: 60, says: "240 reconciles per minute from one address" },

@@ -1,12 +1,15 @@
 /** The page of acts: all of them, those of a wallet, or those found by exactly what a reader has. */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { RateLimited } from "../../schema/Errors.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Acts } from "../altar/Acts.ts"
 import { Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
-import type { Asked } from "./Pages.ts"
-import { isUuid } from "./Pages.ts"
+import { limits, searches } from "../altar/Limits.ts"
+import { surroundings } from "./Frame.ts"
+import * as Pages from "./Pages.ts"
+import { type Asked, isUuid } from "./Pages.ts"
 import { actReader, pathOf } from "./templates/ActList.ts"
 import { allActs, fits, isKind, kinds } from "./templates/AllActs.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
@@ -19,6 +22,8 @@ export const actsPage = Effect.gen(function* () {
   const { actOf, actsOf } = yield* actReader
   const stones = yield* WitnessStones
   const items = yield* Items
+  const limited = yield* limits
+  const frame = yield* surroundings
 
   const byId = (id: string) =>
     acts.get(id).pipe(
@@ -52,7 +57,7 @@ export const actsPage = Effect.gen(function* () {
   })
 
   /** The path of the only page that fits, or the acts that do, newest first. */
-  const find = Effect.fn("ActPages.find")(function* (asked: string) {
+  const find = Effect.fn("ActPages.find")(function* (asked: string, request: Asked["request"]) {
     const words = asked.toLowerCase()
     const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(words))
     if (plate !== undefined) return spiritPath(plate.id)
@@ -64,10 +69,12 @@ export const actsPage = Effect.gen(function* () {
     const stone = number === undefined ? undefined : yield* bySequence(Number(number))
     if (stone !== undefined) return stone
     if (/^0x[0-9a-f]{64}$/u.test(words)) return yield* Effect.flatMap(acts.leftBy({ transaction: words }, most), actsOf)
-    return yield* /^[0-9a-f]{64}$/u.test(words) ? byHash(words) : byWords(asked)
+    if (/^[0-9a-f]{64}$/u.test(words)) return yield* byHash(words)
+    yield* limited(searches, request)
+    return yield* byWords(asked)
   })
 
-  return Effect.fnUntraced(function* ({ before, query, spirit }: Asked) {
+  return Effect.fnUntraced(function* ({ before, query, request, spirit }: Asked) {
     const name = query.get("kind") ?? ""
     const kind = isKind(name) ? name : undefined
     // No name, hash or link has control characters, and PostgreSQL rejects NUL in text.
@@ -82,7 +89,12 @@ export const actsPage = Effect.gen(function* () {
       const { acts: listed, next } = yield* acts.list(most, before, filter)
       return allActs({ ...choice, acts: yield* actsOf(listed), before, next })
     }
-    const found = yield* find(asked)
+    const found = yield* Effect.catchIf(
+      find(asked, request),
+      (error) => error instanceof RateLimited,
+      (refusal) => Effect.succeed(Pages.limited(frame, refusal)),
+    )
+    if (HttpServerResponse.isHttpServerResponse(found)) return found
     return typeof found === "string"
       ? HttpServerResponse.redirect(found, { status: 303 })
       : allActs({ ...choice, acts: found.filter(fits(choice)), before: undefined, next: null })

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Uuid } from "../../schema/Common.ts"
+import type { RateLimited } from "../../schema/Errors.ts"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/StoredChain.ts"
 import { cachedResponse } from "../http/CachedResponse.ts"
@@ -26,6 +27,9 @@ const bare = (frame: Surroundings, status: number, page: Page) =>
   HttpServerResponse.text(layout(frame, page), { status, contentType, headers: { "cache-control": "no-store" } })
 
 export const notFound = (frame: Surroundings, what: string) => bare(frame, 404, ErrorPage.notFound(what))
+
+export const limited = (frame: Surroundings, { message, retryAfter }: RateLimited) =>
+  HttpServerResponse.setHeader(bare(frame, 429, ErrorPage.limited(message)), "retry-after", String(retryAfter))
 
 export const page = (frame: Surroundings, request: Request, shown: Page) =>
   cachedResponse(layout(frame, shown), { contentType }).respond(request)

@@ -16,6 +16,7 @@ import { claimOf, type PaymentRejected, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./decision.ts"
 import { unsettled } from "./Receipt.ts"
+import { BoundedMap } from "../platform/BoundedMap.ts"
 import { timestampOf } from "../platform/Time.ts"
 import type { VoidReason } from "./chain/Evidence.ts"
 import { unreachable } from "./settle/Settlement.ts"
@@ -26,7 +27,7 @@ export type Outcome =
 
 type Offered = Pick<PaidRequest, "url" | "parameters">
 
-/** URLs carry parameters, so the cache needs a limit. */
+/** URLs carry parameters, so the cache needs a limit. The oldest offers give way to those in use. */
 const offersKept = 1_000
 
 /** Failures after which the authorization can never pay. Any other failure leaves it unused and valid. */
@@ -71,7 +72,7 @@ const make = Effect.gen(function* () {
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready" ? Effect.succeed(setting.terms) : Effect.fail(notConfigured)
 
-  const offers = new Map<string, PaymentRequired>()
+  const offers = new BoundedMap<string, PaymentRequired>(offersKept)
 
   const required = Effect.fnUntraced(function* (act: SoldAct, request: Offered) {
     const ours = yield* terms
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
     if (known !== undefined) return yield* known
     const challenge = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
     const offer = new PaymentRequired({ challenge })
-    if (offers.size < offersKept) offers.set(name, offer)
+    offers.set(name, offer)
     return yield* offer
   })
 

@@ -3,9 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
+import { searchMaximum } from "../../src/altar/Acts.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { ask, bought, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { anotherServer, ask, bought, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
@@ -121,6 +122,20 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
       const advert = yield* buy("/api/witness", { commitment: seal(linked, "Advertised bargains") })
       yield* reveal(`/api/witness/${advert}/reveal`, { salt: linked, text: "Advertised bargains" })
       yield* findsNothing("bargains")
+    }),
+  )
+
+  it.effect("reads the newest texts of each kind alone, whatever their number", () =>
+    Effect.gen(function* () {
+      const url = yield* anotherServer().pipe(Effect.provideService(searchMaximum, 1))
+      const bounded = (words: string) =>
+        Effect.map(ask(`${url}/v2/acts?q=${encodeURIComponent(words)}`), ({ text }) => text)
+      const old = yield* buy("/api/acquire/kelp-seal", { reason: "Pelican weather" })
+      assert.include(yield* bounded("pelican weather"), old)
+      const newer = yield* buy("/api/acquire/dew-spider", { reason: "Heron weather" })
+      assert.include(yield* bounded("heron weather"), newer)
+      assert.include(yield* bounded("pelican weather"), "Nothing found")
+      yield* finds("pelican weather", old)
     }),
   )
 

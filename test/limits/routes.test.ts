@@ -30,6 +30,13 @@ const rows: ReadonlyArray<Row> = [
     ],
   },
   {
+    quota: 60,
+    what: "searches for words",
+    status: 200,
+    says: /60 searches for words per minute/u,
+    of: () => [["/v2/acts?q=e"], ["/v2/acts?q=f&kind=stone"]],
+  },
+  {
     quota: 240,
     what: "reconciles",
     status: 404,

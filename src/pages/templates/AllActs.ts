@@ -77,7 +77,8 @@ const lead = ({ acts, asked, wallet }: AllActsView): Value => {
 }
 
 const hint = html`Search takes a stone's number, a whole id, hash, wallet or transaction, a spirit, a public name, or
-  words of a public text. <a href="/verify">Check a file</a> finds the stone of a file.`
+  words of one of the newest 10,000 public texts of a kind. <a href="/verify">Check a file</a> finds the stone of a
+  file.`
 
 export const allActs = (view: AllActsView): Page => {
   const { acts, asked, before, kind, next, now, spirit, wallet } = view

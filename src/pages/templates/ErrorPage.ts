@@ -21,6 +21,8 @@ const page = (title: string, spirit: SpiritId, what: Html | string): Page => ({
 
 export const notFound = (what: string): Page => page("Page not found", "midnight-otter", what)
 
+export const limited = (message: string): Page => page("Too many searches", "static-fox", message)
+
 export const failed = (requestId: string): Page =>
   page(
     "The guide cannot be read just now",
