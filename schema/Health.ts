@@ -77,6 +77,14 @@ export const Health = Schema.Struct({
       description: "Attempts with an unknown outcome; null while they cannot be counted.",
     }),
     settlement,
+    gasLost: Schema.Struct({
+      state: Part,
+      lastHourEther: Schema.NullOr(patterned(/^\d{1,9}\.\d{9}$/u, 19, 11)),
+    }).annotate({
+      description:
+        "Gas that transactions which did not pay cost our relayer in the last hour. `failing` from 0.001 ether on; nothing stops for it, and `ok` does not change.",
+      examples: [{ state: "ok", lastHourEther: "0.000000000" }],
+    }),
     obstacle: Schema.NullOr(sentence("The node of the payment network does not answer")).annotate({
       description: "Why no payment on chain is possible; null while payments are accepted.",
     }),
@@ -96,7 +104,15 @@ export const Health = Schema.Struct({
       clock: "ok",
       chain: { state: "ok", head: { sequence: 0, chainHash: "0".repeat(64) } },
       reveals: "ok",
-      payments: { enabled: true, state: "ready", pausedSince: null, pending: 0, settlement: "ok", obstacle: null },
+      payments: {
+        enabled: true,
+        state: "ready",
+        pausedSince: null,
+        pending: 0,
+        settlement: "ok",
+        gasLost: { state: "ok", lastHourEther: "0.000000000" },
+        obstacle: null,
+      },
       modes,
     },
   ],

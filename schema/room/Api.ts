@@ -48,12 +48,12 @@ const left = {
   ratelimit: header(
     "The rest of each limit (IETF draft): `r` requests, and one more in `t` seconds.",
     '"reads";r=119;t=60',
-    /^"[a-z-]+";r=\d+;t=\d+(, "[a-z-]+";r=\d+;t=\d+)*$/u,
+    /^"[a-z0-9-]+";r=\d+;t=\d+(, "[a-z0-9-]+";r=\d+;t=\d+)*$/u,
   ),
   "ratelimit-policy": header(
     "The limits: `q` requests in any `w` seconds.",
     '"reads";q=120;w=60',
-    /^"[a-z-]+";q=\d+;w=\d+(, "[a-z-]+";q=\d+;w=\d+)*$/u,
+    /^"[a-z0-9-]+";q=\d+;w=\d+(, "[a-z0-9-]+";q=\d+;w=\d+)*$/u,
   ),
 }
 

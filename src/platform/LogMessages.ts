@@ -46,6 +46,7 @@ export const messages = {
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",
     "reconciliation failed": "Read the cause: node, database or gas.",
+    "relayer gas lost": "Watch the relayer's balance. Pause sales if the failed transfers cost too much.",
     "resubmission failed": "Read the cause: node, database or gas.",
     "room cleanup failed": "Check the database.",
     "room limit reached": "Raise `ROOMS_MAX` if the disk allows.",

@@ -7,6 +7,7 @@ import stones from "../../migrations/0003_log.ts"
 import rooms from "../../migrations/0004_rooms.ts"
 import limits from "../../migrations/0005_limits.ts"
 import logWaits from "../../migrations/0006_log_waits.ts"
+import gasLost from "../../migrations/0007_gas_lost.ts"
 import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
@@ -21,6 +22,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0004_rooms": rooms,
   "0005_limits": limits,
   "0006_log_waits": Effect.asVoid(logWaits),
+  "0007_gas_lost": Effect.asVoid(gasLost),
 }
 
 const table = "spirit_altar_migrations"

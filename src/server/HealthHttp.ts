@@ -9,7 +9,7 @@ import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { Lookup } from "../payments/store/Lookup.ts"
+import { gasLossMaximum, Lookup } from "../payments/store/Lookup.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Availability, type AvailabilityState, unasked } from "../payments/Availability.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
@@ -85,8 +85,15 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     })
 
     const health = Effect.gen(function* () {
-      const [head, words, lost, files, part] = yield* Effect.all(
-        [found(chain.head), found(reveals.state), found(attempts.lost), found(disk), shared(true)],
+      const [head, words, lost, gas, files, part] = yield* Effect.all(
+        [
+          found(chain.head),
+          found(reveals.state),
+          found(attempts.lost),
+          found(attempts.gasLostEther),
+          found(disk),
+          shared(true),
+        ],
         { concurrency: "unbounded" },
       )
       const { clock, isWritable, logPart, obstacle = null, pausedSince, pending, selling, settlement } = part
@@ -107,6 +114,16 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           pausedSince: Option.getOrNull(pausedSince),
           pending: Result.getOrNull(pending),
           settlement,
+          gasLost: {
+            state: stateOf(
+              Result.filterOrFail(
+                gas,
+                (ether) => ether < gasLossMaximum,
+                () => "too much",
+              ),
+            ),
+            lastHourEther: Result.getOrNull(Result.map(gas, (ether) => ether.toFixed(9))),
+          },
           obstacle,
         },
         ...logPart,

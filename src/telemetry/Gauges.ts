@@ -44,6 +44,14 @@ const nodes = {
   unminedAge: gauge("altar.relayer.unmined.age.seconds", "Observed age of the oldest of these.", "s"),
 }
 
+const relayers = {
+  gasLost: gauge(
+    "altar.relayer.gas_lost.ether",
+    "Gas that transactions which did not pay cost in the last hour.",
+    "{ether}",
+  ),
+}
+
 const chains = {
   head: gauge("altar.chain.head", "Position of the newest stone."),
   whole: gauge("altar.chain.whole", "1 while the newest link hashes, else 0."),
@@ -147,6 +155,10 @@ export const layer = Layer.effectDiscard(
             paused: bit(Option.isSome(pausedSince)),
             taken: bit(settlement !== "failing"),
           })),
+        ),
+        showing(
+          relayers,
+          Effect.map(attempts.gasLostEther, (gasLost) => ({ gasLost })),
         ),
         showing(nodes, askNode, { up: 0 }),
         showing(chains, askChains),

@@ -11,7 +11,7 @@ import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { type Answer, newPayer, TestServer, anotherServer } from "../lab/Fixture.ts"
+import { type Answer, anotherServer, ask, newPayer, TestServer } from "../lab/Fixture.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -139,6 +139,33 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       assert.isFalse(yield* isLimited(purchase.payer))
+    }).pipe(Effect.provide(proxiedServer("relayer", "2 seconds"))),
+  )
+})
+
+describe.concurrent("the gas of a payment that failed in its block", () => {
+  it.live("is counted for an hour, warns above 0.001 ether, and stops no sale", () =>
+    Effect.gen(function* () {
+      const { purchase, url } = yield* signedFixture
+      const sql = yield* SqlClient.SqlClient
+      const address = yield* Purchase.relayer
+      const balance = Purchase.onChain((client) => client.getBalance({ address }))
+      const gasLost = ask(`${url}/api/health`).pipe(
+        Effect.map(({ status, text }) => ({ status, ...JSON.parse(text).payments.gasLost })),
+      )
+      const before = yield* balance
+      assert.deepStrictEqual(yield* gasLost, { status: 200, state: "ok", lastHourEther: "0.000000000" })
+      yield* buyAnd(purchase, giveCode(purchase.payer.address, burning))
+      const lost = (Number(before - (yield* balance)) / 1e18).toFixed(9)
+      assert.isAbove(Number(lost), 0)
+      const counted = yield* gasLost.pipe(until("no gas is counted", ({ lastHourEther }) => Number(lastHourEther) > 0))
+      assert.deepStrictEqual(counted, { status: 200, state: "ok", lastHourEther: lost })
+      yield* sql`UPDATE relayer_broadcasts SET lost_wei = 1000000000000000`
+      assert.deepStrictEqual(yield* gasLost, { status: 200, state: "failing", lastHourEther: "0.001000000" })
+      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+      assert.strictEqual((yield* gasLost).lastHourEther, "0.001000000", "a sale costs no lost gas")
+      yield* sql`UPDATE relayer_broadcasts SET lost_at = lost_at - interval '61 minutes'`
+      assert.strictEqual((yield* gasLost).lastHourEther, "0.000000000")
     }).pipe(Effect.provide(proxiedServer("relayer", "2 seconds"))),
   )
 })

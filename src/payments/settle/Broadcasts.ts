@@ -44,6 +44,7 @@ const rowsInFlight = rowsOf(
 export type InFlight = Signed & { readonly ageMillis: number; readonly isPayable: boolean }
 
 const lineOf = rowsOf("relayer_broadcasts", Schema.Struct({ next: Whole, gasAtRisk: Schema.BigIntFromString }))
+const unpaidRows = rowsOf("relayer_broadcasts", Schema.Struct({ hash: Word, isEmpty: Schema.Boolean }))
 const factsOf = rowsOf("payment_attempts", Schema.Struct({ is: Schema.Boolean }))
 
 /** Seconds of validity an authorization needs to be sent at our cost. */
@@ -133,6 +134,23 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return rows.length > 0
     })
 
+    /** Transactions below this nonce that settled nothing, and whose loss is not recorded. */
+    const unpaid = Effect.fn("Broadcasts.unpaid")((sender: Hex, mined: number, limit: number) =>
+      unpaidRows(sql`
+        SELECT b.hash, b.attempt_id IS NULL AS is_empty
+        FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
+        WHERE b.sender = ${sender} AND b.nonce < ${mined}::bigint AND b.raw IS NOT NULL AND b.lost_at IS NULL
+          AND (a.state IS DISTINCT FROM 'settled' OR COALESCE(a.current_transaction, a.transaction) IS DISTINCT FROM b.hash)
+        ORDER BY b.nonce DESC LIMIT ${limit}::int`),
+    )
+
+    /** Records the fee of a transaction that did not pay. */
+    const lose = Effect.fn("Broadcasts.lose")(
+      (hash: Hex, wei: bigint) =>
+        sql`UPDATE relayer_broadcasts SET lost_wei = ${wei.toString()}::numeric, lost_at = clock_timestamp()
+          WHERE hash = ${hash} AND lost_at IS NULL`,
+    )
+
     /** Limits a wallet to one payment in flight for an hour. True unless it is limited already. */
     const limit = Effect.fn("Broadcasts.limit")(function* (wallet: Hex) {
       const rows = yield* retryConflicts(sql`
@@ -141,7 +159,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return rows.length > 0
     })
 
-    return { find, line, claim, isUnsent, inFlight, replace, fill, limit }
+    return { find, line, claim, isUnsent, inFlight, replace, fill, unpaid, lose, limit }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -11,7 +11,7 @@ import type { ChainPayment } from "../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
 import type { Attempt } from "../store/Attempt.ts"
-import type { Lookup } from "../store/Lookup.ts"
+import { gasLossMaximum, Lookup } from "../store/Lookup.ts"
 import { type Funds, type Limits, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
 import {
   currentFees,
@@ -37,6 +37,9 @@ interface TendingOptions {
 /** Pause between two rounds. A key without transactions in flight costs one read of its newest nonce. */
 const every = Duration.seconds(1)
 
+/** Pause between two looks for transactions that did not pay. */
+const lossesEvery = Duration.seconds(5)
+
 /** Milliseconds after which a transaction that the node does not know is sent again: the node may only lag. */
 const lostAfter = 2_000
 
@@ -45,6 +48,7 @@ const tendedAtOnce = 64
 
 /** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
 const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, stuckAfter }: TendingOptions) {
+  const { gasLostEther } = yield* Lookup
   const { address } = account
   const sender = inLowerCase(address)
 
@@ -131,6 +135,20 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
   })
 
   yield* DatabaseWatch.sweeping(Effect.as(round, 0), every, "transactions not tended")
+
+  /** Records what mined transactions that did not pay have cost, and warns. A limit would lock out other buyers. */
+  const losses = Effect.gen(function* () {
+    for (const { hash, isEmpty } of yield* broadcasts.unpaid(sender, mined, tendedAtOnce)) {
+      const receipt = yield* node.receipt(hash)
+      if (receipt === null || (receipt.status !== "0x0" && !isEmpty)) continue
+      yield* broadcasts.lose(hash, (receipt.gasUsed ?? 0n) * (receipt.effectiveGasPrice ?? 0n))
+    }
+    const lastHourEther = yield* gasLostEther
+    yield* lastHourEther < gasLossMaximum ? loss.ends : loss.goesOn("", log("relayer gas lost", { lastHourEther }))
+    return 0
+  })
+  const loss = lasting()
+  yield* DatabaseWatch.sweeping(losses, lossesEvery, "transactions not tended")
 
   /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
   return { look: Effect.map(node.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }

@@ -87,7 +87,15 @@ const getTransaction = question(
 )
 const getReceipt = question(
   "eth_getTransactionReceipt",
-  Schema.NullOr(Schema.Struct({ status: HexText, blockNumber: Quantity, blockHash: Word })),
+  Schema.NullOr(
+    Schema.Struct({
+      status: HexText,
+      blockNumber: Quantity,
+      blockHash: Word,
+      gasUsed: Schema.optionalKey(Quantity),
+      effectiveGasPrice: Schema.optionalKey(Quantity),
+    }),
+  ),
 )
 const getBlock = question(
   "eth_getBlockByNumber",

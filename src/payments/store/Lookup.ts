@@ -60,6 +60,11 @@ interface Asked {
   readonly capacity: number
 }
 
+/** Ether an hour from which lost gas is reported: on Base, the fees of a thousand failed transfers or more. */
+export const gasLossMaximum = 0.001
+
+const gasLostOf = rowsOf("relayer_broadcasts", Schema.Struct({ ether: Schema.Finite }))
+
 export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/store/Lookup", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -159,6 +164,13 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       /** Counts for monitoring, read from indexes only. */
       counts: Effect.flatMap(counted, ([row]) =>
         row === undefined ? Effect.die("the database counted nothing") : Effect.succeed(row),
+      ),
+      /** Ether that transactions which did not pay have cost our relayers in the last hour. */
+      gasLostEther: Effect.map(
+        gasLostOf(sql`
+          SELECT (coalesce(sum(lost_wei), 0) / 1e18)::float8 AS ether FROM relayer_broadcasts
+          WHERE lost_at > now() - interval '1 hour'`),
+        ([row]) => row?.ether ?? 0,
       ),
       lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
     }
