@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
+import { until } from "../lab/Eventually.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { forward, serve } from "../lab/proxy/HttpServer.ts"
@@ -149,13 +150,20 @@ layer(sandbox({}, slow), realClock)("an agent whose payment takes long", (it) =>
       const client = chainClient((yield* LocalChain).rpcUrl)
       const agent = newAgent()
       const text = yield* document
-      yield* Effect.promise(() => client.setAutomine(false))
-      // The first payment takes long, and so does the money for it.
-      yield* Effect.promise(() => client.mine({ blocks: 1 })).pipe(
-        Effect.delay(Duration.millis(patience(1))),
-        Effect.andThen(acts),
-        Effect.repeat({ until: (row) => (row?.settled ?? 0n) > 0n }),
-        Effect.andThen(Effect.promise(() => client.setAutomine(true))),
+      const sql = yield* SqlClient.SqlClient
+      const automine = (enabled: boolean) => Effect.promise(() => client.setAutomine(enabled))
+      const attempts = sql<{ checks: number }>`SELECT checks FROM payment_attempts`
+      // The wallet has its money, and no block comes until the first request has stopped waiting for one.
+      yield* agent.balance.pipe(
+        until("the wallet is never filled", (held) => held > 0n),
+        Effect.andThen(automine(false)),
+        Effect.andThen(
+          Effect.map(attempts, ([attempt]) => attempt?.checks ?? 0).pipe(
+            until("no payment is awaited in vain", (checks) => checks > 0),
+          ),
+        ),
+        Effect.andThen(automine(true)),
+        Effect.andThen(Effect.promise(() => client.mine({ blocks: 1 }))),
         Effect.forkScoped,
       )
       const { stderr } = yield* agent.does(text)

@@ -8,7 +8,6 @@ import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { ask, realClock } from "../lab/Fixture.ts"
-import { until } from "../lab/Eventually.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 const linesOf = (output: string, text: string) => output.split("\n").filter((one) => one.includes(text))
@@ -56,26 +55,6 @@ layer(database, realClock)("a starting server", (it) => {
 })
 
 layer(database, realClock)("a database that is unreachable at start", (it) => {
-  it.effect("is logged once and without secrets, and the server starts when it answers", () =>
-    Effect.gen(function* () {
-      const behind = new URL(yield* real)
-      const proxy = yield* PgProxy.make(behind.href)
-      proxy.refuse(true)
-      const place = `"database":"127.0.0.1:${proxy.port}${behind.pathname}"`
-      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
-      yield* server.says(`"database unreachable",${place}`)
-      const before = proxy.refused()
-      yield* Effect.sync(proxy.refused).pipe(until("the database is not asked again", (now) => now > before + 1))
-      proxy.refuse(false)
-      const output = yield* server.says("server listening")
-      assert.strictEqual(linesOf(output, "database unreachable").length, 1, output)
-      assert.strictEqual(linesOf(output, `"database reachable",${place}`).length, 1, output)
-      assert.notInclude(output, `${behind.username}:${behind.password}`)
-      assert.notInclude(output, proxy.url)
-      yield* serves(server)
-    }),
-  )
-
   it.effect("is waited for when it disconnects in the middle of a start, too", () =>
     Effect.gen(function* () {
       const proxy = yield* PgProxy.make(yield* real)

@@ -54,8 +54,6 @@ const paidAtOnce = Effect.gen(function* () {
 describe.concurrent("a payment that the facilitator has broadcast", () => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["does not answer", "holdAfter"],
-    ["disconnects", "dropAfter"],
-    ["says that it is pending", "pendingAfter"],
     ["names a transaction that is not ours", "wrongHashAfter"],
     ["says that the payer has no money", "refuseAfter"],
   ]

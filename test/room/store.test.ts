@@ -1,7 +1,7 @@
 /** Rooms without HTTP: the messages they keep, what counts against a limit, the statements of a call, and the sweeper's work. */
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import * as Ceiling from "../../src/room/Ceiling.ts"
@@ -21,8 +21,6 @@ const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** Rooms are counted once, by the first that is created. */
 const ceiling = { ...Ceiling.defaults, countEvery: 3_600_000 }
-
-const reads = 120
 
 const newRoom = Effect.fnUntraced(function* () {
   const rooms = yield* RoomStore
@@ -105,24 +103,6 @@ layer(world, realClock)("a room", (it) => {
         { concurrency: "unbounded" },
       )
       for (const { after, isNew } of read) assert.strictEqual(isNew, after === 0)
-    }),
-  )
-
-  it.effect("counts polls of one address one by one, though they share statements", () =>
-    Effect.gen(function* () {
-      const rooms = yield* RoomStore
-      const { caller, id } = yield* newRoom()
-      const poll = Effect.result(rooms.read(id, 0, caller))
-      const atOnce = <A, E, R>(count: number, one: Effect.Effect<A, E, R>) =>
-        Effect.forEach(Array.from({ length: count }), () => one, { concurrency: "unbounded" })
-      const [first, statements] = yield* counted(atOnce(30, poll))
-      assert.isBelow(statements, 5)
-      const left = first.map((one) => Result.getOrThrow(one).remaining[0]?.remaining ?? 0)
-      assert.deepStrictEqual(
-        left.toSorted((one, other) => other - one),
-        Array.from({ length: 30 }, (_, index) => reads - 1 - index),
-      )
-      assert.strictEqual((yield* atOnce(200, poll)).filter(Result.isSuccess).length, reads - 30)
     }),
   )
 

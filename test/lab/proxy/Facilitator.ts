@@ -47,7 +47,6 @@ const falsehoods = (network: string, imagined: () => string) => {
       dropAfter: (): Reply => "drop",
       nonsenseAfter: () => json({}),
       alreadyUsedAfter: () => no("invalid_exact_evm_nonce_already_used"),
-      pendingAfter: (hash: string) => no("settlement_pending", hash),
       wrongHashAfter: () => yes(imagined()),
       neighbourHashAfter: (_: string, neighbour: string | undefined) => yes(neighbour ?? imagined()),
       capitalsAfter: (hash: string) => yes(`0x${hash.slice(2).toUpperCase()}`),
