@@ -46,6 +46,10 @@ layer(world(), realClock)("buy_kit", (it) => {
         const kit = yield* kitOf(connected, { ...args, ...day, payer: payer.address })
         assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [args["action"], true, price])
         const { body, url } = kit.request
+        const type = body === null ? [] : ["Content-Type"]
+        assert.sameMembers(Object.keys(kit.request.headers), [...type, "Idempotency-Key", "PAYMENT-SIGNATURE"])
+        assert.match(kit.retry, /^After a lost answer repeat this request with the same key\. .* never sign again\.$/u)
+        assert.includeMembers(Object.keys(kit.outcomes), ["200", "201", "202", "402", "409", "503"])
         const key = newKey()
         const init = (headers: Record<string, string>): RequestInit =>
           body === null ? { method: kit.request.method, headers } : post(body, headers)

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
 import { connect } from "../lab/McpClient.ts"
 import { textOf } from "../lab/Sources.ts"
-import { ask, read, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
+import { ask, newKey, post, read, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
@@ -76,8 +76,8 @@ layer(world(), realClock)("the documents for agents", (it) => {
         assert.deepStrictEqual([again.status, again.text], [304, ""], path)
         const head = yield* ask(`${url}${path}`, { method: "HEAD" })
         assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag], path)
-        const post = yield* ask(`${url}${path}`, { method: "POST" })
-        assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
+        const posted = yield* ask(`${url}${path}`, { method: "POST" })
+        assert.deepStrictEqual([posted.status, posted.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
       }
     }),
   )
@@ -126,7 +126,7 @@ layer(world(), realClock)("the documents for agents", (it) => {
     }),
   )
 
-  it.effect("offer nothing while payments are not configured", () =>
+  it.effect("offer nothing while payments are not configured, as the paid routes say", () =>
     Effect.gen(function* () {
       const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
       const { text } = yield* ask(`${unpaid}/.well-known/agent.json`)
@@ -139,6 +139,11 @@ layer(world(), realClock)("the documents for agents", (it) => {
         assert.deepInclude(json["payment"], { enabled: false, state: "not_configured", missing: ["PAY_TO"] })
       }
       assert.deepStrictEqual((yield* ask(`${unpaid}/api/candles`)).json["rails"], [])
+      for (const { request } of acts()) {
+        const { body = {}, path } = request()
+        for (const init of [{ method: "POST" }, post(body, { "idempotency-key": newKey() })])
+          assertAnswer(yield* ask(`${unpaid}${path}`, init), 503, "payments_unavailable")
+      }
     }),
   )
 })

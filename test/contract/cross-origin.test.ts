@@ -51,6 +51,18 @@ layer(world(), realClock)("outside the room,", (it) => {
     }),
   )
 
+  it.effect("answers take their addresses from the configuration, never from the Host of a request", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const posing = ["host: evil.example", "x-forwarded-host: evil.example", "forwarded: host=evil.example"]
+      for (const path of ["/openapi.json", "/.well-known/x402", "/llms.txt", "/acts.atom", "/witness/x", "/v2/", "/"])
+        assert.notInclude(yield* raw(url, head(`GET ${path} HTTP/1.1`, ...posing)), "evil.example", path)
+      const offer = yield* raw(url, head("POST /api/witness HTTP/1.1", ...posing, "content-length: 0"))
+      const [, challenge = ""] = /payment-required: (\S+)/iu.exec(offer) ?? []
+      assert.strictEqual(JSON.parse(Buffer.from(challenge, "base64").toString()).resource.url, `${url}/api/witness`)
+    }),
+  )
+
   it.effect("an answer exposes the same headers in every form, with and without Origin", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer

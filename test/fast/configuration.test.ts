@@ -61,6 +61,8 @@ describe("the configuration", () => {
       assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
       assert.deepStrictEqual(others, [])
       assert.deepStrictEqual(yield* problems(fine), [])
+      const { host, port, rooms, trustedProxies } = yield* parse({ ...fine, ROOMS_MAX: "7" })
+      assert.deepStrictEqual([host, port, rooms?.rooms, trustedProxies], ["127.0.0.1", 3000, 7, []])
       assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
         "The configuration of cards is incomplete: set CARD_SECRET_KEY as well, or none of them.",
       ])
@@ -403,7 +405,7 @@ describe(".env.example", () => {
         Object.keys(values),
       )
       const { payments } = yield* parse(values)
-      assert.property(payments, "terms", "nothing is missing")
+      assert.nestedPropertyVal(payments, "terms.network", "eip155:8453", "nothing is missing")
       for (const name of Object.keys(values)) {
         const { [name]: _, ...rest } = values
         const without = yield* Effect.result(parse(rest))

@@ -7,6 +7,7 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../lab/Database.ts"
+import { filesIn, textOf } from "../lab/Sources.ts"
 import { counting } from "../lab/Statements.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
@@ -52,6 +53,8 @@ layer(world, realClock)("a room", (it) => {
       assert.isTrue(replay.value.duplicate)
       assert.strictEqual(read.value.messages, sent.value.message)
       assert.isUndefined(gone.value)
+      const texts = filesIn(["src/room"]).map(textOf).join()
+      assert.notMatch(texts, /token_digest\)? *=|= *token_digest/u, "SQL compares blinded digests, in constant time")
       assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
     }),
   )

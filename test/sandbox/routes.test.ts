@@ -16,6 +16,8 @@ layer(sandbox(), realClock)("the sandbox", (it) => {
       const { json } = yield* ask(`${url}/sandbox`)
       const fund = `${url}/sandbox/fund`
       assert.deepStrictEqual(json, { ok: true, network, chainId, rpcUrl, asset, payTo, fund })
+      assert.deepStrictEqual([network, chainId], ["eip155:84532", 84532])
+      assert.strictEqual(asset, "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "the address of USDC")
     }),
   )
 
