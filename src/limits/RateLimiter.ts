@@ -32,11 +32,16 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
     /** Returns a taken request to its windows, as if it had not been made. */
     const giveBack = Effect.fn("RateLimiter.giveBack")(function* (taken: Limit, caller: string) {
       const { keysOf, seconds } = yield* counting(taken)
-      // Drops the oldest hit, so that those that remain count for longer rather than shorter.
+      // Locks like `rate_limits_take`. Drops the oldest hit, so that the others count for longer rather than shorter.
       yield* retryConflicts(sql`
+        WITH locked AS MATERIALIZED (
+          SELECT key, seconds
+          FROM unnest(${keysOf(caller)}::text[], ${seconds}::int[]) WITH ORDINALITY AS w(key, seconds, place)
+            JOIN rate_limits USING (key) ORDER BY place DESC FOR NO KEY UPDATE OF rate_limits
+        )
         UPDATE rate_limits l
         SET hits = l.hits[2 + width_bucket(rate_limit_now() - make_interval(secs => w.seconds), l.hits):]
-        FROM unnest(${keysOf(caller)}::text[], ${seconds}::int[]) AS w(key, seconds) WHERE l.key = w.key`)
+        FROM locked AS w WHERE l.key = w.key`)
     })
 
     const sweepOnce = sql`
