@@ -1,6 +1,6 @@
 /** The answers of a scripted node and scan, and the evidence that follows by docs/payment-protocol.md. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Option } from "effect"
+import { Duration, Effect, Fiber, Logger, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
 import { alreadyUsed } from "../../src/payments/chain/Eip3009.ts"
@@ -200,6 +200,22 @@ describe("the evidence of one authorization", () => {
     }),
   )
 })
+
+it.effect.each([
+  ["no", undefined],
+  ["a", rowIn(true, { amount: 1n })],
+] as const)(
+  "another amount that reached us, of which the scan has %s row in the end, alarms without one only",
+  ([, rowThen]) =>
+    Effect.gen(function* () {
+      const lines: Array<unknown> = []
+      const logger = Logger.make<unknown, void>(({ message }) => void lines.push(message))
+      const { evidence } = evidenceOf(usedAnd({ ...foundIs(receipt(otherAmount(1n))), ...(rowThen && { rowThen }) }))
+      assert.deepStrictEqual(yield* evidence(look).pipe(Effect.provide(Logger.layer([logger]))), spent)
+      const alarm = ["unmatched payment not recorded", { transaction: found, amountAtomic: "1" }]
+      assert.deepStrictEqual(lines, rowThen === undefined ? [alarm] : [])
+    }),
+)
 
 describe("a node that does not answer", () => {
   const silent = Effect.fail("no answer" as const)

@@ -79,6 +79,14 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
       Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
     )
 
+  /** The scan is asked last: a transfer of the last moment is in its table by then. */
+  const expire = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
+    if (!(yield* table.hasReadPast(authorization))) return nothing
+    const row = yield* table.find(authorization)
+    if (Option.isNone(row)) return { _tag: "Void", reason: "authorization_expired" } satisfies Conclusion
+    return row.value.isFinal ? finalOf(authorization, row.value) : nothing
+  })
+
   /** Searches the logs of an authorization that the token calls used and that no row explains. */
   const explain = Effect.fnUntraced(function* (search: Search, newest: bigint) {
     const { authorization, fromBlock, newestFirst = false } = search
@@ -94,19 +102,12 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     if (by === undefined || block.hash !== end.blockHash || !(yield* isFinalBy(node, block))) return nothing
     // Another amount that reached us becomes a row, which the operator sees. Only a node without logs leaves none.
     if (amount > 0n) {
-      if (!(yield* table.hasReadPast(authorization))) return nothing
+      const scanned = yield* expire(authorization)
+      if (scanned._tag !== "Void" || scanned.reason !== "authorization_expired") return scanned
       yield* log("unmatched payment not recorded", { transaction: end.transaction, amountAtomic: String(amount) })
     }
     const reason = by === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
     return { _tag: "Void", reason, transaction: inLowerCase(end.transaction) } satisfies Conclusion
-  })
-
-  /** The scan is asked last: a transfer of the last moment is in its table by then. */
-  const expire = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-    if (!(yield* table.hasReadPast(authorization))) return nothing
-    const row = yield* table.find(authorization)
-    if (Option.isNone(row)) return { _tag: "Void", reason: "authorization_expired" } satisfies Conclusion
-    return row.value.isFinal ? finalOf(authorization, row.value) : nothing
   })
 
   /** The conclusion from the token's state, and from a row that is not final. */
