@@ -49,7 +49,7 @@ describe.concurrent("a forged payment", () => {
       for (let round = 0; round < 20; round++) {
         const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
         assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
-        assert.match(String(answer.json["message"]), /Nothing was charged\.$/u)
+        assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
         assert.deepStrictEqual(asked, ["eth_getCode"])
       }
       assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")

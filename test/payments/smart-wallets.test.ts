@@ -198,6 +198,9 @@ layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (E
       const bare = yield* order(wallet.owner, { from: later })
       const before = yield* written
       assertUnaccepted(yield* wrapped.send)
+      // An owner's signature has the length of a key's. It may pay as soon as its wallet is deployed, as below.
+      const { json } = yield* buy(wallet.owner, { from: newOwner().address })
+      assert.match(String(json["message"]), /not the paying wallet's.*This request charged nothing\.$/u)
       assert.deepStrictEqual(yield* written, before)
       yield* giveCode(later, (yield* onChain((client) => client.getCode({ address: wallet.at }))) ?? "0x")
       for (const { send } of [wrapped, bare]) {

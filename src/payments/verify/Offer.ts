@@ -21,10 +21,6 @@ const leastLife = 6n
 /** Seconds by which clocks may differ. An authorization may live that much longer than offered. */
 const clockGrace = 300n
 
-/** The refusal of a payment that cannot have paid and never will: its wallet did not sign it. */
-export const reject = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
-
 /** The refusal of a payment that may have paid or may still pay: the chain was not asked, or only at one moment. */
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })

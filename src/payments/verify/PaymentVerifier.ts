@@ -8,7 +8,7 @@ import type { Sale, Terms } from "../PaymentTerms.ts"
 import type { PayerBalance } from "../store/Claim.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import type { ChainPayment, PaymentRejected } from "../Payment.ts"
-import { bindingOf, mismatch, refuse, refuseMember, reject, untimely } from "./Offer.ts"
+import { bindingOf, mismatch, refuse, refuseMember, untimely } from "./Offer.ts"
 import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
 import { isKeySized, Signatures } from "./Signature.ts"
 
@@ -121,11 +121,12 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
           const isTraceable = yield* signatures.proven(authorization, terms)
           return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
         })
-        // Code that is deployed later may accept what no key can have signed.
+        // Code that is deployed later may accept it, also one of a key's length: that of the wallet's owner.
         if (signed === undefined)
-          return yield* isKeySized(asked.authorization.signature)
-            ? reject(badSignature, unsigned)
-            : refuse(badSignature, messageOf(badSignature))
+          return yield* refuse(
+            badSignature,
+            isKeySized(asked.authorization.signature) ? unsigned : messageOf(badSignature),
+          )
         if (yield* signatures.isHigh(signed, terms))
           return yield* refuseMember(badSignature, "payload.signature", highS)
 
