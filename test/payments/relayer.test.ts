@@ -195,6 +195,11 @@ describe.concurrent("a relayer nonce that no node has while a stranger made its 
       yield* Purchase.assertSettled(url, behind)
       const nonces = yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`
       assert.deepStrictEqual(valuesOf(nonces, "nonce"), [0, 1])
+      yield* eventually(
+        "counted as lost gas",
+        sql`SELECT nonce::int AS nonce FROM relayer_broadcasts WHERE lost_wei > 0`,
+        (rows) => valuesOf(rows, "nonce").join() === "0",
+      )
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 

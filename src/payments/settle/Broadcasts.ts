@@ -44,7 +44,7 @@ const rowsInFlight = rowsOf(
 export type InFlight = Signed & { readonly ageMillis: number; readonly isPayable: boolean }
 
 const lineOf = rowsOf("relayer_broadcasts", Schema.Struct({ next: Whole, gasAtRisk: Schema.BigIntFromString }))
-const unpaidRows = rowsOf("relayer_broadcasts", Schema.Struct({ hash: Word, isEmpty: Schema.Boolean }))
+const unpaidRows = rowsOf("relayer_broadcasts", Schema.Struct({ hash: Word, raw: HexText }))
 const factsOf = rowsOf("payment_attempts", Schema.Struct({ is: Schema.Boolean }))
 
 /** Seconds of validity an authorization needs to be sent at our cost. */
@@ -134,12 +134,12 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       return rows.length > 0
     })
 
-    /** Transactions below this nonce that settled nothing, and whose loss is not recorded. */
+    /** Transactions of the last hour below this nonce that settled nothing, and whose loss is not recorded. */
     const unpaid = Effect.fn("Broadcasts.unpaid")((sender: Hex, mined: number, limit: number) =>
       unpaidRows(sql`
-        SELECT b.hash, b.attempt_id IS NULL AS is_empty
-        FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
+        SELECT b.hash, b.raw FROM relayer_broadcasts b LEFT JOIN payment_attempts a ON a.id = b.attempt_id
         WHERE b.sender = ${sender} AND b.nonce < ${mined}::bigint AND b.raw IS NOT NULL AND b.lost_at IS NULL
+          AND b.sent_at > now() - interval '1 hour'
           AND (a.state IS DISTINCT FROM 'settled' OR COALESCE(a.current_transaction, a.transaction) IS DISTINCT FROM b.hash)
         ORDER BY b.nonce DESC LIMIT ${limit}::int`),
     )

@@ -138,9 +138,10 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
 
   /** Records what mined transactions that did not pay have cost, and warns. A limit would lock out other buyers. */
   const losses = Effect.gen(function* () {
-    for (const { hash, isEmpty } of yield* broadcasts.unpaid(sender, mined, tendedAtOnce)) {
+    for (const { hash, raw } of yield* broadcasts.unpaid(sender, mined, tendedAtOnce)) {
       const receipt = yield* node.receipt(hash)
-      if (receipt === null || (receipt.status !== "0x0" && !isEmpty)) continue
+      // One that fills the nonce of a payment has no data.
+      if (receipt === null || (receipt.status !== "0x0" && parseTransaction(raw).data !== undefined)) continue
       yield* broadcasts.lose(hash, (receipt.gasUsed ?? 0n) * (receipt.effectiveGasPrice ?? 0n))
     }
     const lastHourEther = yield* gasLostEther
