@@ -164,6 +164,7 @@ describe.concurrent("a settled transfer", () => {
           pausedSince: null,
           pending: 0,
           settlement: "ok",
+          gasLost: { state: "ok", lastHourEther: "0.000000000" },
           obstacle: null,
         })
         assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })

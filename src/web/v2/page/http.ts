@@ -17,6 +17,15 @@ export class AnswerError extends Error {
 
 export const unreached = () => new AnswerError(unreachable(), undefined, 0)
 
+/** Fails for a part of the page that did not come. One that is gone belongs to an old build. */
+export const partFailed = async (): Promise<never> => {
+  const status = await fetch(import.meta.url, { method: "HEAD", cache: "no-store" }).then(
+    (answer) => answer.status,
+    () => 0,
+  )
+  throw status === 404 ? new AnswerError("The site was updated. Load the page again.") : unreached()
+}
+
 export const cannotHash = "A browser hashes only on pages loaded over https."
 
 /** For a mistake of ours. */

@@ -3,7 +3,7 @@ import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { AnswerError, ask, part, post, refusalOf, unreached } from "../page/http.ts"
+import { ask, part, partFailed, post, refusalOf } from "../page/http.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -20,15 +20,8 @@ export interface Wallet {
   readonly paid: (amount: bigint) => void
 }
 
-/** The code that signs is larger than a page, and comes when it is needed. A chunk that is gone belongs to an old build. */
-const signer = () =>
-  import("./signer.ts").catch(async () => {
-    const status = await fetch(import.meta.url, { method: "HEAD", cache: "no-store" }).then(
-      (answer) => answer.status,
-      () => 0,
-    )
-    throw status === 404 ? new AnswerError("The site was updated. Load the page again.") : unreached()
-  })
+/** The code that signs is larger than a page, and comes when it is needed. */
+const signer = () => import("./signer.ts").catch(partFailed)
 
 interface Found {
   readonly name: string

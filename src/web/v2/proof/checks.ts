@@ -2,7 +2,7 @@
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { all, button, failure, make, one, verdict } from "../page/dom.ts"
-import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
+import { AnswerError, cannotHash, pageFailed, partFailed, sentenceOf, waitOf } from "../page/http.ts"
 
 const kinds = { holds: "holds", broken: "broken", open: "unchecked" } as const
 const words = { holds: "holds", broken: "broken", open: "not checked" } as const
@@ -42,7 +42,7 @@ const ofChain = (root: HTMLElement) => {
 
   const check = async () => {
     // Most readers never check, so this code comes when it is needed.
-    const { checkChain, forget, isRemembering } = await import("./chain.ts")
+    const { checkChain, forget, isRemembering } = await import("./chain.ts").catch(partFailed)
     const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
       status.replaceChildren(verdict("waits", words)),
     )
