@@ -35,7 +35,8 @@ layer(world(), realClock)("among all acts,", (it) => {
         const asked = yield* ask(url + path, init(body, { "idempotency-key": key }))
         const { accepts, resource } = challengeOf(asked)
         assert.strictEqual(resource.url, url + path)
-        const payment = encode(yield* sign(yield* newPayer(), accepts[0], resource))
+        const payer = yield* newPayer()
+        const payment = encode(yield* sign(payer, accepts[0], resource))
         const headers = { "idempotency-key": key, "payment-signature": payment }
         const answer = yield* ask(url + path, init(body, headers))
         assert.strictEqual(answer.status, 201, answer.text)
@@ -43,6 +44,10 @@ layer(world(), realClock)("among all acts,", (it) => {
         assert.isNotNull(answer.headers.get("payment-response"))
         const { permalink, receipt, record } = JSON.parse(answer.text)
         assert.strictEqual(receipt.amountAtomic, act.price)
+        for (const paidBy of [receipt.payer, record.keeper ?? record.payer])
+          assert.strictEqual(paidBy.toLowerCase(), payer.address.toLowerCase())
+        const burns = (Date.parse(record.litUntil) - Date.parse(record.litAt)) / 86_400_000
+        assert.strictEqual(burns || undefined, act.days)
         assert.isTrue(String(permalink).startsWith(url))
 
         for (const replay of [
@@ -195,7 +200,8 @@ layer(world(), realClock)("among all acts,", (it) => {
         assertAnswer(answer, 409, "sold_out")
         assert.match(answer.text, /This request charged nothing\./u)
       }
-      const { pixels } = yield* read("/api/pixels")
+      const { pixels, recent } = yield* read("/api/pixels")
+      assert.deepInclude(recent[0], { elementId: "pixel-root-fox", edition: 128, agentName: null })
       const fox = pixels.find(({ id }: { id: string }) => id === "pixel-root-fox")
       assert.deepInclude(fox, { editionSize: 128, issued: 1, reserved: 127, remaining: 0 })
     }),

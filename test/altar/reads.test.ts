@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
 import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
@@ -80,6 +81,15 @@ layer(world(), realClock)("the free reads", (it) => {
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel"), [third, first])
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel&limit=1"), [third])
       assert.lengthOf((yield* read("/api/candles?spirit=ribbon-eel")).candles, 2)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE candles DROP CONSTRAINT candles_id_fkey`
+      yield* sql`INSERT INTO candles SELECT (json_populate_record(c, json_build_object('id', gen_random_uuid()))).*
+        FROM candles c, generate_series(1, 60) WHERE c.id = ${first}::uuid`
+      for (const [query, size] of [
+        ["", 20],
+        ["&limit=50", 50],
+      ] as const)
+        assert.lengthOf((yield* read(`/api/candles?spirit=ribbon-eel${query}`)).candles, size)
     }),
   )
 
@@ -95,8 +105,15 @@ layer(world(), realClock)("the free reads", (it) => {
         assert.strictEqual(catalog.totalEditionSize, total)
         const members = "name publisher priceUsd terms payment collect publicationChain recent"
         assert.containsAllKeys(catalog, members.split(" "))
-        assert.strictEqual(catalog.priceUsd, "$0.01")
+        const [collect, publicationChain] = ["/api/elements/{id}/collect", "/api/publish-chain"]
+        assert.deepInclude(catalog, { priceUsd: "$0.01", collect, publicationChain })
         assert.deepInclude(catalog.terms, { transferable: false, onchainToken: false })
+        assert.match(
+          Object.values(catalog.terms).join(" "),
+          /share the same artwork.* own numbered keeper record .* verified as the payer.* not checked.* proves who paid and how much.* does not bind .* recorded in the publication chain/u,
+        )
+        assert.deepInclude(catalog.payment, { enabled: true, state: "ready", actionPriceUsd: "$0.01" })
+        assert.deepInclude(catalog.payment, { recipientConfigured: true, missing: [], issues: [] })
         assert.deepInclude(catalog.payment.buyerSpendPolicy, {
           perPaymentMaximumUsd: "$0.01",
           cumulativeSessionBudgetRequired: false,
@@ -114,7 +131,10 @@ layer(world(), realClock)("the free reads", (it) => {
       const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(
         16,
       )
-      const frog = (yield* read("/api/pixels")).pixels[0].publicationManifest.artwork
+      const { pixels } = yield* read("/api/pixels")
+      for (const [at, name] of "bit-frog cache-crab signal-moth root-fox packet-puffer moon-gecko".split(" ").entries())
+        assert.deepInclude(pixels[at], { id: `pixel-${name}`, kind: "pixel", editionSize: 128 })
+      const frog = pixels[0].publicationManifest.artwork
       assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
     }),
   )

@@ -122,7 +122,8 @@ layer(world(), realClock)("a witness stone", (it) => {
   it.effect("is listed newest first, page by page, and in segments", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      for (const _ of [1, 2, 3]) yield* bought("/api/witness", { commitment: newCommitment() })
+      for (const _ of [1, 2, 3])
+        assert.strictEqual((yield* bought("/api/witness", { commitment: newCommitment() })).record.kind, "intention")
       const all = yield* read("/api/witness?limit=50")
       const sequences = sequencesOf(all.stones)
       assert.deepStrictEqual(
@@ -135,6 +136,8 @@ layer(world(), realClock)("a witness stone", (it) => {
       assert.deepStrictEqual(sequencesOf([...page.stones, ...next.stones]), sequences.slice(0, 4))
 
       const whole = yield* read("/api/witness/chain")
+      assert.deepStrictEqual(whole.anchor, { sequence: 0, chainHash: "0".repeat(64) })
+      assert.deepInclude(whole.entries[0], { sequence: 1, previousHash: "0".repeat(64) })
       const second = yield* read("/api/witness/chain?from=2&limit=1")
       assert.deepStrictEqual(second.anchor, { sequence: 1, chainHash: whole.entries[0].chainHash })
       assert.deepStrictEqual([second.entries, second.next], [[whole.entries[1]], 3])

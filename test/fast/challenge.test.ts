@@ -45,7 +45,8 @@ describe("PAYMENT-REQUIRED", () => {
     for (const { sale, url } of urls)
       for (const error of errors) {
         const { description, priceAtomic: amountAtomic } = sale
-        const challenge = challengeOf(terms, { amountAtomic, url, description }, error)
+        const bazaar = () => assert.fail("no catalogue reads it")
+        const challenge = challengeOf(terms, { amountAtomic, url, description, bazaar }, error)
         const header = Base64.encode(JSON.stringify(challenge))
         assert.isAtMost(header.length, 1_536, `${url} ${error.slice(0, 20)}`)
         assert.strictEqual(challenge.resource.url, url)

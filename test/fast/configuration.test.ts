@@ -179,6 +179,19 @@ describe("the configuration", () => {
     }),
   )
 
+  it.effect("takes the number of rooms, and the catalogue of a facilitator alone", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* parse({ ...fine, ROOMS_MAX: "3" })).rooms?.rooms, 3)
+      const facilitated = { ...fine, ...paying, FACILITATOR_CATALOGUES: "true", FACILITATOR_URL: "https://f.example" }
+      for (const [env, isCatalogued] of [
+        [{ ...facilitated, RELAYER_KEY: "" }, true],
+        [{ ...facilitated, RELAYER_KEY: "", FACILITATOR_CATALOGUES: "" }, false],
+        [{ ...facilitated, FACILITATOR_URL: "" }, false],
+      ] as const)
+        assert.strictEqual(Object(Object((yield* parse(env)).payments).terms).isCatalogued, isCatalogued)
+    }),
+  )
+
   it.effect("refuses parameters of TLS that it cannot honour, with a sentence", () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [string, RegExp]> = [

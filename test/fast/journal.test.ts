@@ -1,11 +1,15 @@
-/** The journal: turns are kept whole or not at all, and its words go to the altar they were sealed for. */
+/** The journal: turns are kept whole or not at all, through a power failure, and its words go to the altar they were sealed for. */
 import { statSync } from "node:fs"
-import { join } from "node:path"
+import { extname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { vi } from "vitest"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
 import { purchasesIn, turnsOf } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
+import * as DurableFile from "../../src/platform/DurableFile.ts"
 import { offer } from "../lab/buyer/Offers.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { rejected } from "../lab/Assertions.ts"
@@ -15,6 +19,7 @@ describe("the journal", () => {
 
   it("remembers each turn for later readers, and is readable by its owner alone", async () => {
     const file = join(folder, "deep", "down", "journal.db")
+    const statements = vi.spyOn(DatabaseSync.prototype, "exec")
     await open(file).alone(async (pages) => {
       await pages.set("a/1", "one")
       await pages.set("a/2", "two")
@@ -27,6 +32,11 @@ describe("the journal", () => {
       assert.isUndefined(await pages.get("c"))
     })
     assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    // Full: a commit returns once its file is synced.
+    for (const connection of statements.mock.contexts)
+      assert.deepStrictEqual(Object.values(Object(connection).prepare("PRAGMA synchronous").get()), [2])
+    assert.isNotEmpty(statements.mock.contexts)
+    statements.mockRestore()
   })
 
   it("stores nothing of a turn that failed or was refused on its way, and continues", async () => {
@@ -62,6 +72,23 @@ describe("the journal", () => {
     assert.strictEqual(most, 1)
     assert.strictEqual(await open(file).alone((pages) => pages.get("count")), "30")
   })
+})
+
+describe("a checkpoint's file", () => {
+  it.effect("is synced before it replaces the old one, and its folder afterwards", () =>
+    Effect.gen(function* () {
+      const steps: Array<string> = []
+      const step = (name: string) => Effect.sync(() => void steps.push(name))
+      const opened = (path: string) =>
+        ({ writeAll: () => step("write"), sync: step(`sync ${extname(path)}`) }) as unknown as FileSystem.File
+      const files = FileSystem.layerNoop({
+        open: (path) => Effect.sync(() => opened(path)),
+        rename: (from, to) => step(`rename ${extname(from)} to ${to}`),
+      })
+      yield* Effect.provide(DurableFile.write("/log/checkpoint", "a note"), files)
+      assert.deepStrictEqual(steps, ["write", "sync .new", "rename .new to /log/checkpoint", "sync "])
+    }),
+  )
 })
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"

@@ -8,6 +8,8 @@ export interface ActRow {
   /** A request of its own kind, fresh each time where the act allows several. */
   readonly request: () => { readonly path: string; readonly body: object | undefined }
   readonly price: string
+  /** How long a candle burns. */
+  readonly days?: number
   /** The code for a second buyer of the very same thing; none when it can be bought again. */
   readonly taken?: string
   /** The code while the first payment is open. */
@@ -20,7 +22,7 @@ const nextSpirit = () => {
   return () => spiritIds[index++ % spiritIds.length] ?? "moss-hare"
 }
 
-const light = (name: string, rung: string, price: string): ActRow => {
+const light = (name: string, rung: string, price: string, days: number): ActRow => {
   const spirit = nextSpirit()
   const dedication = "For Grandma, who kept bees"
   return {
@@ -30,6 +32,7 @@ const light = (name: string, rung: string, price: string): ActRow => {
       body: { dedication, intentionCommitment: newCommitment() },
     }),
     price,
+    days,
   }
 }
 
@@ -63,9 +66,9 @@ export const acts = (): ReadonlyArray<ActRow> => {
       }),
       price: "10000",
     },
-    light("lightDay", "day", "1000000"),
-    light("lightWeek", "week", "3000000"),
-    light("lightMonth", "month", "9000000"),
+    light("lightDay", "day", "1000000", 1),
+    light("lightWeek", "week", "3000000", 7),
+    light("lightMonth", "month", "9000000", 30),
     {
       name: "setWitnessStone",
       request: () => ({ path: "/api/witness", body: { commitment: newCommitment() } }),

@@ -81,6 +81,7 @@ layer(world, realClock)("a log over paid stones", (it) => {
       const proof = yield* covered(url, first.id)
       assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
+      assert.strictEqual(proof.headers.get("cache-control"), "public, max-age=5, must-revalidate", "no quorum signed")
     }),
   )
 
@@ -172,7 +173,9 @@ layer(world, realClock)("a log over paid stones", (it) => {
       const members = "previousHash, sequence, commitment, witnessedAt, transaction, chainHash"
       assert.include(held, `HOLDS        entry: The tree holds stone ${record.sequence}: ${members}.`)
       assert.match(held, /^NOT CHECKED {2}meaning: The log does not certify what .*\bkind, spirit\b.*\bpayer\b/mu)
-      write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
+      const proof = yield* signed(ask(`${url}/api/witness/${record.id}/proof`))
+      assert.match(proof.headers.get("cache-control") ?? "", /\bimmutable$/u)
+      write("signed.tlog-proof", proof.text)
       const cosigned = yield* under("signed.tlog-proof", `--policy ${file("policy")}`)
       assert.match(cosigned, /^HOLDS {8}cosignatures: Cosigned by a .*, b .*: enough/mu)
     }),

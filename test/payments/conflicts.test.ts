@@ -117,12 +117,16 @@ layer(world(), realClock)("before any money moves", (it) => {
   it.effect("a key must have the documented form", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
+      for (const key of ["x".repeat(11), "has space in it", "x".repeat(129), "späte-schlüssel"]) {
         const answer = yield* ask(
           `${url}/api/witness`,
           post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
         )
         assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
+      }
+      for (const key of ["Az0_-".repeat(3).slice(3), "x".repeat(128)]) {
+        const fitting = post({ commitment: newCommitment() }, { "idempotency-key": key })
+        assertAnswer(yield* ask(`${url}/api/witness`, fitting), 402, "payment_required", undefined, key)
       }
     }),
   )
