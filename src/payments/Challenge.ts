@@ -41,7 +41,7 @@ const causes: Readonly<Record<string, string>> = {
   gas_too_high:
     "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent. Pay from another wallet.",
   [couldNotPay]:
-    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price.",
+    "The transaction that was to charge this wallet is in a final block and did not. Most often, the wallet held less USDC than the price.",
   [unreachable]: "The facilitator was unreachable, so this payment was not submitted.",
 }
 
