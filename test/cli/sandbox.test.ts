@@ -19,6 +19,7 @@ describe("a sandbox", () => {
   let data = join(folder, "data")
   let [port, other] = [0, 0]
   const children = new Set<Running>()
+  const base = ["--network", "eip155:8453"]
 
   const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => {
     const env: NodeJS.ProcessEnv = { ...process.env, npm_lifecycle_event: "start", DATA_DIR: data, ...more }
@@ -26,8 +27,8 @@ describe("a sandbox", () => {
     return env
   }
 
-  const launch = (at: number, ...args: ReadonlyArray<string>) => {
-    const one = run([main, "sandbox", ...args], { env: environment({ PORT: String(at) }), cwd: folder })
+  const launch = (at: number, args: ReadonlyArray<string> = [], more: Record<string, string> = {}) => {
+    const one = run([main, "sandbox", ...args], { env: environment({ PORT: String(at), ...more }), cwd: folder })
     children.add(one)
     void one.ended.then(() => children.delete(one))
     return one
@@ -62,7 +63,7 @@ describe("a sandbox", () => {
     const url = `http://127.0.0.1:${port}`
     assert.match(banner, /money is not real/u)
     const before = await parts()
-    const second = await launch(other, "--network", "eip155:8453").ended
+    const second = await launch(other, base).ended
     assert.deepStrictEqual([second.code, second.stdout], [1, ""])
     assert.strictEqual(
       second.stderr,
@@ -100,9 +101,14 @@ describe("a sandbox", () => {
     assert.deepStrictEqual(later.filter(isAlive), [])
   })
 
-  it("names a sandbox with other data that has its port, before it installs anything", async () => {
-    const first = launch(port)
-    await bannerOf(first)
+  it("rehearses Base, loosens its limits on request, and is named before another one installs anything", async () => {
+    const first = launch(port, base, { SANDBOX_LIMITS: "loose" })
+    assert.match(await bannerOf(first), /use throw-away keys only/u)
+    const url = `http://127.0.0.1:${port}`
+    const { asset, chainId } = await (await fetch(`${url}/sandbox`)).json()
+    assert.deepStrictEqual([asset, chainId], ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", 8453])
+    const room = await fetch(`${url}/api/rooms`, { method: "POST" })
+    assert.include(room.headers.get("ratelimit-policy"), '"creations-day";q=1000;w=86400')
     data = join(folder, "third")
     const { code, stderr, stdout } = await launch(port).ended
     assert.deepStrictEqual([code, stdout], [1, ""])

@@ -135,6 +135,22 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "the key of the log is published": [/^GET \/api\/witness\/log/u, says("origin", "elsewhere.example/log")],
     },
     "room/room": {
+      "a poll is not stored": [/^GET \/api\/rooms\//u, only(200, header("cache-control", "private, max-age=3"))],
+      "a message does not prolong its room": [
+        /^GET \/api\/rooms\//u,
+        member("room.expiresAt", (at: string) => new Date(Date.parse(at) + 1).toISOString()),
+      ],
+      "a poll tells the server's time": [/^GET \/api\/rooms\//u, says("serverTime", "2020-01-01T00:00:00.000Z")],
+      "a cursor brings what came after it": [/\?after=1$/u, says("messages", [])],
+      "the limits of a room name their windows": [
+        /\/messages$/u,
+        header("ratelimit-policy", '"sends";q=20;w=60, "room-messages";q=30;w=3600'),
+      ],
+      "a replay counts nothing in its room": [
+        /\/messages$/u,
+        only(200, header("ratelimit", '"sends";r=18;t=60, "room-messages";r=28;t=60')),
+      ],
+      "a deleted room is gone for everyone": [/^GET \/api\/rooms\//u, status(404, 200)],
       "a room is created with 201": [/^POST \/api\/rooms$/u, status(201, 200)],
       "a room lives exactly seven days": [
         /^POST \/api\/rooms$/u,
@@ -148,6 +164,10 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "another token never learns that a room ended": [/^GET \/api\/rooms\//u, status(401, 410)],
     },
     "room/room-refusals": {
+      "a room's refusal is not stored": [/^GET \/api\/rooms\//u, only(404, header("cache-control", "private"))],
+      "a token in a URL is refused": [/\?token=/u, status(400, 200)],
+      "an unknown room is 404": [/^GET \/api\/rooms\//u, status(404, 401)],
+      "health names the modes": [/^GET \/api\/health$/u, reversed("modes")],
       "a foreign page cannot use a room": [/^\w+ \/api\/rooms/u, status(403, 200)],
       "a room is open to no other origin": [/^\w+ \/api\/rooms/u, header("access-control-allow-origin", "*")],
       "a room's 405 names the methods": [/^\w+ \/api\/rooms/u, header("allow")],
@@ -157,23 +177,51 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     "room/ceiling": {
       "a full server tells the wait for a room": [/^POST \/api\/rooms$/u, only(503, header("retry-after"))],
     },
+    "agents/buy-kit": {
+      "a kit names the headers of its request": [/^POST \/mcp/u, replaced('"Idempotency-Key":', '"Key":')],
+      "a kit says how to repeat a purchase": [/^POST \/mcp/u, replaced("never sign again", "sign again")],
+    },
     "agents/mcp": {
+      "a tool names what it ignored": [/^POST \/mcp/u, replaced('"ignored":[', '"others":[')],
+      "structured content comes with text": [/^POST \/(?:api\/)?mcp/u, says("result.content", [])],
       "a tool's refusal is a result": [/^POST \/mcp/u, replaced('"isError":true', '"isError":false')],
       "verify_witness says what it does not prove": [/^POST \/(?:api\/)?mcp/u, replaced("authorship", "weather")],
     },
     "agents/transport": {
+      "a version of nowhere is refused": [/^POST \/mcp$/u, status(400, 200)],
+      "a foreign page cannot call the tools of this machine": [/^POST \/(?:api\/)?mcp/u, status(403, 200)],
       "GET of the tools is 405": [/^GET \/(?:api\/)?mcp/u, status(405, 404)],
       "a notification has no answer": [/^POST \/(?:api\/)?mcp/u, status(202, 200)],
     },
     "agents/discovery": {
+      "no paid route offers what is not configured": [/^POST \/api\//u, only(503, says("code", "selling_paused"))],
+      "every act is in the list for x402 clients": [/^GET \/\.well-known\/x402/u, shortened("resources")],
+      "the manifest names the recipient": [/^GET \/\.well-known\/agent/u, says("payment.payTo", `0x${"1".repeat(40)}`)],
       "a document for agents is 304 while it is unchanged": [/^GET \/\.well-known/u, status(304, 200)],
       "payments without settings are not configured": [/./u, replaced('"not_configured"', '"ready"')],
+    },
+    "contract/cross-origin": {
+      "every answer outside the room exposes one list": [
+        /^(?!OPTIONS)/u,
+        header("access-control-expose-headers", "ETag"),
+      ],
+      "a preflight allows any header": [/^OPTIONS \/api\//u, header("access-control-allow-headers", "content-type")],
+    },
+    "contract/reference": {
+      "the document names its own server": [/^GET \/openapi/u, says("servers.*.url", "https://elsewhere.example")],
+      "a refusal links its explanation": [/^GET \/api\/witness\//u, only(404, says("docs", "/docs/errors"))],
+      "every code is explained": [/^GET \/docs\/errors$/u, replaced('id="CONFLICT"', 'id="quarrel"')],
+    },
+    "altar/permalinks": {
+      "a permalink that nothing has is 404": [/^GET \/(?:acts|witness)\//u, status(404, 200)],
+      "a permalink has no other form": [/^GET \/(?:acts|witness)\//u, status(406, 200)],
     },
     "contract/security-headers": {
       "no page may be framed": [/^GET \/v2\//u, header("content-security-policy", "default-src 'self'")],
       "an https server says so": [/./u, header("strict-transport-security")],
     },
     "sandbox/routes": {
+      "the sandbox has the test network's id": [/^GET \/sandbox$/u, says("chainId", 8453)],
       "the sandbox says where its money comes from": [/^GET \/sandbox$/u, says("fund", "https://example.com/fund")],
       "the sandbox gives ten dollars": [/^POST \/sandbox\/fund/u, says("balanceAtomic", "1000000")],
       "no other server has the sandbox's routes": [/^GET \/sandbox$/u, status(404, 200)],
