@@ -8,6 +8,7 @@ import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, bought, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { settlementIn } from "../lab/buyer/Purchase.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
 const table = acts()
@@ -41,8 +42,9 @@ layer(world(), realClock)("among all acts,", (it) => {
         const answer = yield* ask(url + path, init(body, headers))
         assert.strictEqual(answer.status, 201, answer.text)
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-        assert.isNotNull(answer.headers.get("payment-response"))
         const { permalink, receipt, record } = JSON.parse(answer.text)
+        const { network, transaction } = receipt
+        assert.deepInclude(settlementIn(answer), { success: true, network, transaction, payer: receipt.payer })
         assert.strictEqual(receipt.amountAtomic, act.price)
         for (const paidBy of [receipt.payer, record.keeper ?? record.payer])
           assert.strictEqual(paidBy.toLowerCase(), payer.address.toLowerCase())
@@ -217,7 +219,8 @@ layer(world(), realClock)("among all acts,", (it) => {
       const open = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
       const unseal = (candle: string, words: string) =>
         ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
-      const { id } = sealed.record
+      const { id, unsealUrl } = sealed.record
+      assert.strictEqual(unsealUrl, `${url}/api/candles/${id}/unseal`)
       assertAnswer(yield* unseal(id, "No thanks."), 409, "commitment_mismatch")
       const done = yield* unseal(id, "Thank you.")
       assert.deepStrictEqual([done.status, JSON.parse(done.text).candle.unsealed.words], [201, "Thank you."])

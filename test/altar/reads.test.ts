@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { network } from "../lab/Chain.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
@@ -80,6 +81,7 @@ layer(world(), realClock)("the free reads", (it) => {
       assert.deepStrictEqual(yield* listed(""), [third, second, first])
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel"), [third, first])
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel&limit=1"), [third])
+      assert.deepStrictEqual(yield* listed(`?spirit=ribbon-eel&before=${third}`), [first])
       assert.lengthOf((yield* read("/api/candles?spirit=ribbon-eel")).candles, 2)
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE candles DROP CONSTRAINT candles_id_fkey`
@@ -112,7 +114,7 @@ layer(world(), realClock)("the free reads", (it) => {
           Object.values(catalog.terms).join(" "),
           /share the same artwork.* own numbered keeper record .* verified as the payer.* not checked.* proves who paid and how much.* does not bind .* recorded in the publication chain/u,
         )
-        assert.deepInclude(catalog.payment, { enabled: true, state: "ready", actionPriceUsd: "$0.01" })
+        assert.deepInclude(catalog.payment, { enabled: true, state: "ready", network, actionPriceUsd: "$0.01" })
         assert.deepInclude(catalog.payment, { recipientConfigured: true, missing: [], issues: [] })
         assert.deepInclude(catalog.payment.buyerSpendPolicy, {
           perPaymentMaximumUsd: "$0.01",

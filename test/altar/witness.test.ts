@@ -14,9 +14,8 @@ const sequencesOf = (stones: ReadonlyArray<{ readonly sequence: number }>) => st
 
 /** A sealed stone, and what is answered to a reveal of it. */
 const sealed = Effect.fnUntraced(function* (text: string) {
-  const { url } = yield* TestServer
-  const { id } = (yield* bought("/api/witness", { commitment: seal(salt, text) })).record
-  return { id, reveal: (body: object) => ask(`${url}/api/witness/${id}/reveal`, post(body)) }
+  const { id, verify } = (yield* bought("/api/witness", { commitment: seal(salt, text) })).record
+  return { id, reveal: (body: object) => ask(verify.revealUrl, post(body)) }
 })
 
 layer(world(), realClock)("a witness stone", (it) => {
@@ -29,7 +28,11 @@ layer(world(), realClock)("a witness stone", (it) => {
       assert.strictEqual(record.spirit, spiritIds[Number(BigInt(`0x${commitment}`) % 24n)])
       const link = [record.previousHash, record.sequence, commitment, record.witnessedAt, record.transaction]
       assert.strictEqual(createHash("sha256").update(link.join("\0")).digest("hex"), record.chainHash)
-      assert.strictEqual(record.permalink, `${url}/witness/${record.id}`)
+      assert.deepInclude(record, { kind: "prediction", permalink: `${url}/witness/${record.id}` })
+      assert.match(
+        record.verify.recipe,
+        /previousHash 0x00 sequence 0x00 commitment 0x00 witnessedAt 0x00 transaction/u,
+      )
       const { receipt, stone } = yield* read(`/api/witness/${record.id}`)
       assert.deepStrictEqual(stone, { ...record, agentName: "Wren", reveal: null })
       assert.deepInclude(receipt, first)
@@ -123,7 +126,10 @@ layer(world(), realClock)("a witness stone", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const _ of [1, 2, 3])
-        assert.strictEqual((yield* bought("/api/witness", { commitment: newCommitment() })).record.kind, "intention")
+        assert.deepInclude(
+          (yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })).record,
+          { kind: "intention", spirit: "kelp-seal" },
+        )
       const all = yield* read("/api/witness?limit=50")
       const sequences = sequencesOf(all.stones)
       assert.deepStrictEqual(
@@ -136,6 +142,7 @@ layer(world(), realClock)("a witness stone", (it) => {
       assert.deepStrictEqual(sequencesOf([...page.stones, ...next.stones]), sequences.slice(0, 4))
 
       const whole = yield* read("/api/witness/chain")
+      assert.strictEqual((yield* read("/api/field")).stones, whole.head.sequence)
       assert.deepStrictEqual(whole.anchor, { sequence: 0, chainHash: "0".repeat(64) })
       assert.deepInclude(whole.entries[0], { sequence: 1, previousHash: "0".repeat(64) })
       const second = yield* read("/api/witness/chain?from=2&limit=1")

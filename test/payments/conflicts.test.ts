@@ -68,6 +68,10 @@ layer(world(), realClock)("before any money moves", (it) => {
         post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
       )
       assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
+      const collect = `${url}/api/elements/beeswax/collect`
+      const collected = yield* pay(payer, `${collect}?spirit=moss-hare`, {})
+      for (const query of ["", "?spirit=static-fox"])
+        assertAnswer(yield* ask(collect + query, post({}, collected.headers)), 409, "idempotency_conflict")
       const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": headers["idempotency-key"] }))
       assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
     }),

@@ -38,6 +38,15 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "candles are filtered by their spirit": [/^GET \/api\/candles\?spirit=/u, says("candles", [])],
       "the wall of candles names the ways to pay": [/^GET \/api\/candles/u, says("rails", ["x402", "card"])],
       "the wall of candles has three durations": [/^GET \/api\/candles/u, shortened("rungs")],
+      "a week of candle light lasts seven days": [
+        /^POST \/api\/candles\/week/u,
+        member("record.litUntil", (at: string) => new Date(Date.parse(at) - 1000).toISOString()),
+      ],
+      "the payer keeps what it bought": [/^POST \/api\/acquire/u, says("record.keeper", `0x${"1".repeat(40)}`)],
+      "PAYMENT-RESPONSE names the transaction": [
+        /^POST \/api\/witness/u,
+        encoded("payment-response", "transaction", () => `0x${"1".repeat(64)}`),
+      ],
       "a prayer is answered with a line of its spirit": [/^POST \/api\/prayers/u, only(201, says("line", "Rest."))],
     },
     "altar/reads": {
@@ -57,6 +66,8 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
         /^GET \/api\/companions/u,
         says("companions.*.publicationManifest.artwork.sha256", "0".repeat(64)),
       ],
+      "a catalog says that it sells": [/^GET \/api\/elements/u, says("payment.state", "not_configured")],
+      "there are 128 editions of a pixel": [/^GET \/api\/pixels/u, says("pixels.*.editionSize", 129)],
       "a collectible is not transferable": [/^GET \/api\/pixels/u, says("terms.transferable", true)],
       "a collectible has no token on a chain": [/^GET \/api\/pixels/u, says("terms.onchainToken", true)],
       "the spend policy allows one cent": [
@@ -65,12 +76,17 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       ],
       "a 405 names the allowed methods": [/^(?:DELETE|PUT|PATCH) /u, header("allow")],
     },
+    "altar/all-acts": {
+      "a list has twenty entries unless more are requested": [/^GET \/api\/witness$/u, shortened("stones")],
+    },
     "altar/shown-texts": {
       "a stranger's words are no markup": [/^GET \/(?:v2|acts|witness)\//u, replaced("&lt;b onclick", "<b onclick")],
       "a hidden name is in no list": [/^GET \/api\/spirits/u, replaced("hidden by the operator", "Keepername")],
     },
     "altar/witness": {
       "the newest stone comes first": [/^GET \/api\/witness\?/u, reversed("stones")],
+      "a stone without a kind is an intention": [/^POST \/api\/witness$/u, says("record.kind", "promise")],
+      "the chain begins with its genesis": [/^GET \/api\/witness\/chain$/u, says("anchor.chainHash", "1".repeat(64))],
       "a segment of the chain names its anchor": [/^GET \/api\/witness\/chain/u, says("anchor", null)],
       "a segment of the chain leads to the next": [/^GET \/api\/witness\/chain/u, says("next", null)],
       "a list is as long as its limit": [/^GET \/api\/witness\?limit/u, shortened("stones")],
@@ -131,6 +147,10 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     },
     "log/end-to-end": {
       "a proof waits for a checkpoint": [/\/proof$/u, status(409, 404)],
+      "a proof is kept for ever only after its quorum": [
+        /\/proof$/u,
+        only(200, header("cache-control", "public, max-age=31536000, immutable")),
+      ],
       "a proof is one of the published log": [/\/proof$/u, only(200, replaced(/index \d+/gu, "index 9"))],
       "the key of the log is published": [/^GET \/api\/witness\/log/u, says("origin", "elsewhere.example/log")],
     },
