@@ -93,7 +93,8 @@ layer(world(), realClock)("a witness stone", (it) => {
       for (const body of [
         { salt, text: "😀".repeat(281) },
         { salt, text: " \n " },
-        { salt: "short", text: "x" },
+        { salt: "x".repeat(15), text: "x" },
+        { salt: "x".repeat(257), text: "x" },
         { salt },
         { salt, text: "x", more: 1 },
       ]) {

@@ -37,7 +37,14 @@ const innocent = [
   "a  b",
 ]
 
-describe.each(Object.entries(fields))("%s", (_, field) => {
+const maxima = new Map(Object.entries({ agentName: 64, dedication: 40, reason: 280, sender: 40, text: 160, name: 60 }))
+
+describe.each(Object.entries(fields))("%s", (name, field) => {
+  it("has as many code points as its maximum, and no more", () => {
+    const maximum = maxima.get(name) ?? 0
+    assert.isTrue(isRead(field, "\u{1faa8}".repeat(maximum)))
+    assert.isFalse(isRead(field, "\u{1faa8}".repeat(maximum + 1)))
+  })
   it.each(empty)("is refused where nothing of it can be seen: %j", (value) => assert.isFalse(isRead(field, value)))
   it.each(turning)("is refused with a bidirectional control: %j", (value) => assert.isFalse(isRead(field, value)))
   it.each(broken)("is refused with a control, separator or noncharacter: %j", (value) =>
