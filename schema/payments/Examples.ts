@@ -2,7 +2,7 @@
 import { Base64 } from "effect/encoding"
 import { usdc } from "./Usdc.ts"
 
-const transaction = "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8"
+export const transaction = "0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8"
 const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 const network = "eip155:8453"

@@ -147,7 +147,9 @@ export const SettlementResponse = Schema.Struct({
     description:
       "`settlement_pending` in a 202: the outcome is unknown, which is no failure. In a 402, the reason of the failure.",
   }),
-  transaction: Schema.String.annotate({ description: "Empty in a 202 or 402 while no transaction is known." }),
+  transaction: sentence(example.transaction, 66, /^(0x[0-9a-f]{64})?$/u).annotate({
+    description: "Empty in a 202 or 402 while no transaction is known.",
+  }),
   network: Network,
   payer: Address,
   extensions: Schema.optionalKey(
