@@ -50,6 +50,7 @@ layer(world(), realClock)("among all acts,", (it) => {
           assert.strictEqual(paidBy.toLowerCase(), payer.address.toLowerCase())
         const burns = (Date.parse(record.litUntil) - Date.parse(record.litAt)) / 86_400_000
         assert.strictEqual(burns || undefined, act.days)
+        assert.strictEqual(receipt.explorerUrl, `https://explorer.example/${receipt.transaction}`)
         assert.isTrue(String(permalink).startsWith(url))
 
         for (const replay of [

@@ -113,6 +113,7 @@ layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => 
           headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
         })
         types.add(typeOf(answer))
+        assert.isFalse(answer.headers.has("set-cookie"), path)
         statuses.add(answer.status)
         const isForeignCall = /^\/(?:api\/)?mcp$/u.test(path) && "origin" in Object(init.headers)
         const [allowed, ...others] = grantedTo(path)

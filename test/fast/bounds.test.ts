@@ -1,10 +1,14 @@
-/** The numbers of docs/evidence.md: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
+/** The numbers of the documents: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
-import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import { dailyCeiling, setWitnessStone } from "../../schema/altar/Witness.ts"
+import { firstPaymentsMaximum, openPaymentsMaximum } from "../../schema/payments/Errors.ts"
+import { priceUsd } from "../../schema/payments/Usdc.ts"
+import { searchMaximum } from "../../src/altar/Acts.ts"
+import { defaultMaxPerDay } from "../../src/buyer/Policy.ts"
 import { Challenges } from "../../src/payments/Challenge.ts"
 import type { PaidRequest } from "../../src/payments/Act.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
@@ -13,6 +17,7 @@ import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { Chain } from "../../src/payments/chain/Chain.ts"
 import { answering } from "../lab/ScriptedChain.ts"
 import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
+import { relayerLimits } from "../../src/payments/settle/Settlement.ts"
 import { Signatures } from "../../src/payments/verify/Signature.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
@@ -24,6 +29,7 @@ import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { patience } from "../lab/Patience.ts"
 import { assertEach } from "../lab/Assertions.ts"
+import { textOf } from "../lab/Sources.ts"
 import { lasting, terms } from "../lab/TransferLogs.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
@@ -209,4 +215,18 @@ describe("a limit by address", () => {
     assertEach(limit, ({ quota, seconds }) => [quota, seconds], quotas)
     for (const { quota, says } of limit) assert.include(says, `${quota} `)
   })
+})
+
+const inWords = (count: number) => count.toLocaleString("en")
+
+it.each([
+  ["docs/evidence.md", `${firstPaymentsMaximum}, and ${firstPaymentsMaximum} more for each payment that settled here`],
+  ["docs/evidence.md", `at most ${openPaymentsMaximum}; 1 for an hour`],
+  ["docs/evidence.md", `newest ${inWords(searchMaximum.defaultValue())}.`],
+  ["docs/evidence.md", `stones of a UTC day: ${inWords(dailyCeiling)}.`],
+  ["docs/payment-protocol.md", `never paid here is at most ${inWords(relayerLimits.gasAtRisk)}, and as much again`],
+  ["docs/operating.md", `\`RELAYER_IN_FLIGHT\` (${relayerLimits.inFlight})`],
+  ["docs/integrating.md", `\`--max-per-day\` (${priceUsd(defaultMaxPerDay).slice(1)})`],
+])("%s states the number of the code: %s", (file, phrase) => {
+  assert.include(textOf(file).replaceAll(/\s+/gu, " "), phrase)
 })

@@ -5,6 +5,7 @@ import { normalize, normalizedLength } from "../../schema/altar/Recipe.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, mismatchOf, seal, sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
+import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
 import { seal as sealing, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
@@ -71,6 +72,12 @@ describe("a chain hash", () => {
     }
     assert.strictEqual(chainHash(link), "01fd817f68a75d20533f2388c39c63cc042fc78eaa1fc8f4b4524b091b333e5c")
     assert.notStrictEqual(chainHash({ ...link, sequence: 2 }), chainHash(link))
+  })
+  it("of a publication is SHA-256 over its nine parts", () => {
+    const edition = { type: "edition", itemId: "beeswax", manifestHash: "m", edition: 3, keeper: "0xa" } as const
+    const entry = { ...edition, transaction: "0xt", publishedAt: "now" }
+    const parts = ["p", "2", "edition", "beeswax", "m", "3", "0xa", "0xt", "now"]
+    assert.strictEqual(publicationHash(entry, { previousHash: "p", sequence: 2 }), sha256(parts.join("\0")))
   })
 })
 

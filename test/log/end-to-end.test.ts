@@ -22,7 +22,9 @@ const { vkey } = signer
 
 /** The answer for a stone's proof once a checkpoint covers it. */
 const covered = (url: string, id: string) =>
-  ask(`${url}/api/witness/${id}/proof`).pipe(until("it is never covered", ({ status }) => status !== 409))
+  ask(`${url}/api/witness/${id}/proof`).pipe(
+    until("it is never covered", ({ headers, status }) => status !== 409 || Number(headers.get("retry-after")) > 11),
+  )
 
 const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))

@@ -20,6 +20,7 @@ import {
   world,
 } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
+import { until } from "../lab/Eventually.ts"
 
 const { books, carded, challengeSecret, dedication, prepare, Processor, reconcile, send } = Cards
 
@@ -296,6 +297,18 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       assertAnswer(answer, 400, "bad_request")
       assert.include(answer.text, "This request charged nothing")
       assert.isUndefined(yield* books(purchase))
+    }),
+  )
+
+  it.effect("charges neither a card nor a wallet while sales are paused", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const card = yield* prepare(url)
+      const { headers } = yield* signedFor(yield* newPayer(), card.url, dedication, card.key)
+      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+      yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
+      for (const paid of [card, { ...card, headers }]) assertAnswer(yield* send(paid), 503, "selling_paused")
     }),
   )
 })

@@ -89,8 +89,10 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const transaction = yield* ThirdParty.broadcast(purchase)
       const head = yield* Purchase.height
+      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+      yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
       const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(answer.status, 201, `what is paid is delivered, even while sales are paused: ${answer.text}`)
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* Purchase.relayed, 0)
       // A search begins where its block, if it is orphaned, can still be found.

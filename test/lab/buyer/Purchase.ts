@@ -185,6 +185,7 @@ export const assertPending = (
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
   const { attempt } = JSON.parse(answer.text)
+  assert.strictEqual(attempt.network, network)
   if (validBefore !== undefined)
     assert.strictEqual(Date.parse(attempt.validBefore), Number(validBefore) * 1_000, "until when it can be paid")
   const { transaction, ...open } = JSON.parse(
