@@ -1,6 +1,6 @@
 /** The numbers of the documents: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
@@ -20,6 +20,7 @@ import type { SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
 import { relayerLimits } from "../../src/payments/settle/Settlement.ts"
 import { Signatures } from "../../src/payments/verify/Signature.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import { clockTolerance } from "../../src/platform/DatabaseClock.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
@@ -226,6 +227,7 @@ it.each([
   ["docs/evidence.md", `stones of a UTC day: ${inWords(dailyCeiling)}.`],
   ["docs/payment-protocol.md", `never paid here is at most ${inWords(relayerLimits.gasAtRisk)}, and as much again`],
   ["docs/operating.md", `\`RELAYER_IN_FLIGHT\` (${relayerLimits.inFlight})`],
+  ["docs/operating.md", `the clock is over ${Duration.toSeconds(clockTolerance)} s from`],
   ["docs/integrating.md", `\`--max-per-day\` (${priceUsd(defaultMaxPerDay).slice(1)})`],
 ])("%s states the number of the code: %s", (file, phrase) => {
   assert.include(textOf(file).replaceAll(/\s+/gu, " "), phrase)

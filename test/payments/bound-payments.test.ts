@@ -66,7 +66,7 @@ layer(house, realClock)("a payment bound to its request", (it) => {
   it.effect("names the salt that has no form", () =>
     Effect.gen(function* () {
       const body = { commitment: newCommitment() }
-      for (const salt of ["short", 7, "A".repeat(44), `${"A".repeat(21)}=`]) {
+      for (const salt of ["A".repeat(20), 7, "A".repeat(44), `${"A".repeat(21)}=`]) {
         const { payer: _, ...payment } = yield* boundPayment(body, { version: 1, salt })
         const answer = yield* submit(body, payment)
         assertAnswer(answer, 402, "payment_invalid")
