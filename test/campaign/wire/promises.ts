@@ -19,6 +19,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
   {
     "altar/acts": {
       "a settled purchase is 201": [/^POST \/api\/witness$/u, status(201, 200)],
+      "a receipt links its transaction": [/^POST \/api\/prayers/u, says("receipt.explorerUrl", "https://a.example/")],
       "a replay is 200": [/^POST \/api\/acquire/u, status(200, 201)],
       "a replay says that it is one": [/^POST \/api\//u, only(200, says("replayed", false))],
       "a replay carries Idempotent-Replayed": [/^POST \/api\/(?!reconcile)/u, header("idempotent-replayed")],
@@ -74,6 +75,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
         /^GET \/api\/pixels/u,
         says("payment.buyerSpendPolicy.perPaymentMaximumUsd", "$1.00"),
       ],
+      "a server without a key has no log": [/^GET \/(?:api\/witness|log)\//u, status(404, 200)],
       "a 405 names the allowed methods": [/^(?:DELETE|PUT|PATCH) /u, header("allow")],
     },
     "altar/all-acts": {
@@ -129,6 +131,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
         only(202, says("attempt.validBefore", "2030-01-01T00:00:00.000Z")),
       ],
       "a pending purchase says when to ask again": [/^POST \/api\//u, only(202, header("retry-after", "0"))],
+      "a pending purchase names its network": [/^POST \/api\//u, only(202, says("attempt.network", "eip155:1"))],
       "a pending purchase names its URL": [/^POST \/api\//u, only(202, header("location"))],
       "a pending purchase says that it must not be paid again": [
         /^POST \/api\//u,
