@@ -10,7 +10,7 @@ import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor, overriddenIn } from "../../src/server/config/Advice.ts"
 import { listen, production, telemetry } from "../../src/server/config/Config.ts"
 import { example as written, secretNames } from "../../src/build/variables.ts"
-import { buyer, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { buyer, rehearsing, sandbox, serving } from "../../src/server/config/Table.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { textOf as text } from "../lab/Sources.ts"
@@ -63,6 +63,7 @@ describe("the configuration", () => {
       assert.deepStrictEqual(yield* problems(fine), [])
       const { host, port, rooms, trustedProxies } = yield* parse({ ...fine, ROOMS_MAX: "7" })
       assert.deepStrictEqual([host, port, rooms?.rooms, trustedProxies], ["127.0.0.1", 3000, 7, []])
+      assert.strictEqual(yield* sandbox.dataDir.parse(ConfigProvider.fromEnv({ env: {} })), ".data")
       assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
         "The configuration of cards is incomplete: set CARD_SECRET_KEY as well, or none of them.",
       ])
