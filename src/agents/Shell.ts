@@ -22,7 +22,7 @@ const setUp = (publicUrl: string, payTo: string) => `A=${publicUrl}
 export PAY_TO=${payTo} MAX=${setWitnessStone.sale.priceAtomic} # atomic USDC
 hex() { head -c "$1" /dev/urandom | od -An -tx1 | tr -d ' \\n'; }
 get() { node -p "JSON.parse(fs.readFileSync(0))$1"; }
-send() { curl -sS -X POST -o answer.json -w '%{http_code}' -H 'content-type: application/json' "$@"; }`
+send() { : > answer.json; curl -sS -X POST -o answer.json -w '%{http_code}' -H 'content-type: application/json' "$@"; }`
 
 /** Signs EIP-3009 over an offer that is as expected. */
 const signing = ({ asset, network }: Expected) => `cat > sign.mjs <<'END'

@@ -85,12 +85,14 @@ layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
       // The shell goes on after the lost answer, as an agent does.
       const blocks = [
         ...program.slice(0, stone),
-        `set +e\n${first}\nset -e`,
+        // An earlier request's answer does not stand in for the lost one.
+        `set +e\n${first}\necho "LOST[$(cat answer.json)]"\nset -e`,
         repeated,
         'echo "STATUS $STATUS $(get .record.id < answer.json)"',
       ]
       const { stdout } = yield* Effect.promise(() => follow(blocks, agent.key))
       assert.strictEqual(way.lost, 1)
+      assert.include(stdout, "LOST[]")
       assert.match(stdout, /STATUS 20[01] [0-9a-f-]{36}\n/u)
       const after = yield* acts
       for (const name of ["attempts", "settled", "stones"] as const)
