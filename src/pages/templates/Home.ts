@@ -70,8 +70,8 @@ const lede = (view: HomeView): Html => {
       <p class="text__over">A field guide of 24 animal spirits</p>
       <h1>Say it now, prove it later</h1>
       <p class="lead">
-        Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}.
-        Nobody can read it, backdate it or quietly change it.
+        Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for
+        ${priceWords(setWitnessStone.sale, offerPrayer.sale)}. Nobody can read it, backdate it or quietly change it.
       </p>
       <p class="doors">
         <a class="button button--main" href="/v2/stone"
@@ -110,8 +110,8 @@ const steps: Html = html`<section id="how" aria-labelledby="how-title">
     ${step(
       "pay",
       "Pay",
-      html`${price(offerPrayer.sale.priceAtomic)} records the commitment. The payment is public, with its time, and each
-      record names the one before. Nobody can move yours to an earlier day.`,
+      html`${price(setWitnessStone.sale.priceAtomic)} records the commitment. The payment is public, with its time, and
+      each record names the one before. Nobody can move yours to an earlier day.`,
     )}
     ${step(
       "reveal",

@@ -21,8 +21,9 @@ export const money = (words: string): Html => html`<span class="price">${words}<
 /** A price in figures. */
 export const price = (priceAtomic: bigint): Html => money(priceUsd(priceAtomic))
 
-/** The price of a sale in words. */
-export const priceWords = ({ priceAtomic }: Sale): Html => money(wordsOf(priceAtomic))
+/** The prices of sales in words. */
+export const priceWords = (...sales: ReadonlyArray<Sale>): Html =>
+  money([...new Set(sales.map(({ priceAtomic }) => wordsOf(priceAtomic)))].join(" or "))
 
 const minute = 60_000
 const hour = 60 * minute
