@@ -43,9 +43,9 @@ export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Ma
 
 /** Signatures cover line feeds alone, so a copy with other line ends proves nothing until they are restored. */
 export const editedBy = (text: string, what: string): Malformed | undefined =>
-  /\r|^\ufeff/u.test(text)
+  /[\r\0]|^\ufeff/u.test(text)
     ? new Malformed(
-        `${what} was changed by an editor: its lines end with CRLF, or it has a byte order mark. They end with LF alone: download it again, or restore them.`,
+        `${what} was changed by an editor: its lines end with CRLF, it is UTF-16, or it has a byte order mark. Lines end with LF alone, in UTF-8: download it again, or restore them.`,
       )
     : undefined
 

@@ -33,7 +33,11 @@ export const parseProofFile = (text: string): ProofFile | Malformed => {
   if (edited !== undefined) return edited
   const end = text.indexOf("\n\n")
   const [first, ...lines] = text.slice(0, Math.max(end, 0)).split("\n")
-  if (first !== firstLine) return new Malformed(`A proof begins with the line ${firstLine}.`)
+  if (text.split("\n", 1)[0]?.trim() !== firstLine) return new Malformed(`A proof begins with the line ${firstLine}.`)
+  if (first !== firstLine)
+    return new Malformed(
+      "A proof has no space around a line, and an empty line before its checkpoint: download it again.",
+    )
   const extraText = lines[0]?.startsWith("extra ") === true ? lines.shift()?.slice("extra ".length) : undefined
   const extra = extraText === undefined ? undefined : fromBase64(extraText)
   if (extraText !== undefined && extra === undefined) return new Malformed("The extra data are not base64.")

@@ -127,10 +127,22 @@ describe("the text", () => {
       text.replace("\n", "\r\n"),
       text.replaceAll("\n", "\r"),
       `\ufeff${text}`,
+      `\ufffd\ufffd${[...text, ""].join("\0")}`,
     ]
     for (const copy of copies) {
       const parsed = parse(copy)
       assert.match(parsed instanceof Malformed ? parsed.message : "", /lines end with CRLF.*: download it again/u)
+    }
+  })
+
+  it("of a proof with a space behind a line, or without an empty line, is not told that it begins otherwise", () => {
+    for (const copy of [
+      proofFile.replaceAll("\n", " \n"),
+      proofFile.replace("\n", " \n"),
+      proofFile.replaceAll("\n\n", "\n"),
+    ]) {
+      const parsed = parseProofFile(copy)
+      assert.match(parsed instanceof Malformed ? parsed.message : "", /no space around a line.*: download it again/u)
     }
   })
 
