@@ -116,6 +116,19 @@ describe("the altar of a command", () => {
     }),
   )
 
+  it.live("may be another program: a purchase says so, what to do, and that nothing was charged", () =>
+    Effect.gen(function* () {
+      for (const reply of [json({}), { status: 200, body: "<!doctype html>", type: "text/html" }]) {
+        const { url } = yield* altar(() => reply)
+        for (const args of [order, ["wallet"]]) {
+          const { code, stderr } = yield* commandRun([...args, "--url", url, "--data", newFolder()])
+          assert.strictEqual(code, 1, args.join(" "))
+          assert.match(stderr, /\. Is that an altar\? Name yours .*This command charged nothing\.\n$/u, args.join(" "))
+        }
+      }
+    }),
+  )
+
   it.live("is by default the folder's running sandbox, or the default address without one", () =>
     Effect.gen(function* () {
       const { heard, url } = yield* altar(() => unknown)

@@ -38,7 +38,9 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
     return yield* undecided(`answers ${status} to the question whether it is a sandbox: try again later`)
   if (status === 200)
     return yield* Effect.asSome(
-      Effect.catch(decodeSandbox(text), () => fail(`${altar} gives an unknown answer at /sandbox.`)),
+      Effect.catch(decodeSandbox(text), () =>
+        fail(`${altar} gives an unknown answer at /sandbox. ${whichAltar} This command charged nothing.`),
+      ),
     )
   return Option.exists(yield* processesHere, ({ url }) => url === altar)
     ? yield* undecided("is the address of this folder's sandbox, but another program answers there")

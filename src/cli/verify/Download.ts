@@ -54,6 +54,6 @@ export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
   Effect.flatMap(text(address), (body) =>
     Effect.mapError(
       Schema.decodeEffect(Schema.fromJsonString(schema))(body),
-      () => new CommandFailure({ message: `${address} is not what an altar answers.` }),
+      () => new CommandFailure({ message: `${address} is not what an altar answers. ${whichAltar}` }),
     ),
   )
