@@ -19,6 +19,10 @@ import { type Revealed, verifyReveal } from "./Verify.ts"
 
 const isKey = Schema.is(IdempotencyKey)
 
+const openers = new Set(["salt", "words", "agentName"])
+const mayOpen = (name: string, value: unknown) =>
+  value === undefined || (openers.has(name) && typeof value === "string")
+
 /** The methods of a buyer, for one call that ends with the signal. */
 export const ordersOf = (options: Kept, signal: AbortSignal) => {
   const { altar, at, follow, purchases } = buyerOf(options, signal)
@@ -66,7 +70,15 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     order: Partial<Order.Sealing> & Order.Keyed & { readonly spirit?: string; readonly element?: string },
   ) => buyParts(act, act.partsOf({ familiarId: order.spirit, elementId: order.element, ...order }), order)
 
-  const opening = async (id: string, { salt, words }: Order.Opening) => {
+  const opening = async (id: string, given: Order.Opening) => {
+    const wrong = Object.entries(given).find(([name, value]) => !mayOpen(name, value))
+    // Words under another name would be left out, and those of the journal published.
+    if (wrong !== undefined)
+      throw refuse(
+        "bad_request",
+        `A reveal takes salt, words and agentName, each a text, not this ${wrong[0]}. Nothing was sent.`,
+      )
+    const { salt, words } = given
     if (salt !== undefined && words !== undefined) {
       const problem = unsealable(salt, words)
       if (problem !== undefined) throw refuse("bad_request", `${problem} Nothing was sent.`)

@@ -143,6 +143,19 @@ describe("the words of an id", () => {
     }
   })
 
+  it.each(["reveal", "unseal"] as const)("go nowhere to %s what has another name, or is no text", async (method) => {
+    const journal = memoryJournal()
+    await bought(journal, mine, "key-of-my-altar", "Mine.")
+    for (const given of [{ text: "Others." }, { words: null }, { words: 7 }, { salt: null }, { Words: "Others." }]) {
+      const { code, message, told } = await opened(method, journal, mine, id, Object(given))
+      assert.deepStrictEqual([code, told], ["bad_request", []], message)
+      assert.match(message, /Nothing was sent\.$/u)
+    }
+    assert.deepStrictEqual((await opened(method, journal, mine, id, Object({ words: undefined }))).told, [
+      `${mine} Mine.`,
+    ])
+  })
+
   it.each(["reveal", "unseal"] as const)("are those of the journal to %s words or a salt alone", async (method) => {
     const { salt } = drafted(mine, "").sealed
     const journal = memoryJournal()
