@@ -31,14 +31,22 @@ const partsOf = ({ body, parameters, query }: Offer) => [...parameters, ...query
 const pick = (members: Offer["body"], values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => members.some((member) => member.name === name)))
 
-/** The arguments that do not fit the act. */
-const issuesOf = (offer: Offer, { action: _, payer, ...given }: KitQuery, ignored: ReadonlyArray<string>) => {
+const folded = (name: string) => name.replace(/[^a-z]/giu, "").toLowerCase()
+
+/** The arguments that do not fit the act. `meantBy` finds the one that a name misspells. */
+const issuesOf = (
+  offer: Offer,
+  { action: _, payer, ...given }: KitQuery,
+  ignored: ReadonlyArray<string>,
+  meantBy: (name: string) => string | undefined,
+) => {
   const names = partsOf(offer).map(({ name }) => asked(name))
   return [
     // Without it another thing would be bought.
-    ...ignored.flatMap((path) =>
-      Object.hasOwn(renamed, path) ? [{ path, message: `Call it ${asked(path)} here` }] : [],
-    ),
+    ...ignored.flatMap((path) => {
+      const meant = meantBy(path)
+      return meant === undefined ? [] : [{ path, message: `Call it ${meant} here` }]
+    }),
     ...Object.keys(given)
       .filter((name) => !names.includes(name))
       .map((path) => ({ path, message: `No part of this act; it takes ${names.join(", ")}` })),
@@ -80,6 +88,13 @@ export const buyKit = Effect.gen(function* () {
   const availability = yield* Availability
   const publicUrl = yield* PublicUrl
 
+  const spellings = new Map(
+    ["action", "payer", ...offers.flatMap(partsOf).map(({ name }) => name), ...Object.values(renamed)].map((name) => [
+      folded(name),
+      asked(name),
+    ]),
+  )
+
   /** Fails with the refusals that a request would meet before any payment, including slots that other attempts hold. */
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
     yield* act.checkPath(input)
@@ -113,7 +128,7 @@ export const buyKit = Effect.gen(function* () {
     // The arguments' schema allows no other action.
     const offer = yield* Effect.fromNullishOr(offers.find(({ act }) => act.name === query.action))
     const { act, amountAtomic, body: members, path, priceUsd } = offer
-    const issues = issuesOf(offer, query, ignored)
+    const issues = issuesOf(offer, query, ignored, (name) => spellings.get(folded(name)))
     if (issues.length > 0) return yield* badArguments(act.name, issues)
     const values: Values = Object.fromEntries(
       partsOf(offer).flatMap(({ name }) => {

@@ -84,7 +84,7 @@ export const shown = (text: string, length: number) =>
   text
     .slice(0, length)
     .toWellFormed()
-    .replace(/\p{Cc}/gu, "\ufffd")
+    .replace(/[\p{Cc}\p{Bidi_Control}]/gu, "\ufffd")
 
 /** Maximum 20 issues, so that a hostile body cannot cause a long answer. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>

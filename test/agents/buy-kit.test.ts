@@ -116,6 +116,13 @@ layer(world(), realClock)("buy_kit", (it) => {
         [{ action: "takeIn", spirit: "moss-hare", parentId: nowhere }, "bad_request", /parentId: No part/u],
         [{ action: "takeIn", familiarId: "moss-hare" }, "bad_request", /familiarId: Call it spirit/u],
         [
+          { action: "lightDay", spirit: "moss-hare", parent_id: nowhere },
+          "bad_request",
+          /parent_id: Call it parentId/u,
+        ],
+        [{ action: "takeIn", spirit: "moss-hare", AGENTNAME: "x" }, "bad_request", /AGENTNAME: Call it agentName/u],
+        [{ action: "takeIn", spirit: "moss-hare", "Parent ID": "" }, "bad_request", /Parent ID: Call it parentId/u],
+        [
           { action: "lightDay", spirit: "moss-hare", dedication: "x", intentionCommitment: "0".repeat(64) },
           "bad_request",
           /Call it commitment/u,

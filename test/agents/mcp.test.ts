@@ -20,6 +20,7 @@ const added = {
   random_string: "dummy",
   familiar: "",
   constructor: 7,
+  "\u202eevil\n": 1,
 }
 
 /** The members that a host leaves empty, for each tool and argument that its schema names as optional. */
@@ -165,7 +166,8 @@ layer(world(), realClock)("over MCP,", (it) => {
         }
         const hosted = yield* call(connected, name, { ...args, ...added })
         assert.isFalse(hosted.isError, hosted.text)
-        assert.deepEqual<unknown>(hosted.structured["ignored"], Object.keys(added), name)
+        const names = Object.keys(added).map((argument) => argument.replace(/[\u202e\n]/gu, "\ufffd"))
+        assert.deepEqual<unknown>(hosted.structured["ignored"], names, name)
         assert.deepEqual(JSON.parse(hosted.text), hosted.structured, name)
         const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]))
         const { structured } = yield* call(connected, name, { ...args, ...many })
