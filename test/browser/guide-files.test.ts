@@ -114,6 +114,24 @@ guide("a stone", (it) => {
     assert.match(promised.receipt, /Keep the file unchanged\./u)
   })
 
+  it("is of the words again once the file is removed, also while it is being hashed", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    await take(page, "Set the stone")
+    await page.locator("#stone-words").fill("Words after all.")
+    await page.getByText("More: a file, kind, spirit, name").click()
+    await page.getByLabel("Or a file").setInputFiles(picture)
+    await page.getByText("Hashed.").waitFor()
+    await page.getByLabel("Or a file").setInputFiles([])
+    await page.locator("#stone-words").waitFor()
+    assert.strictEqual(await page.locator("[data-file-said]").innerText(), "")
+    await holdFiles(page)
+    await page.getByLabel("Or a file").setInputFiles(other)
+    await page.getByLabel("Or a file").setInputFiles([])
+    await page.evaluate(() => Reflect.get(window, "release")())
+    const ofWords = await set(page)
+    assert.deepStrictEqual([ofWords.commitment, ofWords.kind], [(await keepsakeOf(page)).commitment, "intention"])
+  })
+
   it("waits for a file that is being hashed, and is of the words when no file can be read", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     const requests = watch(page)

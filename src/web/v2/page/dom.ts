@@ -79,10 +79,16 @@ export const shortOf = (hex: string) => make("code", { class: "hash", title: hex
 export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
 
 /** Hears of files that are chosen in a field or dropped on a place; the innermost place takes a drop. */
-export const hearFiles = (input: HTMLInputElement, place: HTMLElement, take: (file: File) => void) => {
+export const hearFiles = (
+  input: HTMLInputElement,
+  place: HTMLElement,
+  take: (file: File) => void,
+  removed = () => {},
+) => {
   input.addEventListener("change", () => {
     const [file] = input.files ?? []
-    if (file !== undefined) take(file)
+    if (file === undefined) removed()
+    else take(file)
   })
   place.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()

@@ -7,7 +7,7 @@ let hashing: Promise<void> = Promise.resolve()
 /** Resolves when the newest file of the page is hashed. */
 export const hashed = () => hashing
 
-/** Hashes the newest file that is chosen or dropped in a place; `fail` drops an earlier one. */
+/** Hashes the newest file that is chosen or dropped in a place; `fail` drops an earlier one, also when it is removed. */
 const accept = (
   place: HTMLElement,
   dropped: HTMLElement,
@@ -28,10 +28,15 @@ const accept = (
         : use(file, hash)),
     )
   }
-  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, (file) => {
+  const open = (file: File) => {
     // A file may be dropped beside a closed fold.
     place.closest("details")?.setAttribute("open", "")
     hashing = take(file)
+  }
+  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, open, () => {
+    newest = undefined
+    said.replaceChildren()
+    fail()
   })
   return said
 }
