@@ -101,6 +101,33 @@ guide("a wallet that announces itself", (it) => {
     }
   })
 
+  it("among a thousand is shown with them at once, and without a uuid by its name", async ({ url, visit }) => {
+    const { page } = await visit("/api/health")
+    await install(page, true)
+    await page.goto(`${url}/v2/mine`)
+    await page.getByRole("button", { name: "Use my wallet" }).click()
+    await page.getByText("No wallet.").waitFor()
+    const made = await page.evaluate(async () => {
+      let buttons = 0
+      const count = (records: ReadonlyArray<MutationRecord>) =>
+        void (buttons += records
+          .flatMap(({ addedNodes }) => [...addedNodes])
+          .flatMap((node) => [...(node instanceof Element ? node.querySelectorAll("button") : [])]).length)
+      const observer = new MutationObserver(count)
+      observer.observe(document.body, { childList: true, subtree: true })
+      const announce = Reflect.get(window, "announce")
+      for (let index = 0; index < 1000; index += 1) announce(`u${index}`, `Wallet ${index}`)
+      announce("", "Without uuid")
+      announce("", "Another without uuid")
+      await new Promise((resolve) => setTimeout(resolve))
+      count(observer.takeRecords())
+      return buttons
+    })
+    assert.strictEqual(made, 1002)
+    for (const name of ["Wallet 999", "Without uuid", "Another without uuid"])
+      assert.isTrue(await page.getByRole("button", { name, exact: true }).isVisible(), name)
+  })
+
   it("after the page found no wallet is offered then, and beside a play wallet as a change", async ({ url, visit }) => {
     const { page } = await visit("/api/health")
     await install(page, true)

@@ -31,6 +31,7 @@ interface Found {
 /** The wallets that announced themselves (EIP-6963), each once: by its uuid, or without one by its name. */
 const announced = new Map<string, Found>()
 const watchers = new Set<() => void>()
+let isTelling = false
 
 /** Calls back whenever another wallet announces itself. */
 export const watch = (changed: () => void) => void watchers.add(changed)
@@ -51,14 +52,20 @@ const readWallet = (detail: unknown) => {
   const [name, uuid] = [part(info, "name"), part(info, "uuid")]
   if (typeof name !== "string" || !isProvider(provider)) return undefined
   const label = name.replace(/\p{C}/gu, "").trim().slice(0, 40) || "Wallet"
-  return { key: typeof uuid === "string" ? uuid : label, name: label, provider }
+  return { key: typeof uuid === "string" && uuid !== "" ? uuid : label, name: label, provider }
 }
 
 const hear = (event: Event) => {
   const wallet = attempt(() => readWallet(part(event, "detail")))
   if (wallet === undefined || announced.has(wallet.key)) return
   announced.set(wallet.key, wallet)
-  for (const changed of watchers) changed()
+  if (isTelling) return
+  isTelling = true
+  // A thousand may answer at once: the choice is shown once for all of them.
+  queueMicrotask(() => {
+    isTelling = false
+    for (const changed of watchers) changed()
+  })
 }
 
 /** Milliseconds in which wallets usually answer. Later ones join the choice. */
