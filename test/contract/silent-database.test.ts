@@ -61,12 +61,12 @@ layer(database, realClock)("a session that falls silent", (it) => {
           assert.isAbove(yield* relay.silence, 1)
           const { seconds, value } = yield* Fiber.join(held)
           assert.isTrue(Exit.isFailure(value))
-          assert.isBelow(seconds, 15)
+          assert.isBelow(seconds, 15 * slowness())
           if (kind !== "of a caller that left") {
             assert.isTrue(Exit.isFailure(value) && Sql.isAway(value.cause) && !Sql.isRefused(value.cause))
           } else yield* Effect.ignore(sql`SELECT 1`)
-          assert.isBelow((yield* timed(sql`SELECT 1`)).seconds, 2)
-          assert.isBelow((yield* timed(sql.withTransaction(sql`SELECT 1`))).seconds, 2)
+          assert.isBelow((yield* timed(sql`SELECT 1`)).seconds, 2 * slowness())
+          assert.isBelow((yield* timed(sql.withTransaction(sql`SELECT 1`))).seconds, 2 * slowness())
         }).pipe(Effect.provide(Sql.layer(Redacted.make(relay.url))))
       }),
     )
@@ -122,7 +122,7 @@ describe.concurrent("a server whose database connections fall silent", () => {
         const { silence, url } = yield* silenceable
         yield* warm(url)
         yield* silence
-        assert.isBelow((yield* recovered(url, path)).seconds, 30)
+        assert.isBelow((yield* recovered(url, path)).seconds, 30 * slowness())
       }).pipe(Effect.provide(stage)),
     )
   }
@@ -136,7 +136,7 @@ describe.concurrent("a server whose database connections fall silent", () => {
         (path) => Effect.forkChild(Effect.forever(Effect.andThen(read(url, path), Effect.sleep("20 millis")))),
       )
       yield* silence
-      assert.isBelow((yield* recovered(url)).seconds, 30)
+      assert.isBelow((yield* recovered(url)).seconds, 30 * slowness())
       yield* Effect.forEach(traffic, Fiber.interrupt)
       assert.deepStrictEqual([...new Set((yield* warm(url)).map(({ status }) => status))], [200])
     }).pipe(Effect.provide(stage)),
@@ -153,7 +153,7 @@ describe.concurrent("a server whose database connections fall silent", () => {
           Effect.andThen(Effect.forEach(paths, (path) => timed(read(url, path)), { concurrency: "unbounded" })),
         ),
       )
-      for (const answers of rounds) for (const { seconds } of answers) assert.isBelow(seconds, 2)
+      for (const answers of rounds) for (const { seconds } of answers) assert.isBelow(seconds, 2 * slowness())
       const [health, ready, reads, alive] = (rounds[0] ?? []).map(({ value }) => value)
       assert.deepStrictEqual([health?.status, ready?.status, reads?.status, alive?.status], [503, 503, 503, 200])
       assert.strictEqual(health?.json["database"], "failing")
@@ -173,7 +173,7 @@ describe.concurrent("a server whose database connections fall silent", () => {
       const { seconds, value } = yield* timed(Fiber.join(request))
       assertAnswer(value, 503, "unavailable")
       assert.match(String(value.json["message"]), /do not sign another/u)
-      assert.isBelow(seconds, 20)
+      assert.isBelow(seconds, 20 * slowness())
       yield* Purchase.send(url, purchase)
       yield* Purchase.ended(purchase)
       yield* Purchase.assertSettled(url, purchase)

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { type Stage, stage } from "../lab/server/ProxiedServer.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { slowness } from "../lab/Patience.ts"
 import { golden, witness } from "../lab/log/Vectors.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
@@ -137,7 +138,12 @@ describe.concurrent("while the database is unreachable,", () => {
       const worse = told
         .split("\n")
         .filter((one) => /"level":"(?:error|warn)"/u.test(one) && !one.includes('"message":"request"'))
-      assert.lengthOf(worse, 1, worse.join("\n"))
+      // Each trouble is said once. Whether payments are asked about in that time depends on the clock.
+      const troubles = worse
+        .map((line) => String(JSON.parse(line).message))
+        .filter((what) => what !== "payments unavailable")
+      assert.deepStrictEqual(troubles, ["database unreachable"], worse.join("\n"))
+      assert.isAtMost(worse.length, 2, worse.join("\n"))
       assert.notInclude(told, "PgConnection.ts", "no stack is printed")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
       assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
@@ -236,7 +242,7 @@ describe.concurrent("a probe", () => {
         )
         const answers = yield* Effect.all(rounds, { concurrency: "unbounded" })
         assert.deepStrictEqual(
-          answers.filter(([, , millis]) => millis >= 2_000),
+          answers.filter(([, , millis]) => millis >= 2_000 * slowness()),
           [],
         )
       }).pipe(Effect.provide(stage)),
