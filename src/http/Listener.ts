@@ -42,7 +42,7 @@ export type Phase = "starting" | "stopping"
 
 /** The answer in these phases, in the format of the service at this path. The connection closes after it. */
 export type NotNow = (
-  url: string,
+  request: Pick<IncomingMessage, "method" | "url">,
   phase: Phase,
 ) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
@@ -88,8 +88,8 @@ class Listener extends Context.Service<
         const open = new Connections(connections)
         const events = ["request", "checkContinue"] as const
         let phase: Phase = "starting"
-        const refuse = (url: string, response: ServerResponse) => {
-          const { body, headers, status } = notNow(url, phase)
+        const refuse = (request: IncomingMessage, response: ServerResponse) => {
+          const { body, headers, status } = notNow(request, phase)
           response
             .writeHead(status, { ...headers, "content-length": Buffer.byteLength(body), connection: "close" })
             .end(body)
@@ -98,7 +98,7 @@ class Listener extends Context.Service<
         const receive = (request: IncomingMessage, response: ServerResponse) => {
           request.url = canonical(request.url ?? "/")
           observe(request, response)
-          if (server.listenerCount("request") === 1) refuse(request.url, response)
+          if (server.listenerCount("request") === 1) refuse(request, response)
         }
         const server = new OrderedServer({
           ...limits,

@@ -21,30 +21,29 @@ export const grantsOf = (publicUrl: string) => {
   }
 }
 
-/** The answer to a browser's preflight. `*` allows any further header except `Authorization`, which is named. */
-export const preflight = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-    "access-control-allow-headers": [
-      "content-type",
-      "accept",
-      "authorization",
-      "idempotency-key",
-      "payment-signature",
-      "x-payment",
-      "payment-authorization",
-      "accept-payment",
-      "mcp-protocol-version",
-      "mcp-method",
-      "mcp-name",
-      "if-none-match",
-      "mcp-session-id",
-      "last-event-id",
-      "sign-in-with-x",
-      "access-control-expose-headers",
-      "*",
-    ].join(","),
-    "access-control-max-age": "86400",
-  },
-})
+/** The headers of the answer to a browser's preflight. `*` allows any further header except `Authorization`, which is named. */
+export const allowed = {
+  "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
+  "access-control-allow-headers": [
+    "content-type",
+    "accept",
+    "authorization",
+    "idempotency-key",
+    "payment-signature",
+    "x-payment",
+    "payment-authorization",
+    "accept-payment",
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+    "if-none-match",
+    "mcp-session-id",
+    "last-event-id",
+    "sign-in-with-x",
+    "access-control-expose-headers",
+    "*",
+  ].join(","),
+  "access-control-max-age": "86400",
+}
+
+export const preflight = HttpServerResponse.empty({ status: 204, headers: allowed })

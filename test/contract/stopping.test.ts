@@ -33,6 +33,21 @@ const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /This request did nothing\./u, what)
 }
 
+/** A page of another origin reads a refusal only where its preflight is granted. */
+const preflights = Effect.fnUntraced(function* (port: number) {
+  const answers = new Map<string, string>()
+  for (const path of ["/api/witness", "/api/reconcile/a-key-of-a-purchase", "/mcp", "/api/rooms"]) {
+    const asked = `OPTIONS ${path} HTTP/1.1\r\nhost: altar\r\norigin: https://dapp.example\r\n\r\n`
+    answers.set(path, yield* Effect.scoped(Effect.flatMap(openConnection(port), (one) => one.ask(asked))))
+  }
+  for (const [path, answer] of answers) {
+    const isOpen = !["/mcp", "/api/rooms"].includes(path)
+    assert.match(answer, isOpen ? /^HTTP\/1\.1 200 /u : /^HTTP\/1\.1 503 /u, path)
+    assert.strictEqual(/\r\naccess-control-allow-headers: content-type,.*,\*\r\n/iu.test(answer), isOpen, path)
+    assert.strictEqual(/\r\naccess-control-allow-origin: \*\r\n/iu.test(answer), isOpen, path)
+  }
+})
+
 const fresh = (port: number) => Effect.scoped(Effect.flatMap(openConnection(port), (one) => one.ask(get)))
 
 /** The first refusal of a server that was told to stop. */
@@ -52,6 +67,7 @@ describe.concurrent("a server that is told to stop", () => {
       yield* server.signal("SIGTERM")
       // A request before the signal is answered normally; from the first refusal on, every request is refused.
       refusedFor(yield* refuses(server.port), "on a new connection")
+      yield* preflights(server.port)
       refusedFor(yield* kept.ask(get), "on a kept one")
       refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
       yield* rpc.calm
