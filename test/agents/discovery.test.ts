@@ -150,8 +150,11 @@ layer(world(), realClock)("the documents for agents", (it) => {
       assert.deepStrictEqual((yield* ask(`${unpaid}/api/candles`)).json["rails"], [])
       for (const { request } of acts()) {
         const { body = {}, path } = request()
-        for (const init of [{ method: "POST" }, post(body, { "idempotency-key": newKey() })])
-          assertAnswer(yield* ask(`${unpaid}${path}`, init), 503, "payments_unavailable")
+        for (const init of [{ method: "POST" }, post(body, { "idempotency-key": newKey() })]) {
+          const answer = yield* ask(`${unpaid}${path}`, init)
+          assertAnswer(answer, 503, "payments_unavailable")
+          assert.isNull(answer.headers.get("retry-after"), "no time is known")
+        }
       }
     }),
   )
