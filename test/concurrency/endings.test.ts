@@ -114,13 +114,17 @@ layer(fixture, realClock)("an attempt that ends", (it) => {
     }),
   )
 
-  it.effect("gets no transaction any more", () =>
+  it.effect("gets no transaction and no other end any more", () =>
     Effect.gen(function* () {
       const { claim } = yield* Broadcasts
       const { fail } = yield* Fail
-      const { id } = yield* claimed(newName())
-      yield* fail(id, "authorization_expired")
+      const { settle } = yield* Settle
+      const payment = newPayment()
+      const { id } = yield* claimed(newName(), payment)
+      const failed = yield* fail(id, "authorization_expired")
       assert.isFalse(yield* claim(newClaim(id)))
+      assert.deepStrictEqual(yield* fail(id, "wallet_could_not_pay"), failed)
+      assert.deepStrictEqual(yield* settle(id, { rail: "x402", payment, transaction: newHex(32), block: 1n }), failed)
     }),
   )
 })
