@@ -39,18 +39,16 @@ const writtenPaths = Effect.map(createActs, ({ kept, stone }) => {
   }))
 })
 
-/** How often the process has counted answers, by route and status. */
-const counts = Effect.map(
-  Metric.snapshot,
-  (metrics) =>
-    new Map(
-      metrics.flatMap(({ attributes, id, state }) =>
-        id === "http.server.request.duration" && "count" in state
-          ? [[`${attributes?.["http.route"]} ${attributes?.["http.response.status_code"]}`, state.count] as const]
-          : [],
-      ),
-    ),
-)
+/** How often the process has counted answers, by route and status. Each method has a series of its own. */
+const counts = Effect.map(Metric.snapshot, (metrics) => {
+  const sums = new Map<string, number>()
+  for (const { attributes, id, state } of metrics) {
+    if (id !== "http.server.request.duration" || !("count" in state)) continue
+    const name = `${attributes?.["http.route"]} ${attributes?.["http.response.status_code"]}`
+    sums.set(name, (sums.get(name) ?? 0) + Number(state.count))
+  }
+  return sums
+})
 
 const endpoints = () => {
   const all: Array<{ readonly path: string; readonly method: string }> = []
