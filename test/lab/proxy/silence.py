@@ -26,7 +26,7 @@ def carry(connection, source, target):
             target.sendall(data)
     except OSError:
         pass
-    # What is silent stays open on both sides.
+    # A silent connection stays open on both sides.
     if connection in connections:
         connections.discard(connection)
         for end in connection:
