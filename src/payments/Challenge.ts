@@ -18,8 +18,8 @@ import { couldNotPay } from "./decision.ts"
 import { unsettled } from "./Receipt.ts"
 import { BoundedMap } from "../platform/BoundedMap.ts"
 import { timestampOf } from "../platform/Time.ts"
-import type { VoidReason } from "./chain/Evidence.ts"
-import { unreachable } from "./settle/Settlement.ts"
+import type { VoidReason } from "./x402/chain/Evidence.ts"
+import { unreachable } from "./x402/settle/Settlement.ts"
 
 export type Outcome =
   | { readonly _tag: "Settled"; readonly attempt: SettledAttempt; readonly replayed: boolean }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
-import { SignedAuthorization, Word } from "./chain/Eip3009.ts"
+import { SignedAuthorization, Word } from "./x402/chain/Eip3009.ts"
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
 

@@ -13,7 +13,7 @@ import { Challenges, type Outcome } from "./Challenge.ts"
 import { Purchases, refuseConflicts } from "./Purchase.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { Lookup } from "./store/Lookup.ts"
-import * as PaymentHeader from "./verify/Header.ts"
+import * as PaymentHeader from "./x402/verify/Header.ts"
 
 const isUnavailable = (refusal: unknown): refusal is FacilitatorUnavailable => refusal instanceof FacilitatorUnavailable
 

@@ -7,15 +7,15 @@ import type { ClaimConflict, Ended, PaidAct, PaymentGuard, SoldAct } from "./Act
 import { Availability, notSettled } from "./Availability.ts"
 import { Challenges, type Outcome } from "./Challenge.ts"
 import { changed, settlementTimed } from "./Changes.ts"
-import { NodeQueries } from "./chain/Rpc.ts"
+import { NodeQueries } from "./x402/chain/Rpc.ts"
 import { type CredentialRequest, isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentRejected } from "./Payment.ts"
 import { saleOf, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { Settlement, type Submission } from "./settle/Settlement.ts"
+import { Settlement, type Submission } from "./x402/settle/Settlement.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import { Claim, type ClaimOutcome, type NewAttempt } from "./store/Claim.ts"
-import { Chain } from "./chain/Chain.ts"
+import { Chain } from "./x402/chain/Chain.ts"
 
 export interface PurchaseConfig {
   /** How long a live server may take for one attempt before another server may inquire. */

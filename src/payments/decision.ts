@@ -1,5 +1,5 @@
 /** Decides about an attempt by the table of the payment protocol: plain values in and out, without Effect or clock. */
-import type { Submission } from "./settle/Settlement.ts"
+import type { Submission } from "./x402/settle/Settlement.ts"
 
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
 export type Finding = "paid" | "ruled" | "void" | "spent" | "unused" | "nothing" | "silence"

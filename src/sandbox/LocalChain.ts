@@ -4,7 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { createTestClient, encodeFunctionData, http, parseAbi, parseEther, publicActions, walletActions } from "viem"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
-import { chainIdOf } from "../payments/chain/Eip3009.ts"
+import { chainIdOf } from "../payments/x402/chain/Eip3009.ts"
 import DevUSD from "./contracts/DevUSD.json" with { type: "json" }
 import * as OwnedProcess from "./OwnedProcess.ts"
 

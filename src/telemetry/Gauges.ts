@@ -4,7 +4,7 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
-import { NodeWatch } from "../payments/chain/NodeWatch.ts"
+import { NodeWatch } from "../payments/x402/chain/NodeWatch.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
 const every = "10 seconds"

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Base64 } from "effect/encoding"
 import { sales } from "../../schema/altar/Sales.ts"
 import { challengeOf } from "../../src/payments/PaymentTerms.ts"
-import { untimely } from "../../src/payments/verify/Offer.ts"
+import { untimely } from "../../src/payments/x402/verify/Offer.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { authorization, terms } from "../lab/TransferLogs.ts"
 

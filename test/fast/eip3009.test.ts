@@ -10,7 +10,7 @@ import {
   pays,
   settlementCall,
   type SignedAuthorization,
-} from "../../src/payments/chain/Eip3009.ts"
+} from "../../src/payments/x402/chain/Eip3009.ts"
 import { events, logsOf, newHex } from "../lab/TransferLogs.ts"
 
 const abi = parseAbi([

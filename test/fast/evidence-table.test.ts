@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Logger, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
-import { alreadyUsed } from "../../src/payments/chain/Eip3009.ts"
-import type { Conclusion, Search } from "../../src/payments/chain/Evidence.ts"
-import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Rpc.ts"
+import { alreadyUsed } from "../../src/payments/x402/chain/Eip3009.ts"
+import type { Conclusion, Search } from "../../src/payments/x402/chain/Evidence.ts"
+import type { Block, EvidenceNode, Receipt } from "../../src/payments/x402/chain/Rpc.ts"
 import { address, authorization, logsOf, word } from "../lab/TransferLogs.ts"
 import {
   type Answers,

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PaymentPayload } from "../../schema/payments/Payment.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
-import { longestLife, mismatch, untimely } from "../../src/payments/verify/Offer.ts"
+import { longestLife, mismatch, untimely } from "../../src/payments/x402/verify/Offer.ts"
 import { lasting, terms } from "../lab/TransferLogs.ts"
 
 const sale = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }

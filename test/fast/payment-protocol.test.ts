@@ -1,7 +1,7 @@
 /** The payment protocol: every cell of the table in docs/payment-protocol.md, and when two inquiries agree. */
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import type { Submission } from "../../src/payments/settle/Settlement.ts"
+import type { Submission } from "../../src/payments/x402/settle/Settlement.ts"
 import {
   alreadyUsed,
   apartOf,
@@ -16,7 +16,7 @@ import {
   table,
 } from "../../src/payments/decision.ts"
 import { textOf } from "../lab/Sources.ts"
-import { type Conclusion, findingOf } from "../../src/payments/chain/Evidence.ts"
+import { type Conclusion, findingOf } from "../../src/payments/x402/chain/Evidence.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000

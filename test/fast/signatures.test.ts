@@ -7,8 +7,8 @@ import { hashTypedData, recoverAddress } from "viem/utils"
 import { newHex } from "../lab/TransferLogs.ts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
-import { inLowerCase, type SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
-import { makeRecover } from "../../src/payments/verify/Signature.ts"
+import { inLowerCase, type SignedAuthorization } from "../../src/payments/x402/chain/Eip3009.ts"
+import { makeRecover } from "../../src/payments/x402/verify/Signature.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const

@@ -1,9 +1,9 @@
 /** The pure pairing of logs: which use of an authorization made which transfer; and which refusals make a range narrower. */
 import { assert, describe, it } from "@effect/vitest"
-import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/chain/Eip3009.ts"
+import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
 import type { Hex } from "viem"
-import { ChainUnavailable } from "../../src/payments/chain/Rpc.ts"
-import { isTooManyBlocks } from "../../src/payments/chain/LogSearch.ts"
+import { ChainUnavailable } from "../../src/payments/x402/chain/Rpc.ts"
+import { isTooManyBlocks } from "../../src/payments/x402/chain/LogSearch.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { word } from "../lab/TransferLogs.ts"
 

@@ -2,10 +2,16 @@
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, numberToHex, pad, stringToHex } from "viem"
-import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/chain/Eip3009.ts"
-import { type Ask, ChainUnavailable, type Header, type RangeLogs, type ScanNode } from "../../src/payments/chain/Rpc.ts"
-import * as TransferRows from "../../src/payments/chain/TransferRows.ts"
-import * as Transfers from "../../src/payments/chain/Transfers.ts"
+import { type TokenLog, topicOf, transferTopic, usedTopic } from "../../src/payments/x402/chain/Eip3009.ts"
+import {
+  type Ask,
+  ChainUnavailable,
+  type Header,
+  type RangeLogs,
+  type ScanNode,
+} from "../../src/payments/x402/chain/Rpc.ts"
+import * as TransferRows from "../../src/payments/x402/chain/TransferRows.ts"
+import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
 
 export const wallet = (index: number): Hex => numberToHex(index, { size: 20 })
 export const nonceOf = (index: number): Hex => numberToHex(index, { size: 32 })

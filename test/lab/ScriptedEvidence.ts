@@ -1,10 +1,10 @@
 /** A node and a scan whose answers about one authorization a test writes. */
 import { Effect, Option } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
-import type { Log, TokenLog } from "../../src/payments/chain/Eip3009.ts"
-import * as Evidence from "../../src/payments/chain/Evidence.ts"
-import type { Block, EvidenceNode, Receipt } from "../../src/payments/chain/Rpc.ts"
-import type { ScannedTransfer } from "../../src/payments/chain/TransferRows.ts"
+import type { Log, TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
+import * as Evidence from "../../src/payments/x402/chain/Evidence.ts"
+import type { Block, EvidenceNode, Receipt } from "../../src/payments/x402/chain/Rpc.ts"
+import type { ScannedTransfer } from "../../src/payments/x402/chain/TransferRows.ts"
 import { address, authorization, logsOf, word } from "./TransferLogs.ts"
 
 const { canceled: canceling, moved, used } = logsOf()

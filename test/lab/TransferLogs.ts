@@ -1,7 +1,7 @@
 /** An authorization, and what a transaction logs that uses or cancels one. */
 import { createHash } from "node:crypto"
 import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
-import type { Log, SignedAuthorization } from "../../src/payments/chain/Eip3009.ts"
+import type { Log, SignedAuthorization } from "../../src/payments/x402/chain/Eip3009.ts"
 import type { Terms } from "../../src/payments/PaymentTerms.ts"
 
 export const address = (digit: string): Hex => `0x${digit.repeat(40)}`

@@ -1,7 +1,7 @@
 /** The scan of transfers on a chain that a test writes, by nodes that lag, forget, limit, contradict or refuse. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as Transfers from "../../src/payments/chain/Transfers.ts"
+import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
 import type * as ScriptedChain from "../lab/ScriptedChain.ts"
 import { longestLife, move, nonceOf, payment, scene, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { database, sql } from "../lab/Database.ts"

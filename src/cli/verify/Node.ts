@@ -1,9 +1,9 @@
 /** A node of the reader's choice, which says what a transaction moved. */
 import { Duration, Effect, Redacted } from "effect"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
-import { Chain } from "../../payments/chain/Chain.ts"
-import { authorizationStateData, inLowerCase, Quantity } from "../../payments/chain/Eip3009.ts"
-import { callForWord, type ChainUnavailable, question } from "../../payments/chain/Rpc.ts"
+import { Chain } from "../../payments/x402/chain/Chain.ts"
+import { authorizationStateData, inLowerCase, Quantity } from "../../payments/x402/chain/Eip3009.ts"
+import { callForWord, type ChainUnavailable, question } from "../../payments/x402/chain/Rpc.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { plain } from "../Output.ts"
 import { again } from "./Download.ts"

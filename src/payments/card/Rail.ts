@@ -7,7 +7,7 @@ import { timestampOf } from "../../platform/Time.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import type { SoldAct } from "../Act.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
-import { refuse } from "../verify/Offer.ts"
+import { refuse } from "../x402/verify/Offer.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 
 /** `request` and `opaque` are canonical JSON in base64url. The credential returns them unchanged. */

@@ -9,7 +9,7 @@ import { literal, named, part, prepare, retryConflicts } from "../../platform/Sq
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Claims } from "../Act.ts"
-import { Word } from "../chain/Eip3009.ts"
+import { Word } from "../x402/chain/Eip3009.ts"
 import { claimOf, encodePayment, type Payment } from "../Payment.ts"
 import type { Attempt } from "./Attempt.ts"
 import { type AttemptState, Lookup } from "./Lookup.ts"

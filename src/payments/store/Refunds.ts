@@ -8,9 +8,9 @@ import type { Hex } from "viem"
 import type { Address } from "../../../schema/Common.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { timestampOf } from "../../platform/Time.ts"
-import { AddressText, topicOf, transferTopic, Word } from "../chain/Eip3009.ts"
-import { Chain } from "../chain/Chain.ts"
-import type { Receipt } from "../chain/Rpc.ts"
+import { AddressText, topicOf, transferTopic, Word } from "../x402/chain/Eip3009.ts"
+import { Chain } from "../x402/chain/Chain.ts"
+import type { Receipt } from "../x402/chain/Rpc.ts"
 
 export type { Refund }
 

@@ -5,7 +5,7 @@ import { log } from "../../platform/LogMessages.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
 import { part, retryConflicts } from "../../platform/Sql.ts"
-import { Word } from "../chain/Eip3009.ts"
+import { Word } from "../x402/chain/Eip3009.ts"
 import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
 

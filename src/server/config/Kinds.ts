@@ -12,8 +12,8 @@ import { network } from "../../limits/Address.ts"
 import { isVerifierKey } from "../../log/Signer.ts"
 import { encryptionsOf } from "../../platform/Encryption.ts"
 import { cosignatureVerifier } from "../../log/Verifier.ts"
-import { maySign } from "../../payments/settle/Facilitator.ts"
-import { inLowerCase } from "../../payments/chain/Eip3009.ts"
+import { maySign } from "../../payments/x402/settle/Facilitator.ts"
+import { inLowerCase } from "../../payments/x402/chain/Eip3009.ts"
 import * as Files from "../../platform/DurableFile.ts"
 
 export interface Kind<A> {

@@ -1,6 +1,6 @@
 /** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
-import { relayerLimits } from "../../payments/settle/Settlement.ts"
+import { relayerLimits } from "../../payments/x402/settle/Settlement.ts"
 import { defaults } from "../../room/Ceiling.ts"
 import * as Kinds from "./Kinds.ts"
 import { optional, preset, type Variable, type Words } from "./Kinds.ts"

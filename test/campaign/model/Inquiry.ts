@@ -1,9 +1,9 @@
 /** One look at an authorization by the program's own `Evidence`: all its conclusions, as each question may meet either node. */
 import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Option } from "effect"
-import * as Evidence from "../../../src/payments/chain/Evidence.ts"
+import * as Evidence from "../../../src/payments/x402/chain/Evidence.ts"
 import type { Found } from "../../../src/payments/decision.ts"
-import { type EvidenceNode, isFinalBy } from "../../../src/payments/chain/Rpc.ts"
+import { type EvidenceNode, isFinalBy } from "../../../src/payments/x402/chain/Rpc.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
 import { type Adversary, type Ask, blockOf, finalEnd, nodeOf, type View } from "./ModelChain.ts"
 import type { Fault, State, World } from "./State.ts"

@@ -1,7 +1,7 @@
 /** An adversarial chain: blocks that are replaced until they are final, and a node that is stale for as long as it likes. */
 import { Effect, Option } from "effect"
-import type { Block, EvidenceNode } from "../../../src/payments/chain/Rpc.ts"
-import { alreadyUsed, type TokenLog, tooPoor, unexplained } from "../../../src/payments/chain/Eip3009.ts"
+import type { Block, EvidenceNode } from "../../../src/payments/x402/chain/Rpc.ts"
+import { alreadyUsed, type TokenLog, tooPoor, unexplained } from "../../../src/payments/x402/chain/Eip3009.ts"
 import { logsOf } from "../../lab/TransferLogs.ts"
 
 /**

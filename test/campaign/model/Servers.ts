@@ -1,7 +1,7 @@
 /** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
 import { alreadyUsed, decide, submissionStateOf } from "../../../src/payments/decision.ts"
-import type { Submission } from "../../../src/payments/settle/Settlement.ts"
+import type { Submission } from "../../../src/payments/x402/settle/Settlement.ts"
 import { execute, revertOf } from "./ModelChain.ts"
 import type { Emit } from "./Explorer.ts"
 import type { Look } from "./Inquiry.ts"

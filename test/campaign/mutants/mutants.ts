@@ -25,28 +25,28 @@ const faults: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
     "src/payments/decision.ts submissionStateOf": {
       "every request may prove an attempt unsent": "(whole) => (submission) => whole(submission, true)",
     },
-    "src/payments/chain/Evidence.ts findingOf": {
+    "src/payments/x402/chain/Evidence.ts findingOf": {
       "a used authorization counts as unused": "(whole) => (evidence) => whole({ ...evidence, unused: true })",
     },
   },
   eip3009: {
-    "src/payments/chain/Eip3009.ts pays": { "any logs pay an authorization": always("true") },
+    "src/payments/x402/chain/Eip3009.ts pays": { "any logs pay an authorization": always("true") },
   },
   "evidence-table": {
-    "src/payments/chain/Eip3009.ts endIn": {
+    "src/payments/x402/chain/Eip3009.ts endIn": {
       "a cancellation is a use": "(whole) => (...of) => whole(...of) && 'used'",
     },
   },
   signatures: {
-    "src/payments/verify/Signature.ts makeRecover": {
+    "src/payments/x402/verify/Signature.ts makeRecover": {
       "any key may have signed a payment": resolved("({ from }) => from"),
     },
   },
   offer: {
-    "src/payments/verify/Offer.ts mismatch": {
+    "src/payments/x402/verify/Offer.ts mismatch": {
       "a payment of any amount to anyone matches the offer": always("undefined"),
     },
-    "src/payments/verify/Offer.ts longestLife": {
+    "src/payments/x402/verify/Offer.ts longestLife": {
       "an authorization may live as long as it likes": always("2n ** 256n"),
     },
   },

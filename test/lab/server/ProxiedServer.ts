@@ -2,7 +2,7 @@
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
-import type { Limits } from "../../../src/payments/settle/Settlement.ts"
+import type { Limits } from "../../../src/payments/x402/settle/Settlement.ts"
 import type { ServerConfig } from "../../../src/server/config/Config.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"

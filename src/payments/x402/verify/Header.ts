@@ -1,8 +1,8 @@
 /** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
 import { Effect, Option, Result, Schema } from "effect"
-import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../schema/payments/Errors.ts"
-import { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { issuesOf } from "../../platform/Issues.ts"
+import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../../schema/payments/Errors.ts"
+import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
+import { issuesOf } from "../../../platform/Issues.ts"
 
 export interface PaymentHeader {
   /** Whether two header lines were joined by a comma. */

@@ -4,10 +4,10 @@ import { type Hex, keccak256 } from "viem"
 import type { SqlError } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { inLowerCase, settlementCall, type SignedAuthorization } from "../chain/Eip3009.ts"
-import type { Attempt } from "../store/Attempt.ts"
-import { Lookup } from "../store/Lookup.ts"
+import type { Attempt } from "../../store/Attempt.ts"
+import { Lookup } from "../../store/Lookup.ts"
 import { ChainUnavailable } from "../chain/Rpc.ts"
-import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
+import * as DatabaseWatch from "../../../platform/DatabaseWatch.ts"
 import type { Broadcasts } from "./Broadcasts.ts"
 import {
   currentFees,

@@ -1,13 +1,13 @@
 /** Verifies that a signed payment fits an offer exactly and would settle now. */
-import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
+import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainUnavailable } from "../chain/Rpc.ts"
 import { alreadyUsed, inLowerCase, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
-import type { Sale, Terms } from "../PaymentTerms.ts"
-import type { PayerBalance } from "../store/Claim.ts"
-import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import type { ChainPayment, PaymentRejected } from "../Payment.ts"
+import type { Sale, Terms } from "../../PaymentTerms.ts"
+import type { PayerBalance } from "../../store/Claim.ts"
+import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
+import type { ChainPayment, PaymentRejected } from "../../Payment.ts"
 import { bindingOf, mismatch, refuse, refuseMember, untimely } from "./Offer.ts"
 import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
 import { isKeySized, Signatures } from "./Signature.ts"
@@ -104,7 +104,7 @@ const paymentOf = (authorization: SignedAuthorization, { network }: Terms): Chai
 })
 
 export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
-  "spirit-altar/payments/verify/PaymentVerifier",
+  "spirit-altar/payments/x402/verify/PaymentVerifier",
   {
     make: Effect.gen(function* () {
       const chain = yield* Chain

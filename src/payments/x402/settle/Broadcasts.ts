@@ -2,10 +2,10 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
-import { retryConflicts } from "../../platform/Sql.ts"
+import { rowReader, rowsOf, Whole } from "../../../platform/Rows.ts"
+import { retryConflicts } from "../../../platform/Sql.ts"
 import { HexText, Word } from "../chain/Eip3009.ts"
-import type { Attempt } from "../store/Attempt.ts"
+import type { Attempt } from "../../store/Attempt.ts"
 import { plainGas } from "./RelayerNode.ts"
 
 /** A signed transaction under a nonce of a key. */
@@ -54,7 +54,7 @@ export const leastLife = 6
 const isWanted = `a.finality = 'pending' AND a.state IN ('pending', 'settled')
   AND a.valid_before >= extract(epoch FROM clock_timestamp()) + ${leastLife}`
 
-export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/payments/settle/Broadcasts", {
+export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/payments/x402/settle/Broadcasts", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const wanted = sql.literal(isWanted)

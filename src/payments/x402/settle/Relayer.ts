@@ -1,17 +1,17 @@
 /** Settles by our own relayer key, one transaction for each payment. */
-import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
+import * as DatabaseWatch from "../../../platform/DatabaseWatch.ts"
 import * as Sender from "./Sender.ts"
 import { Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { type Hex, parseTransaction } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { lasting } from "../../platform/Lasting.ts"
-import { log } from "../../platform/LogMessages.ts"
+import { lasting } from "../../../platform/Lasting.ts"
+import { log } from "../../../platform/LogMessages.ts"
 import { alreadyUsed, authorizationIn, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
-import type { ChainPayment } from "../Payment.ts"
+import type { ChainPayment } from "../../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
-import type { Attempt } from "../store/Attempt.ts"
-import { gasLossMaximum, Lookup } from "../store/Lookup.ts"
+import type { Attempt } from "../../store/Attempt.ts"
+import { gasLossMaximum, Lookup } from "../../store/Lookup.ts"
 import { type Funds, type Limits, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
 import {
   currentFees,

@@ -1,10 +1,10 @@
 /** Draws conclusions about an authorization from the scan and from a node that may lag, forget or contradict itself. */
 import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Hex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { log } from "../../platform/LogMessages.ts"
-import * as Trace from "../../platform/Trace.ts"
-import type { Found } from "../decision.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { log } from "../../../platform/LogMessages.ts"
+import * as Trace from "../../../platform/Trace.ts"
+import type { Found } from "../../decision.ts"
 import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
 import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Rpc.ts"
@@ -174,7 +174,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
   return { evidence, usedBy }
 }
 
-export class Evidence extends Context.Service<Evidence>()("spirit-altar/payments/chain/Evidence", {
+export class Evidence extends Context.Service<Evidence>()("spirit-altar/payments/x402/chain/Evidence", {
   make: Effect.gen(function* () {
     const chain = yield* Chain
     return make(chain, yield* Transfers)

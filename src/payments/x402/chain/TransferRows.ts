@@ -3,9 +3,9 @@ import { AddressText, type Transfer, Word } from "./Eip3009.ts"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Hex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { rowsOf } from "../../platform/Rows.ts"
-import { part, transaction } from "../../platform/Sql.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { rowsOf } from "../../../platform/Rows.ts"
+import { part, transaction } from "../../../platform/Sql.ts"
 import type { Block, BlockId } from "./Rpc.ts"
 
 export interface Token {

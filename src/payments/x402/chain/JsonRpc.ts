@@ -1,8 +1,8 @@
 /** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Batcher from "../../platform/Batcher.ts"
-import * as JsonClient from "../../http/JsonClient.ts"
+import * as Batcher from "../../../platform/Batcher.ts"
+import * as JsonClient from "../../../http/JsonClient.ts"
 import { type Ask, type Call, ChainUnavailable, malformedAnswer, NodeQueries, timed } from "./Rpc.ts"
 
 export interface JsonRpcConfig {

@@ -10,12 +10,12 @@ import {
   parseAbi,
   parseErc6492Signature,
 } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
-import { BoundedMap } from "../../platform/BoundedMap.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { transferTypes } from "../../../../schema/payments/TransferTypes.ts"
+import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import { Chain } from "../chain/Chain.ts"
 import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
-import type { Terms } from "../PaymentTerms.ts"
+import type { Terms } from "../../PaymentTerms.ts"
 import { call, getCode, isRevert } from "../chain/Rpc.ts"
 
 type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
@@ -98,7 +98,7 @@ export const makeRecover = async () => {
   }
 }
 
-export class Signatures extends Context.Service<Signatures>()("spirit-altar/payments/verify/Signature", {
+export class Signatures extends Context.Service<Signatures>()("spirit-altar/payments/x402/verify/Signature", {
   make: Effect.gen(function* () {
     const { ask } = yield* Chain
     // WebAssembly of 16 MB, loaded for the first payment.

@@ -1,9 +1,9 @@
 /** Submits a signed authorization through our relayer or a facilitator, and reports its answer. */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
-import type { Attempt } from "../store/Attempt.ts"
-import type { ChainPayment } from "../Payment.ts"
-import type { Sale } from "../PaymentTerms.ts"
+import type { Attempt } from "../../store/Attempt.ts"
+import type { ChainPayment } from "../../Payment.ts"
+import type { Sale } from "../../PaymentTerms.ts"
 
 export interface SettlementRequest {
   readonly attempt: string
@@ -57,4 +57,4 @@ export class Settlement extends Context.Service<
     /** The same for monitoring: `unknown` when the node does not answer or the facilitator limits our requests. */
     readonly funds: Effect.Effect<Funds>
   }
->()("spirit-altar/payments/settle/Settlement") {}
+>()("spirit-altar/payments/x402/settle/Settlement") {}

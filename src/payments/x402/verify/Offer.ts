@@ -1,10 +1,10 @@
 /** Matches a signed payment with the offer and its time window, without the chain. */
 import { maxUint256 } from "viem"
-import type { PaymentPayload } from "../../../schema/payments/Payment.ts"
-import { timestampOf } from "../../platform/Time.ts"
+import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
+import { timestampOf } from "../../../platform/Time.ts"
 import { inLowerCase, type SignedAuthorization } from "../chain/Eip3009.ts"
-import { type ChainPayment, PaymentRejected } from "../Payment.ts"
-import type { Sale, Terms } from "../PaymentTerms.ts"
+import { type ChainPayment, PaymentRejected } from "../../Payment.ts"
+import type { Sale, Terms } from "../../PaymentTerms.ts"
 import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
 import {
@@ -14,7 +14,7 @@ import {
   isMarked,
   nonceOf,
   saltBytes,
-} from "../../../schema/payments/BindingRecipe.ts"
+} from "../../../../schema/payments/BindingRecipe.ts"
 
 /** Seconds of validity an authorization needs: one that expires during its settlement wastes our gas. */
 const leastLife = 6n

@@ -1,6 +1,6 @@
 /** The state of the node and of our relayer, for monitoring. */
 import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
-import type { Address } from "../../../schema/Common.ts"
+import type { Address } from "../../../../schema/Common.ts"
 import { Quantity, wordOf } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
 import {
@@ -33,7 +33,7 @@ const getBlock = question("eth_getBlockByNumber", Schema.Struct({ timestamp: Qua
 export class NodeWatch extends Context.Service<
   NodeWatch,
   { readonly now: Effect.Effect<NodeState, ChainUnavailable> }
->()("spirit-altar/payments/chain/NodeWatch") {
+>()("spirit-altar/payments/x402/chain/NodeWatch") {
   /** `relayer` is our account, if this server settles by itself. */
   static readonly layer = (relayer: Address | undefined) =>
     Layer.effect(
@@ -95,7 +95,7 @@ const believedFor = Duration.seconds(3)
 const doubtedFor = Duration.seconds(1)
 const askedWithin = Duration.seconds(10)
 
-export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/chain/TokenWatch", {
+export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/x402/chain/TokenWatch", {
   make: Effect.fnUntraced(function* (receiving: Receiving) {
     const { ask } = yield* Chain
 

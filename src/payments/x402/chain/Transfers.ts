@@ -1,10 +1,10 @@
 /** Scans the chain once, in order, for EIP-3009 transfers to us. Its table answers every question about them. */
 import { Context, Effect, Layer, Metric, Option, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Address } from "../../../schema/Common.ts"
-import { lasting } from "../../platform/Lasting.ts"
-import { log } from "../../platform/LogMessages.ts"
-import * as Trace from "../../platform/Trace.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { lasting } from "../../../platform/Lasting.ts"
+import { log } from "../../../platform/LogMessages.ts"
+import * as Trace from "../../../platform/Trace.ts"
 import type { Block, BlockId, ChainUnavailable, ScanNode, Topics } from "./Rpc.ts"
 import { isTooLarge, isTooManyBlocks } from "./LogSearch.ts"
 import { Chain } from "./Chain.ts"
@@ -19,8 +19,8 @@ import {
   transferTopic,
   usedTopic,
 } from "./Eip3009.ts"
-import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
-import type { Terms } from "../PaymentTerms.ts"
+import * as DatabaseWatch from "../../../platform/DatabaseWatch.ts"
+import type { Terms } from "../../PaymentTerms.ts"
 import * as TransferRows from "./TransferRows.ts"
 import type { Cursor, ReadRange } from "./TransferRows.ts"
 
@@ -225,7 +225,7 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
   return { scan, scanNow }
 }
 
-export class Transfers extends Context.Service<Transfers>()("spirit-altar/payments/chain/Transfers", {
+export class Transfers extends Context.Service<Transfers>()("spirit-altar/payments/x402/chain/Transfers", {
   make: Effect.fnUntraced(function* ({ terms, ...times }: TransfersConfig) {
     const node = yield* (yield* Chain).scanOf(terms.asset)
     const rows = yield* TransferRows.make(terms)

@@ -2,8 +2,8 @@
 import * as JsonRpc from "./JsonRpc.ts"
 import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { receiptLimit } from "../../platform/Answers.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { receiptLimit } from "../../../platform/Answers.ts"
 import {
   AddressText,
   authorizationStateData,
@@ -19,7 +19,7 @@ import {
   type TokenLog,
   Word,
 } from "./Eip3009.ts"
-import type { InFlight } from "../store/Claim.ts"
+import type { InFlight } from "../../store/Claim.ts"
 import { logSearch } from "./LogSearch.ts"
 import {
   atBlock,
@@ -99,7 +99,7 @@ export interface ChainConfig {
   readonly timeout: Duration.Duration
 }
 
-export class Chain extends Context.Service<Chain>()("spirit-altar/payments/chain/Chain", {
+export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/chain/Chain", {
   make: Effect.fnUntraced(function* (config: ChainConfig) {
     const { rpcUrl: url, timeout } = config
     const { ask, once } = yield* JsonRpc.make({ url, timeout })

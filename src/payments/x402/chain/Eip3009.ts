@@ -1,7 +1,7 @@
 /** EIP-3009 calls and logs as bytes: the call that transfers, the logs that prove it, and the pairs among them. */
 import { type Hex, hexToBigInt, numberToHex, toEventSelector, toFunctionSelector } from "viem"
-import type { Address } from "../../../schema/Common.ts"
-import { alreadyUsed } from "../decision.ts"
+import type { Address } from "../../../../schema/Common.ts"
+import { alreadyUsed } from "../../decision.ts"
 import { Schema, SchemaTransformation } from "effect"
 
 const isHex = (pattern: RegExp) => Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(pattern))

@@ -1,10 +1,10 @@
 /** JSON-RPC requests to the node as typed questions, with their decoders, durations and `ChainUnavailable`. */
-import * as Trace from "../../platform/Trace.ts"
+import * as Trace from "../../../platform/Trace.ts"
 import { Context, Effect, Exit, Metric, Option, Result, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
-import { seriesOf } from "../../platform/Series.ts"
+import { seriesOf } from "../../../platform/Series.ts"
 import { HexText, type Log, Quantity, type SignedAuthorization, type TokenLog, Word } from "./Eip3009.ts"
-import type { Address } from "../../../schema/Common.ts"
+import type { Address } from "../../../../schema/Common.ts"
 
 export interface BlockId {
   readonly number: bigint
@@ -100,7 +100,7 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
 }
 
 /** Counts a caller's requests to the node. A refusal that cost none does not count against its limit. */
-export const NodeQueries = Context.Reference("spirit-altar/payments/chain/Rpc/NodeQueries", {
+export const NodeQueries = Context.Reference("spirit-altar/payments/x402/chain/Rpc/NodeQueries", {
   defaultValue: () => ({ count: 0 }),
 })
 

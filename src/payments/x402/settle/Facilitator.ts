@@ -1,12 +1,12 @@
 /** Settles through a remote x402 facilitator. Its answer names a transaction to look for, and proves nothing. */
-import * as JsonClient from "../../http/JsonClient.ts"
-import * as Trace from "../../platform/Trace.ts"
+import * as JsonClient from "../../../http/JsonClient.ts"
+import * as Trace from "../../../platform/Trace.ts"
 import { Cause, Clock, Duration, Effect, Exit, Layer, Option, Redacted, Result, Schema } from "effect"
 import { inLowerCase } from "../chain/Eip3009.ts"
-import { challengeOf, requirementsOf, type Terms } from "../PaymentTerms.ts"
+import { challengeOf, requirementsOf, type Terms } from "../../PaymentTerms.ts"
 import { type Funds, Settlement, type SettlementRequest, type Submission, unreachable } from "./Settlement.ts"
-import { lasting } from "../../platform/Lasting.ts"
-import { log } from "../../platform/LogMessages.ts"
+import { lasting } from "../../../platform/Lasting.ts"
+import { log } from "../../../platform/LogMessages.ts"
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Base64Url } from "effect/encoding"
 
