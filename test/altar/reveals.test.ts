@@ -8,7 +8,7 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { verifyStone } from "../../src/buyer/index.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { buyerOf, rejection, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
 import { type Answer, ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
@@ -168,7 +168,7 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
           "reason" in verdict ? verdict.reason : "",
           /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
         )
-        const at = yield* stage()
+        const at = yield* newCustomer()
         const lied = buyerOf(at, async (request, forward) => {
           const got = await forward(request)
           const text = (await got.text()).replaceAll(words.candle, "Something else.")

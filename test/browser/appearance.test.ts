@@ -5,7 +5,7 @@ import { browser, isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
-import { newRoom, send } from "../lab/server/Rooms.ts"
+import { newRoom, sendSignal } from "../lab/server/Rooms.ts"
 
 /** A phone, a desk by day and by night, and a desk enlarged to 200 % in forced colours: the desk shows all that the phone does. */
 const looks = [
@@ -89,10 +89,12 @@ browser("the signal room", (it) => {
       { sender: "Wren", senderKind: "agent", text: "W".repeat(160), mode: "spark" },
       { sender: "ليلى", text: "مرحبا بالجميع، البناء أخضر", mode: "celebrate" },
     ])
-      await run(send(guest, message))
+      await run(sendSignal(guest, message))
     const { page } = await visit(invite, options)
     await page.getByText("Tests are running.").waitFor()
-    await run(send(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" }))
+    await run(
+      sendSignal(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" }),
+    )
     await page.getByText("Celebrate, three rising pulses").waitFor()
     await judge(page, "news", read)
     await page.context().setOffline(true)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { SqlClient } from "effect/sql"
 import { browser } from "../lab/browser/Browser.ts"
-import { newRoom, send } from "../lab/server/Rooms.ts"
+import { newRoom, sendSignal } from "../lab/server/Rooms.ts"
 import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { asked, hide, inviteOf, makeRoom, sendSignals, write } from "../lab/browser/RoomPage.ts"
 
@@ -10,8 +10,8 @@ browser("the signal room", (it) => {
   it("shows names and words as text, whatever they contain", async ({ visit, url, run }) => {
     const evil = `<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>"'&lt;`
     const guest = await run(newRoom(url))
-    await run(send(guest, { sender: `<b onclick=alert(1)>Wren</b>`, text: evil }))
-    await run(send(guest, { sender: "javascript:alert(1)", text: "https://example.org/ <svg/onload=alert(1)>" }))
+    await run(sendSignal(guest, { sender: `<b onclick=alert(1)>Wren</b>`, text: evil }))
+    await run(sendSignal(guest, { sender: "javascript:alert(1)", text: "https://example.org/ <svg/onload=alert(1)>" }))
     const joined = await visit(inviteOf(guest))
     const host = await visit("/signals/")
     await joined.page.getByText(evil).waitFor()
@@ -38,13 +38,13 @@ browser("the signal room", (it) => {
     await page.goto(`${url}${inviteOf(guest)}`)
     const older = page.getByText("Signal 20", { exact: true })
     await page.getByText("Signal 50", { exact: true }).waitFor()
-    await run(send(guest, { text: "Seen at once.", mode: "celebrate", sender: "W".repeat(40) }))
+    await run(sendSignal(guest, { text: "Seen at once.", mode: "celebrate", sender: "W".repeat(40) }))
     await page.getByText("Seen at once.").waitFor()
     await older.evaluate((line) => line.scrollIntoView({ block: "center" }))
     const top = () => older.evaluate((line) => line.getBoundingClientRect().top)
     const before = await top()
-    await run(send(guest, { text: "Later.", mode: "ping" }))
-    await run(send(guest, { text: "Later still.", mode: "spark" }))
+    await run(sendSignal(guest, { text: "Later.", mode: "ping" }))
+    await run(sendSignal(guest, { text: "Later still.", mode: "spark" }))
     const later = page.getByRole("button", { name: "2 new signals" })
     await later.waitFor()
     await page.waitForFunction(() => document.querySelectorAll("#log-list > li").length === 50)
@@ -58,7 +58,7 @@ browser("the signal room", (it) => {
 
   it("polls every three seconds in view, rests hidden, and continues where it was", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
-    await run(send(guest))
+    await run(sendSignal(guest))
     const { page } = await visit("/v2/")
     await page.clock.install()
     await page.goto(`${url}${inviteOf(guest)}`)
@@ -76,7 +76,7 @@ browser("the signal room", (it) => {
     assert.deepStrictEqual(await asked(page, () => settled(0.001)), ["?after=1"])
     await hide(page, true)
     assert.deepStrictEqual(await asked(page, () => page.clock.runFor(60_000)), [])
-    await run(send(guest, { text: "While you were away." }))
+    await run(sendSignal(guest, { text: "While you were away." }))
     const back = await asked(page, async () => {
       await hide(page, false)
       await page.getByRole("log").getByText("While you were away.").waitFor()

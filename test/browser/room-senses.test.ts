@@ -1,13 +1,13 @@
 /** Light and sound come only for visitors that want them, and keys suffice. */
 import { assert } from "@effect/vitest"
 import { browser } from "../lab/browser/Browser.ts"
-import { newRoom, send } from "../lab/server/Rooms.ts"
+import { newRoom, sendSignal } from "../lab/server/Rooms.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it("plays no history, no sound before a click, and no pulse against preference", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
-    await run(send(guest, { text: "Long ago." }))
+    await run(sendSignal(guest, { text: "Long ago." }))
     const { page } = await visit("/v2/")
     const calm = await visit("/v2/", { reducedMotion: "reduce" })
     for (const one of [page, calm.page]) {
@@ -17,18 +17,18 @@ browser("the signal room", (it) => {
       assert.deepStrictEqual(await played(one), [])
       await one.getByText("The lamp rests").waitFor()
     }
-    await run(send(guest, { text: "First news.", mode: "ping" }))
+    await run(sendSignal(guest, { text: "First news.", mode: "ping" }))
     for (const one of [page, calm.page]) await one.getByText("Ping, two even pulses").waitFor()
     assert.deepStrictEqual(await played(page), ["light"])
     assert.deepStrictEqual(await played(calm.page), [])
     assert.strictEqual(await calm.page.getByLabel("Keep the light steady").isDisabled(), true)
     await page.getByLabel("Play sound").check()
-    await run(send(guest, { text: "Second news.", mode: "spark" }))
+    await run(sendSignal(guest, { text: "Second news.", mode: "spark" }))
     await page.getByText("Spark, a flash and a glimmer").waitFor()
     assert.deepStrictEqual(await played(page), ["light", "audio", "light", "tone", "tone"])
     await page.getByLabel("Play sound").uncheck()
     await page.getByLabel("Keep the light steady").check()
-    await run(send(guest, { text: "Third news.", mode: "calm" }))
+    await run(sendSignal(guest, { text: "Third news.", mode: "calm" }))
     await page.getByText("Calm, one slow swell").waitFor()
     assert.strictEqual((await played(page)).length, 5)
     const kept = await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])

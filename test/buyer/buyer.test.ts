@@ -2,7 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress, verifyStone } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import {
+  authorizationsUsed,
+  buyerOf,
+  diesSigned,
+  type Network,
+  rejection,
+  newCustomer,
+} from "../lab/buyer/LibraryBuyer.ts"
 import type { Offer } from "../lab/buyer/Payment.ts"
 import { today } from "../lab/Clock.ts"
 import { newKey, realClock, world } from "../lab/Fixture.ts"
@@ -48,7 +55,7 @@ const failing = () => {
 layer(world(), realClock)("the buyer library", (it) => {
   it.effect("buys each act once, typed, and returns the same act for a repeated key", () =>
     Effect.gen(function* () {
-      const at = yield* stage(40_000_000n)
+      const at = yield* newCustomer(40_000_000n)
       const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
       const purchases = [
         (key: string) => altar.witness({ words, kind: "prediction", agentName: "Wren", key }),
@@ -74,7 +81,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("needs only the id to reveal and to unseal, also after a restart", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const first = buyerOf(at)
       const stone = yield* Effect.promise(() => first.witness({ words }))
       const candle = yield* Effect.promise(() =>
@@ -96,7 +103,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("remembers revealed words that the altar hides until their owner exports them", () =>
     Effect.gen(function* () {
-      const altar = buyerOf(yield* stage())
+      const altar = buyerOf(yield* newCustomer())
       const linking = "Read https://heron.example today."
       const { key, record } = yield* Effect.promise(() => altar.witness({ words: linking }))
       const { stone } = yield* Effect.promise(() => altar.reveal(record.id))
@@ -112,7 +119,7 @@ layer(world(), realClock)("the buyer library", (it) => {
     "signs and pays once when the answer is lost %s the altar has the payment",
     (when) =>
       Effect.gen(function* () {
-        const at = yield* stage()
+        const at = yield* newCustomer()
         const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
         assert.match(record.id, /^[0-9a-f-]{36}$/u)
         assert.strictEqual(at.counted.signatures, 1)
@@ -123,7 +130,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("signs once and buys one stone in several concurrent runs under one key", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const key = newKey()
       const answers = yield* Effect.all(
         Array.from({ length: 5 }, () => Effect.promise(() => buyerOf(at).witness({ words, key }))),
@@ -137,7 +144,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const altar = buyerOf(at)
       const key = newKey()
       yield* Effect.promise(() => altar.witness({ words, key }))
@@ -171,7 +178,7 @@ layer(world(), realClock)("the buyer library", (it) => {
   it.effect("reports a payment that failed, never signs for that key again, and counts it for the day's limit", () =>
     Effect.gen(function* () {
       yield* today
-      const at = yield* stage(0n)
+      const at = yield* newCustomer(0n)
       const altar = buyerOf(at, undefined, { policy: { maxPerDay: 10_000n } })
       const key = newKey()
       for (const _ of ["first", "again"]) {
@@ -187,7 +194,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("signs nothing beside a failed authorization that could still be used, until its time is over", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const openUntil = new Date(Date.now() + 3_000).toISOString()
       let isFirst = true
       const early: Network = async (request, forward) => {
@@ -210,7 +217,7 @@ layer(world(), realClock)("the buyer library", (it) => {
   it.effect("counts a day over restarts, and a repeated key once", () =>
     Effect.gen(function* () {
       yield* today
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const policy = { maxPerDay: 20_000n }
       const key = newKey()
       for (const order of [{ words, key }, { words, key }, { words }]) {
@@ -226,7 +233,7 @@ layer(world(), realClock)("the buyer library", (it) => {
   it.effect("limits concurrent runs together", () =>
     Effect.gen(function* () {
       yield* today
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const ended = yield* Effect.promise(() =>
         Promise.allSettled(
           Array.from({ length: 6 }, () =>
@@ -241,7 +248,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("pays only known recipients in a known token, unless the buyer names another", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const tokenless = yield* rejection(buyerOf(at, undefined, { policy: { network: "eip155:1" } }).witness({ words }))
       assert.deepStrictEqual([tokenless._tag, tokenless.code, at.counted.signatures], ["Refused", "unknown_network", 0])
       yield* Effect.promise(() => buyerOf(at).witness({ words }))
@@ -256,7 +263,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("signs nothing without an account, which free calls do without", () =>
     Effect.gen(function* () {
-      const { journal, url } = yield* stage(0n)
+      const { journal, url } = yield* newCustomer(0n)
       const reader = buyer({ url, journal })
       assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
       assert.strictEqual((yield* rejection(reader.reconcile(newKey()))).code, "attempt_not_found")
@@ -265,7 +272,7 @@ layer(world(), realClock)("the buyer library", (it) => {
 
   it.effect("completes a purchase with another altar's URL at the altar where it began", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const heard: Array<string> = []
       const other = yield* serve(async (path) => (heard.push(path), "drop"))
       const key = newKey()
@@ -281,7 +288,7 @@ layer(world(), realClock)("the buyer library", (it) => {
   it.effect("reports no paid purchase as refused when its journal fails, and updates the journal later", () =>
     Effect.gen(function* () {
       const { disk, journal } = failing()
-      const at = { ...(yield* stage()), journal }
+      const at = { ...(yield* newCustomer()), journal }
       const key = newKey()
       const told: Array<Progress> = []
       const filling: Network = async (request, forward) => {

@@ -11,7 +11,7 @@ import { until } from "../lab/Eventually.ts"
 import { ask, Proxies, realClock } from "../lab/Fixture.ts"
 import { patientSeconds, slowness } from "../lab/Patience.ts"
 import * as Silence from "../lab/proxy/Silence.ts"
-import { codeOf, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { codeOf, newRoom, poll, polled, sendSignal } from "../lab/server/Rooms.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
 
@@ -210,14 +210,14 @@ describe.concurrent("a server whose database connections fall silent", () => {
       const guest = yield* newRoom(url)
       const trap = database.arm(/INSERT INTO room_messages|UPDATE rooms/u, "holdAfter")
       const change = { clientId: "once-1" }
-      const request = yield* Effect.forkChild(send(guest, change))
+      const request = yield* Effect.forkChild(sendSignal(guest, change))
       yield* trap.arrived
       yield* silence
       yield* database.calm
       yield* trap.release
       const answer = yield* Fiber.join(request)
       assert.deepStrictEqual([answer.status, codeOf(answer)], [503, "UNAVAILABLE"])
-      const repeated = yield* send(guest, change).pipe(until("rooms stay away", ({ status }) => status < 500))
+      const repeated = yield* sendSignal(guest, change).pipe(until("rooms stay away", ({ status }) => status < 500))
       assert.deepStrictEqual([repeated.status, JSON.parse(repeated.text).duplicate], [200, true], repeated.text)
       assert.lengthOf(polled(yield* poll(guest)).messages, 1)
     }).pipe(Effect.provide(stage)),

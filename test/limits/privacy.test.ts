@@ -4,7 +4,7 @@ import { Effect, Layer, Logger, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { from, rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { from, rooms, newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
 import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
@@ -29,7 +29,7 @@ layer(rooms().pipe(Layer.provideMerge(captured)), realClock)("a client's address
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
-      yield* send(guest, {}, address)
+      yield* sendSignal(guest, {}, address)
       yield* poll(guest, "", address)
       yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
       assert.strictEqual((yield* poll(guest, "", address)).status, 500)

@@ -16,7 +16,7 @@ import { database } from "../lab/Database.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, realClock } from "../lab/Fixture.ts"
-import { order } from "../lab/buyer/ThirdParty.ts"
+import { usdcOwner } from "../lab/buyer/ThirdParty.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
 const checked = Effect.fnUntraced(function* (more: Readonly<Record<string, string>> = {}) {
@@ -41,10 +41,10 @@ describe.concurrent("serve --check", () => {
       assert.strictEqual(away.code, 1)
       assert.match(away.stderr, /^The node of RPC_URL cannot be used: eth_chainId /mu)
       assert.notInclude(away.stdout + away.stderr, "hush")
-      yield* order(["pause"])
+      yield* usdcOwner(["pause"])
       yield* fails(/paused all transfers/u)
-      yield* order(["unpause"])
-      yield* order(["blacklist", payTo])
+      yield* usdcOwner(["unpause"])
+      yield* usdcOwner(["blacklist", payTo])
       yield* fails(/blocked PAY_TO/u)
     }).pipe(Effect.provide(stage)),
   )

@@ -7,7 +7,7 @@ import { acts } from "../lab/ActTable.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { emptyDatabase, sql } from "../lab/Database.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { chain } from "../lab/Chain.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
@@ -55,7 +55,7 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock
       }
       for (const path of reads) yield* ask(`${url}${path}`)
       const guest = yield* newRoom(url)
-      assert.strictEqual((yield* send(guest)).status, 201)
+      assert.strictEqual((yield* sendSignal(guest)).status, 201)
       assert.strictEqual((yield* poll(guest)).status, 200)
 
       const { run } = yield* Effect.provideService(terminal, TestServer, { url })

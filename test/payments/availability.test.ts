@@ -14,7 +14,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { order } from "../lab/buyer/ThirdParty.ts"
+import { usdcOwner } from "../lab/buyer/ThirdParty.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const becomes = (path: string, status: number) =>
@@ -54,7 +54,8 @@ const pause = (reason: string | null) =>
   )
 const gas = (value: bigint) =>
   Effect.flatMap(Purchase.relayer, (address) => Purchase.onChain((client) => client.setBalance({ address, value })))
-const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChain, ({ payTo }) => order([name, payTo]))
+const receiver = (name: "blacklist" | "unBlacklist") =>
+  Effect.flatMap(LocalChain, ({ payTo }) => usdcOwner([name, payTo]))
 
 const troubles: ReadonlyArray<Trouble> = [
   {
@@ -74,8 +75,8 @@ const troubles: ReadonlyArray<Trouble> = [
   },
   {
     what: "the token is paused",
-    begin: order(["pause"]),
-    end: order(["unpause"]),
+    begin: usdcOwner(["pause"]),
+    end: usdcOwner(["unpause"]),
     message: /paused all transfers/u,
   },
   {
@@ -181,7 +182,7 @@ describe.concurrent("while every payment would be refused", () => {
   it.live("the server refuses a blocked payer alone and sells to every other", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture
-      yield* order(["blacklist", purchase.payer.address])
+      yield* usdcOwner(["blacklist", purchase.payer.address])
       const refused = yield* Purchase.send(url, purchase)
       assertAnswer(refused, 402, "payment_invalid")
       assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)

@@ -8,7 +8,7 @@ import { boundTo } from "../../src/buyer/core/Authorization.ts"
 import type { Challenge } from "../../src/buyer/core/Challenge.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { buyerOf, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { buyerOf, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
@@ -77,7 +77,7 @@ layer(house, realClock)("a payment bound to its request", (it) => {
 
   it.effect("is made by the library, and proved by the chain without the server", () =>
     Effect.gen(function* () {
-      const at = yield* stage()
+      const at = yield* newCustomer()
       const altar = buyerOf(at)
       const { record } = yield* Effect.promise(() =>
         altar.witness({ words: "The heron will return by May.", kind: "prediction", key: newKey() }),

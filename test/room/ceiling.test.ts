@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { from, newAddress, newRoom, poll, rooms, send, remove } from "../lab/server/Rooms.ts"
+import { from, newAddress, newRoom, poll, rooms, sendSignal, remove } from "../lab/server/Rooms.ts"
 import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 
 const create = (url: string, address: string = newAddress()) =>
@@ -31,7 +31,7 @@ layer(rooms({ rooms: { rooms: 3, countEvery: 0 } }), realClock)("a server with r
         assert.isAtMost(retryAfter, 160)
         assert.isAbove(retryAfter, 100)
       }
-      assert.strictEqual((yield* send(guest)).status, 201)
+      assert.strictEqual((yield* sendSignal(guest)).status, 201)
       assert.strictEqual((yield* poll(guest)).status, 200)
       const gone = yield* remove(guest)
       assert.strictEqual(gone.status, 200)
@@ -60,7 +60,7 @@ layer(twoRooms, realClock)("a server with room for two rooms", (it) => {
           if (nth % 25 === 0) yield* db`DELETE FROM rate_limits`
           const clientId = `${nth}`.padEnd(64, "x")
           const signal = { sender: wide.repeat(40), text: wide.repeat(160), mode: "celebrate", clientId }
-          assert.strictEqual((yield* send(guest, signal)).status, 201)
+          assert.strictEqual((yield* sendSignal(guest, signal)).status, 201)
         }
       }
       yield* db`UPDATE rooms SET name = ${wide.repeat(60)}, latest_sequence = 2000000000`

@@ -12,7 +12,7 @@ import {
   polled,
   remove,
   type RoomClient,
-  send,
+  sendSignal,
 } from "../lab/server/Rooms.ts"
 import { type Answer, ask, realClock } from "../lab/Fixture.ts"
 import { assertEach, assertNone, valuesOf } from "../lab/Assertions.ts"
@@ -91,7 +91,7 @@ layer(processes, realClock)("two servers", (it) => {
         const address = newAddress()
         const request = {
           "creations-hour": (url: string) => create(url, address),
-          sends: (url: string, index: number) => send(at(guests[index % 40], url), {}, address),
+          sends: (url: string, index: number) => sendSignal(at(guests[index % 40], url), {}, address),
           deletions: (url: string, index: number) => remove(at(guests[index % 40], url), address),
         }
         const began = performance.now()
@@ -131,10 +131,10 @@ layer(processes, realClock)("two servers", (it) => {
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
       for (let index = 0; index < 35; index++) {
-        assert.strictEqual((yield* send(guest, { text: `before ${index}` })).status, 201)
+        assert.strictEqual((yield* sendSignal(guest, { text: `before ${index}` })).status, 201)
         yield* db`DELETE FROM rate_limits WHERE key = ${`room-messages:${guest.id}`}`
       }
-      const answers = yield* atOnce(servers, 200, (url, index) => send(at(guest, url), { text: `${index}` }))
+      const answers = yield* atOnce(servers, 200, (url, index) => sendSignal(at(guest, url), { text: `${index}` }))
       assert.deepStrictEqual(outcomesOf(answers), { "201": 30, RATE_LIMITED: 170 })
       assert.match(saidBy(refused(answers)[0]).message, /30 new messages per minute in one room/u)
       const sent = accepted(answers).map(({ text }) => JSON.parse(text))
@@ -156,7 +156,7 @@ layer(processes, realClock)("two servers", (it) => {
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
       const answers = yield* atOnce(servers, 200, (url, index) =>
-        send(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
+        sendSignal(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
       )
       assert.deepStrictEqual(outcomesOf(answers), { "200": 99, "201": 1, CONFLICT: 100 })
       const first = answers.find(({ status }) => status === 201)?.text ?? ""
@@ -174,7 +174,7 @@ layer(processes, realClock)("two servers", (it) => {
       const addresses = Array.from({ length: 25 }, () => newAddress())
       const answers = yield* atOnce(servers, 200, (url, index) => {
         const address = addresses[(index * 11) % addresses.length]
-        return send(at(guests[(index * 7) % guests.length], url), { text: `${index}` }, address)
+        return sendSignal(at(guests[(index * 7) % guests.length], url), { text: `${index}` }, address)
       })
       assert.deepStrictEqual(outcomesOf(answers), { "201": 200 })
       for (const guest of guests) {
@@ -194,7 +194,7 @@ layer(processes, realClock)("two servers", (it) => {
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
       const answers = yield* atOnce(servers, 60, (url, index) =>
-        index === 30 ? remove(at(guest, url)) : send(at(guest, url)),
+        index === 30 ? remove(at(guest, url)) : sendSignal(at(guest, url)),
       )
       assert.deepStrictEqual([answers[30]?.status, answers[30]?.text], [200, '{"deleted":true}'])
       assertNone(answers, ({ status }) => ![200, 201, 404, 429].includes(status))
@@ -230,7 +230,7 @@ layer(processes, realClock)("two servers", (it) => {
       const db = yield* SqlClient.SqlClient
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
-      const loud = yield* Effect.forEach(Array.from({ length: 60 }), () => send(guest, {}, addressIn("d", 1, 1)))
+      const loud = yield* Effect.forEach(Array.from({ length: 60 }), () => sendSignal(guest, {}, addressIn("d", 1, 1)))
       assert.lengthOf(accepted(loud), 20)
       const [row] = yield* db<{ n: number }>`
         SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'sends-48:%' AND cardinality(hits) = 20`

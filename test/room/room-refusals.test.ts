@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { openConnection } from "../lab/Connection.ts"
-import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, sendSignal } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 
 const message = { sender: "Wren", text: "hello", mode: "calm" }
@@ -29,7 +29,7 @@ layer(rooms(), realClock)("the room answers", (it) => {
       assert.strictEqual(room.name, "🜁".repeat(60))
       // Astral letters, joined emoji, right-to-left words, markup.
       for (const text of ["🜁".repeat(160), " 👩‍🚀 ok ", "שלום עולם", '<b>"hé"</b>']) {
-        const answer = yield* send(
+        const answer = yield* sendSignal(
           { url, id: room.id, token },
           {
             text,
@@ -75,7 +75,7 @@ layer(rooms(), realClock)("the room answers", (it) => {
       assert.strictEqual((yield* ask(room, { headers: { authorization: `bearer ${guest.token}` } })).status, 200)
       for (const id of [unknown, guest.id.toUpperCase(), `${guest.id}0`, "x", guest.id.replace(/-4/u, "-1")]) {
         assertRefused(yield* poll({ ...guest, id }), 404, "NOT_FOUND", id)
-        assertRefused(yield* send({ ...guest, id }), 404, "NOT_FOUND", id)
+        assertRefused(yield* sendSignal({ ...guest, id }), 404, "NOT_FOUND", id)
       }
     }),
   )

@@ -3,7 +3,18 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearer, codeOf, from, rooms, newAddress, newRoom, poll, polled, remove, send } from "../lab/server/Rooms.ts"
+import {
+  bearer,
+  codeOf,
+  from,
+  rooms,
+  newAddress,
+  newRoom,
+  poll,
+  polled,
+  remove,
+  sendSignal,
+} from "../lab/server/Rooms.ts"
 import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -45,7 +56,12 @@ layer(rooms(), realClock)("a room", (it) => {
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* sql`UPDATE rooms SET created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day'`
-      const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
+      const sent = yield* sendSignal(guest, {
+        sender: " Wren ",
+        senderKind: "agent",
+        text: ' <b>"hé"</b> ',
+        mode: "spark",
+      })
       assert.strictEqual(sent.status, 201, sent.text)
       const { duplicate, message, room } = JSON.parse(sent.text)
       assert.strictEqual(duplicate, false)
@@ -89,13 +105,13 @@ layer(rooms(), realClock)("a room", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const guest = yield* newRoom(url)
-      const first = yield* send(guest, { clientId: "x_1-Z" })
+      const first = yield* sendSignal(guest, { clientId: "x_1-Z" })
       assert.strictEqual(first.status, 201)
-      const again = yield* send(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
+      const again = yield* sendSignal(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
       assert.strictEqual(again.status, 200)
       assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
       for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
-        const conflict = yield* send(guest, { clientId: "x_1-Z", ...change })
+        const conflict = yield* sendSignal(guest, { clientId: "x_1-Z", ...change })
         assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
       }
       assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
@@ -107,12 +123,12 @@ layer(rooms(), realClock)("a room", (it) => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
-      yield* send(guest)
+      yield* sendSignal(guest)
       yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
       for (const answer of [
         yield* poll(guest),
         yield* poll(guest, "/stream"),
-        yield* send(guest),
+        yield* sendSignal(guest),
         yield* remove(guest),
       ]) {
         assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
@@ -127,11 +143,11 @@ layer(rooms(), realClock)("a room", (it) => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
-      yield* send(guest)
+      yield* sendSignal(guest)
       const deleted = yield* remove(guest)
       assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
       assert.strictEqual(deleted.headers.get("cache-control"), "no-store")
-      for (const answer of [yield* remove(guest), yield* poll(guest), yield* send(guest)]) {
+      for (const answer of [yield* remove(guest), yield* poll(guest), yield* sendSignal(guest)]) {
         assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
       }
       const [count] = yield* sql<{ n: number }>`
@@ -154,7 +170,7 @@ layer(rooms(), realClock)("a room", (it) => {
         [{ ...guest, id: crypto.randomUUID() }, "hello", 404, null],
         [other, "hello", 201, '"sends";r=17, "room-messages";r=29'],
       ] as const) {
-        const answer = yield* send(room, { clientId: "again", text }, address)
+        const answer = yield* sendSignal(room, { clientId: "again", text }, address)
         assert.strictEqual(answer.status, status, answer.text)
         assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
       }

@@ -10,7 +10,7 @@ import { prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards
 import { patientSeconds } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { from, newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
 import { ask, post, Proxies, realClock } from "../lab/Fixture.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
 
@@ -78,7 +78,7 @@ const story = Effect.gen(function* () {
   assert.strictEqual((yield* ask(card.url, post(card.body, card.headers))).status, 201)
   // A room, its messages, and a stranger with a token of his own.
   const guest = yield* newRoom(url)
-  assert.strictEqual((yield* send(guest, { text: "the-words-of-a-message" }, clientAddress)).status, 201)
+  assert.strictEqual((yield* sendSignal(guest, { text: "the-words-of-a-message" }, clientAddress)).status, 201)
   assert.strictEqual((yield* poll(guest, "", clientAddress)).status, 200)
   const stranger = { ...guest, token: `${guest.token.slice(0, -4)}AAAA` }
   assert.strictEqual((yield* poll(stranger, "", clientAddress)).status, 401)

@@ -1,9 +1,9 @@
 /** Everybody else on the chain and on the wire: they settle, copy, move, cancel or drain the payers' signed payments. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
-import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
+import { type Purchase, sendPaid, type Shop } from "./Shopper.ts"
 import { stranger, token } from "../../lab/Chain.ts"
-import type { Order } from "../../lab/buyer/Goods.ts"
+import type { Order } from "./Goods.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import { type Payment, signUnasked } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
@@ -58,7 +58,7 @@ export const outsiders = (world: Harness, strikes: () => void) => {
   }
 
   /** An outsider may act on a payment that has just been signed. */
-  const see = async (shop: BuyerOptions, purchase: Purchase) => {
+  const see = async (shop: Shop, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
     // The purchase's own lot decides its attack, in any order of signing.
@@ -66,7 +66,7 @@ export const outsiders = (world: Harness, strikes: () => void) => {
     if (replays > 0) {
       replays -= 1
       strikes()
-      later(() => Promise.all(Array.from({ length: copies }, () => send(shop, purchase, 60_000))))
+      later(() => Promise.all(Array.from({ length: copies }, () => sendPaid(shop, purchase, 60_000))))
       return
     }
     let lot = random.below(1000)
@@ -80,7 +80,7 @@ export const outsiders = (world: Harness, strikes: () => void) => {
       else later(() => setTimeout(random.below(2_500)).then(() => bring(signed)))
     } else if (falls(shares.steal)) {
       const copy = { ...purchase, key: `thief-${purchase.key}` }
-      later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
+      later(() => setTimeout(random.below(1_500)).then(() => sendPaid(shop, copy)))
     } else if (falls(shares.move)) {
       const body = JSON.stringify({ commitment: random.hex(32) })
       const order: Order =
@@ -88,7 +88,7 @@ export const outsiders = (world: Harness, strikes: () => void) => {
           ? { kind: "keeper", path: "/api/acquire/moss-hare", body: undefined }
           : { kind: "stone", path: "/api/witness", body }
       const copy = { ...purchase, key: `moved-${purchase.key}`, order }
-      later(() => setTimeout(random.below(800)).then(() => send(shop, copy)))
+      later(() => setTimeout(random.below(800)).then(() => sendPaid(shop, copy)))
     } else if (falls(shares.drain)) {
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {

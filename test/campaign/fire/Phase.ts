@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { Answers } from "../../lab/buyer/AnswerLog.ts"
-import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
-import { catalogAt, order } from "../../lab/buyer/Goods.ts"
+import { shopFor, type Purchase, type Shop } from "./Shopper.ts"
+import { catalogAt, drawOrder } from "./Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { type Random, random as randomOf } from "../../lab/Random.ts"
 import { CampaignFault } from "../../lab/OwnChain.ts"
@@ -101,7 +101,7 @@ export const runPhase = async (options: PhaseOptions) => {
       log("the chain's clock is 280 s ahead")
     }
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
-    const shop: BuyerOptions = {
+    const shop: Shop = {
       url: world.url,
       answers: world.answers,
       chainNow: world.chain.now,
@@ -128,7 +128,7 @@ export const runPhase = async (options: PhaseOptions) => {
     const wanted = Array.from({ length: options.purchases }, (_, index): Purchase => {
       const own = shopping.fork(String(index))
       return {
-        order: order(own, catalog),
+        order: drawOrder(own, catalog),
         key: `fire-${seed}-${number}-${index}-${own.hex(4)}`,
         wallet: own.pick(world.wallets),
         random: own,
@@ -147,7 +147,7 @@ export const runPhase = async (options: PhaseOptions) => {
       for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
         begun += 1
         const leaves = performance.now() + leavesAfter
-        await buy(shop, one, () => performance.now() > leaves)
+        await shopFor(shop, one, () => performance.now() > leaves)
         left += 1
         strikeDue()
       }

@@ -1,18 +1,18 @@
 /** The end of a phase: all faults end, and every outcome is awaited. */
 import { Effect } from "effect"
-import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
+import { shopFor, type Purchase, type Shop } from "./Shopper.ts"
 import { clusterRests, type Struck } from "./Strikes.ts"
 
 export const buyers = 80
 const openIn = (purchases: ReadonlyArray<Purchase>) => purchases.filter(({ outcome }) => outcome === undefined)
 
 /** Asks for the outcomes that are open, some at a time. */
-const carryOn = async (shop: BuyerOptions, purchases: ReadonlyArray<Purchase>, patienceMs: number) => {
+const carryOn = async (shop: Shop, purchases: ReadonlyArray<Purchase>, patienceMs: number) => {
   const end = performance.now() + patienceMs
   const waiting = openIn(purchases)
   const worker = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-      await buy(shop, one, () => performance.now() > end)
+      await shopFor(shop, one, () => performance.now() > end)
   }
   await Promise.all(Array.from({ length: buyers }, worker))
 }
@@ -31,7 +31,7 @@ const recover = async (world: Struck) => {
 }
 
 /** Awaits every outcome when the faults are over, at last on a chain past every authorization. */
-export const conclude = async (world: Struck, shop: BuyerOptions, purchases: ReadonlyArray<Purchase>) => {
+export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArray<Purchase>) => {
   world.log("the last strikes are over")
   const violations = await recover(world)
   await world.outsiders.done()

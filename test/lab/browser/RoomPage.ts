@@ -1,7 +1,7 @@
 /** A visitor's steps in a signal room, and the browser's reports. */
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
-import { type RoomClient, send } from "../server/Rooms.ts"
+import { type RoomClient, sendSignal } from "../server/Rooms.ts"
 
 export const inviteOf = ({ id, token }: RoomClient) => `/signals/#room=${id}&token=${token}`
 
@@ -21,7 +21,7 @@ export const write = async (page: Page, sender: string, text: string, mode = "Ca
 /** `Signal 1`, `Signal 2` … in a room, as many as one minute allows. */
 export const sendSignals = (guest: RoomClient, count: number, from: number) =>
   Effect.forEach(Array.from({ length: count }), (_, index) =>
-    send(guest, { text: `Signal ${from + index + 1}`, mode: index % 2 === 0 ? "calm" : "ping" }),
+    sendSignal(guest, { text: `Signal ${from + index + 1}`, mode: index % 2 === 0 ? "calm" : "ping" }),
   )
 
 /** The queries of the browser's requests to the room while `run` ran. */

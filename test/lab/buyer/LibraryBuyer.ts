@@ -11,9 +11,9 @@ import { events } from "../TransferLogs.ts"
 /** Everything as it is, except what a test changes. */
 export type Network = (request: Request, forward: typeof fetch) => Promise<Response>
 
-type Stage = Effect.Success<ReturnType<typeof stage>>
+type Customer = Effect.Success<ReturnType<typeof newCustomer>>
 
-export const stage = Effect.fnUntraced(function* (amountAtomic?: bigint) {
+export const newCustomer = Effect.fnUntraced(function* (amountAtomic?: bigint) {
   const { url } = yield* TestServer
   const account = yield* newPayer(amountAtomic)
   /** `PAYMENT-SIGNATURE` of every paid request that left. */
@@ -23,7 +23,7 @@ export const stage = Effect.fnUntraced(function* (amountAtomic?: bigint) {
 
 /** A buyer of its own, as after a restart: only the journal is what it was. */
 export const buyerOf = (
-  { account, counted, handedIn, journal, url }: Stage,
+  { account, counted, handedIn, journal, url }: Customer,
   network: Network = (request, forward) => forward(request),
   options: Partial<BuyerOptions> = {},
 ) => {
@@ -51,7 +51,7 @@ export const authorizationsUsed = ({ account }: { readonly account: { readonly a
   })
 
 /** A process that ends between the signature and its sending: nothing goes out, and nothing comes after. */
-export const diesSigned = (at: Stage, order: (altar: Buyer, call: Call) => Promise<unknown>) =>
+export const diesSigned = (at: Customer, order: (altar: Buyer, call: Call) => Promise<unknown>) =>
   Effect.promise(async () => {
     const reached = Promise.withResolvers<never>()
     const process = new AbortController()

@@ -109,9 +109,10 @@ const abi = parseAbi([
   "function unBlacklist(address account)",
 ])
 
-type Order = readonly ["pause" | "unpause"] | readonly ["blacklist" | "unBlacklist", `0x${string}`]
+type OwnersCall = readonly ["pause" | "unpause"] | readonly ["blacklist" | "unBlacklist", `0x${string}`]
 
-export const order = ([functionName, ...args]: Order) =>
+/** The owner of the token pauses it, or blocks a wallet. */
+export const usdcOwner = ([functionName, ...args]: OwnersCall) =>
   onChain(async (client, { asset }) => {
     const [account] = await client.getAddresses()
     const call = { address: asset, abi, functionName, args, account, chain: null } as never

@@ -42,7 +42,7 @@ export const newRoom = Effect.fnUntraced(function* (url: string) {
   return { url, id: room.id, token }
 })
 
-export const send = (
+export const sendSignal = (
   guest: RoomClient,
   change: Readonly<Record<string, unknown>> = {},
   address?: string,

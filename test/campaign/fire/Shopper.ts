@@ -1,13 +1,13 @@
-/** One purchase as the documents tell a client to make it, decided by the library's own state machine. */
+/** A buyer of the campaign: one purchase as the documents tell a client to make it, decided by the library's own state machine. */
 import { setTimeout } from "node:timers/promises"
 import type { Challenge } from "../../../src/buyer/core/Challenge.ts"
 import { bodyOf, readOutcome } from "../../../src/buyer/core/Outcome.ts"
 import { eventOf } from "../../../src/buyer/core/States.ts"
-import type { Wallet } from "../OwnChain.ts"
-import type { Random } from "../Random.ts"
-import type { Answers, HttpAnswer } from "./AnswerLog.ts"
+import type { Wallet } from "../../lab/OwnChain.ts"
+import type { Random } from "../../lab/Random.ts"
+import type { Answers, HttpAnswer } from "../../lab/buyer/AnswerLog.ts"
 import type { Order } from "./Goods.ts"
-import { cardChallengeOf, credentialFor, encode, type Payment, signTransfer } from "./Payment.ts"
+import { cardChallengeOf, credentialFor, encode, type Payment, signTransfer } from "../../lab/buyer/Payment.ts"
 
 export type Outcome =
   | { readonly _tag: "Settled" }
@@ -30,7 +30,7 @@ export interface Purchase {
   outcome?: Outcome
 }
 
-export interface BuyerOptions {
+export interface Shop {
   readonly url: string
   readonly answers: Answers
   /** Seconds since 1970, by the chain. */
@@ -45,7 +45,7 @@ const paidPatienceMs = 30_000
 
 const hasPaid = ({ granted, signed }: Purchase) => granted !== undefined || signed !== undefined
 
-export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienceMs = paidPatienceMs) => {
+export const sendPaid = ({ answers, url }: Shop, purchase: Purchase, patienceMs = paidPatienceMs) => {
   const { address, granted, key, order, signed } = purchase
   const headers = {
     "idempotency-key": key,
@@ -56,7 +56,7 @@ export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienc
   return answers.ask(url + order.path, { method: "POST", headers, body: order.body }, patienceMs)
 }
 
-const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =>
+const reconcile = ({ answers, url }: Shop, { address, key }: Purchase) =>
   answers.ask(
     `${url}/api/reconcile/${key}`,
     { method: "POST", headers: { "x-forwarded-for": address } },
@@ -64,7 +64,7 @@ const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =
   )
 
 /** Has a card's holder grant a token, or a wallet sign. */
-const signFor = async (shop: BuyerOptions, purchase: Purchase, headers: Headers, challenge: Challenge | undefined) => {
+const signFor = async (shop: Shop, purchase: Purchase, headers: Headers, challenge: Challenge | undefined) => {
   const { card } = purchase.order
   if (card !== undefined && shop.grant !== undefined) {
     const { amount } = cardChallengeOf({ headers })
@@ -79,7 +79,7 @@ const signFor = async (shop: BuyerOptions, purchase: Purchase, headers: Headers,
 }
 
 /** Repeats a purchase until its outcome is known, or `isOver` says that it is time to leave. */
-export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => boolean): Promise<void> => {
+export const shopFor = async (shop: Shop, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
   let isSent = hasPaid(purchase)
   let next: "send" | "reconcile" = "send"
@@ -92,7 +92,7 @@ export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => 
     // Some clients hang up on their own request and send it again.
     const patienceMs = isSigned && !isSent && random.chance(0.05) ? random.between(20, 600) : paidPatienceMs
     const by = random.chance(0.2) ? "send" : next
-    const heard = by === "reconcile" ? await reconcile(shop, purchase) : await send(shop, purchase, patienceMs)
+    const heard = by === "reconcile" ? await reconcile(shop, purchase) : await sendPaid(shop, purchase, patienceMs)
     isSent ||= isSigned
     const body = bodyOf(heard?.text ?? "")
     const headers = heard?.headers ?? new Headers()

@@ -1,5 +1,5 @@
 /** The purchases of a campaign's buyers: each of the nine kinds of act, by itself and where its slot is already wanted. */
-import type { Random } from "../Random.ts"
+import type { Random } from "../../lab/Random.ts"
 
 /** One paid request as it is asked for, again and again. */
 export interface Order {
@@ -43,7 +43,7 @@ export const catalogAt = async (url: string) => ({
   },
 })
 
-export const order = (random: Random, { items, spirits }: Catalog): Order => {
+export const drawOrder = (random: Random, { items, spirits }: Catalog): Order => {
   const kind = random.pick(deck)
   const commitment = random.hex(32)
   const spirit = random.pick(spirits)
