@@ -1,8 +1,9 @@
 /** A node and a scan whose answers about one authorization a test writes. */
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
-import type { Log, TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
+import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
 import * as Evidence from "../../src/payments/x402/chain/Evidence.ts"
+import type { Conclusion, Search } from "../../src/payments/x402/chain/Evidence.ts"
 import type { Block, EvidenceNode, Receipt } from "../../src/payments/x402/chain/Rpc.ts"
 import type { ScannedTransfer } from "../../src/payments/x402/chain/TransferRows.ts"
 import { address, authorization, logsOf, word } from "./TransferLogs.ts"
@@ -48,6 +49,22 @@ export const rowIn = (isFinal: boolean, change: Partial<ScannedTransfer> = {}): 
   ...change,
 })
 
+/** A search for the authorization's end that waits for nothing. */
+export const look: Search = {
+  authorization,
+  fromBlock: 3n,
+  transaction: Option.some(named),
+  patience: Duration.zero,
+}
+
+export const open = (unused: boolean): Conclusion => ({ _tag: "Open", unused })
+export const paid = (transaction: Hex, block = blockAt(7n)): Conclusion => ({
+  _tag: "Paid",
+  transaction,
+  block: { number: block.number, hash: block.hash },
+})
+export const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
+
 /** The answers of a node and of the scan; an omitted one has its initial value. */
 export interface Answers {
   readonly newest?: Block
@@ -66,6 +83,16 @@ export interface Answers {
   readonly rowThen?: ScannedTransfer
   readonly hasReadPast?: boolean
 }
+
+/** Used, the log found, and further answers. */
+export const usedAnd = (answers: Answers): Answers => ({
+  used: true,
+  revert: alreadyUsed,
+  ends: [useAt()],
+  ...answers,
+})
+
+export const foundIs = (one: Receipt) => ({ receipts: { [found]: one } })
 
 const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
   const { final = blockAt(8n), newest = blockAt(10n) } = answers
