@@ -1,5 +1,6 @@
 /** The one reader of JSON Schema: for the pages' reference, the commands, the library and the agents' tools. */
 import { Schema } from "effect"
+import { jsonOf } from "./Json.ts"
 
 /** The parts of a JSON Schema that the contract uses. */
 export interface Form {
@@ -34,8 +35,8 @@ export type Forms = Readonly<Record<string, Form>>
 
 /** The form of a schema of the contract, without references. */
 export const formOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore" = "ignore"): Form =>
-  JSON.parse(
-    JSON.stringify(Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema),
+  Schema.decodeUnknownSync(Form)(
+    jsonOf(Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema),
   )
 
 /** The remark beside a form: of its place, or else its own description. */

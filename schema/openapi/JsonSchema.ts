@@ -1,4 +1,5 @@
 /** Completes the document's JSON Schemas: descriptions, examples and number formats. */
+import { Predicate } from "effect"
 import { examples as corrections } from "./Examples.ts"
 import { lineMaximum, oneLine } from "../Fields.ts"
 import { portable } from "./Pattern.ts"
@@ -30,13 +31,10 @@ const nameOf = ($ref: string) => $ref.split("/").at(-1) ?? ""
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isSchema(value) && !Array.isArray(value)
-
 const corrected = (example: unknown, right: unknown): unknown =>
   right === undefined
     ? example
-    : isObject(example) && isObject(right)
+    : Predicate.isReadonlyObject(example) && Predicate.isReadonlyObject(right)
       ? Object.fromEntries(
           Object.entries({ ...example, ...right }).flatMap(([name, value]) => {
             const member = name in right && value !== undefined ? corrected(example[name], value) : value

@@ -1,5 +1,5 @@
 /** States each repeated header, parameter and answer of the document once, as a component. */
-import { Record } from "effect"
+import { Predicate, Record } from "effect"
 
 type Named = readonly [name: string, value: unknown]
 
@@ -88,12 +88,9 @@ export const shareRepeated = (document: Document) => {
 
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const inPlace = (value: unknown, components: Components): unknown => {
   if (Array.isArray(value)) return value.map((one) => inPlace(one, components))
-  if (!isObject(value)) return value
+  if (!Predicate.isReadonlyObject(value)) return value
   const [, kind = "", name = ""] =
     /^#\/components\/(parameters|headers|responses)\/(.+)$/u.exec(String(value["$ref"])) ?? []
   const shared = components[kind]?.[name]

@@ -5,6 +5,7 @@ import { type Form, formOf, remarkOf } from "../../schema/Form.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
 import { issuesOf, listed, shown } from "../platform/Issues.ts"
+import { isJsonObject, jsonOf } from "../../schema/Json.ts"
 
 /** Merges `string or null` into one schema with two types. */
 const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
@@ -26,8 +27,8 @@ const trimmed = (form: Form, own: (form: Form) => object): Schema.JsonObject => 
     items: items && each(items),
     ...(anyOf && united(anyOf.map(each))),
   }
-  // JSON has no members that are undefined.
-  return JSON.parse(JSON.stringify(schema))
+  const json = jsonOf(schema)
+  return isJsonObject(json) ? json : {}
 }
 
 const inputSchema = (schema: Schema.Top) =>

@@ -1,6 +1,7 @@
 /** JSON-RPC 2.0 as MCP narrows it, and the revision of MCP that a message speaks. */
 import { Option, Schema } from "effect"
 import { Base64 } from "effect/encoding"
+import { jsonIn } from "../../schema/Json.ts"
 
 /** Begins with a handshake. */
 export const handshake = "2025-06-18"
@@ -33,8 +34,8 @@ export const isNotification = Schema.is(Schema.Struct({ ...envelope, id: Schema.
 const blank = new Set(["params", "arguments", "cursor"])
 
 /** The JSON of a body. A member that is null is absent, as some clients mean it; an id may not be null. */
-export const parse = Option.liftThrowable((text: string): Schema.Json =>
-  JSON.parse(text, function (this: unknown, name, value) {
+export const parse = Option.liftThrowable((text: string) =>
+  jsonIn(text, function (this: unknown, name, value) {
     const isAbsent = value === null ? name !== "id" : value === "" && blank.has(name)
     return isAbsent && !Array.isArray(this) ? undefined : value
   }),

@@ -2,6 +2,7 @@
 import { promise } from "../../schema/altar/Witness.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { seal } from "../altar/Hashes.ts"
+import { jsonIn } from "../../schema/Json.ts"
 
 export const name = "Spirit Altar"
 
@@ -18,7 +19,7 @@ const sealed = [
 ] as const
 
 export const vectors = sealed.map(([salt, json]) => {
-  const words: string = JSON.parse(json)
+  const words = String(jsonIn(json))
   return { salt, words, json, commitment: seal(salt, words) }
 })
 

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { instantText, literal } from "../platform/Sql.ts"
+import { jsonIn } from "../../schema/Json.ts"
 
 /** The hidden members of a row: texts of its record, `agentName` and `words`. */
 export const hiddenColumn = Schema.Array(Schema.String)
@@ -56,7 +57,7 @@ export const isAsAnswered = (hidden: Hidden) => hidden.every((member) => member 
 export const shownRecord = (record: string, hidden: Hidden): string =>
   isAsAnswered(hidden)
     ? record
-    : JSON.stringify(JSON.parse(record), (member, value) =>
+    : JSON.stringify(jsonIn(record), (member, value) =>
         typeof value === "string" && hidden.includes(member) ? hiddenByOperator : value,
       )
 

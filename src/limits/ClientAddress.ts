@@ -4,6 +4,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { IpNetwork } from "effect/net"
 import { SqlClient } from "effect/sql"
+import { BoundedMap } from "../platform/BoundedMap.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { addressOf, networksOf } from "./Address.ts"
 
@@ -32,7 +33,7 @@ export class ClientAddress extends Context.Service<ClientAddress>()("spirit-alta
   make: Effect.fnUntraced(function* (config: ClientAddressConfig) {
     const secret = yield* storedSecret
     const hasProxies = config.trustedProxies.length > 0
-    const known = new Map<string, string>()
+    const pseudonyms = new BoundedMap<string, string>(remembered)
 
     const originOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
       const peer = Option.getOrElse(remoteAddress, () => "")
@@ -45,8 +46,7 @@ export class ClientAddress extends Context.Service<ClientAddress>()("spirit-alta
         .map((network) => createHmac("sha256", Redacted.value(secret)).update(network).digest("base64url"))
         .join(".")
       if (origin.length > rememberedLength) return pseudonym
-      if (known.size >= remembered) known.clear()
-      known.set(origin, pseudonym)
+      pseudonyms.set(origin, pseudonym)
       return pseudonym
     }
 
@@ -57,7 +57,7 @@ export class ClientAddress extends Context.Service<ClientAddress>()("spirit-alta
        */
       of: (request: HttpServerRequest.HttpServerRequest) => {
         const origin = originOf(request)
-        return known.get(origin) ?? pseudonymOf(request, origin)
+        return pseudonyms.get(origin) ?? pseudonymOf(request, origin)
       },
     }
   }),

@@ -3,6 +3,7 @@ import { Context, Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
 import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
+import { isJsonObject } from "../../schema/Json.ts"
 import type { Held } from "../../schema/payments/Held.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
@@ -23,9 +24,6 @@ export const namesOf = (schema: Schema.Top | undefined): ReadonlyArray<string> =
 }
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
-
-const isObject = (json: Schema.Json): json is Schema.JsonObject =>
-  typeof json === "object" && json !== null && !Array.isArray(json)
 
 /** The type of an endpoint's schemas allows services. No schema of the contract needs one. */
 const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.Decoder<unknown> => schema !== undefined
@@ -48,7 +46,7 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
     ...body.map((schema) => ({ schema, pick: outside.size === 0 ? whole : membersOf(outside, false) })),
   ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
   return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
-    const members = isObject(json) ? json : {}
+    const members = isJsonObject(json) ? json : {}
     const read = parts.map(({ decode, pick }) => decode(pick(members)))
     const issues = read.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
     if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
@@ -262,7 +260,7 @@ export const readBody = Effect.fnUntraced(function* (act: SoldAct, request: Paid
     request.body === "" && act.bodyOptional
       ? {}
       : yield* decodeJson(request.body).pipe(Effect.mapError(() => badRequest("", "The body must be valid JSON")))
-  if (!isObject(body)) return yield* badRequest("", "Must be a JSON object")
+  if (!isJsonObject(body)) return yield* badRequest("", "Must be a JSON object")
   const repeated = Object.keys(request.parameters).filter((name) => name in body)
   if (repeated.length > 0) {
     return yield* new BadRequest({

@@ -1,24 +1,22 @@
 /** The price, token and recipient of every 402 offer, or the names of missing settings. */
 import { Context, Layer, Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
+import { isJsonObject } from "../../schema/Json.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bodyOf, type SoldAct } from "./Act.ts"
 import { binding, identifier } from "../../schema/payments/Examples.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
 
-const isObject = (json: Schema.Json): json is Schema.JsonObject =>
-  typeof json === "object" && json !== null && !Array.isArray(json)
-
 const decodeObject = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 
 /** A JSON Schema without descriptions: the challenge is a header, and it returns with the payment. */
 const bare = (json: Schema.Json): Schema.Json => {
   if (Array.isArray(json)) return json.map(bare)
-  if (!isObject(json)) return json
+  if (!isJsonObject(json)) return json
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, value]) => {
-      if (name === "properties" && isObject(value)) {
+      if (name === "properties" && isJsonObject(value)) {
         return [[name, Object.fromEntries(Object.entries(value).map(([key, member]) => [key, bare(member)]))]]
       }
       if (name === "pattern" && typeof value === "string") return [[name, portable(value)]]
@@ -34,7 +32,7 @@ const jsonSchemaOf = (schema: Schema.Top | undefined): Schema.JsonObject =>
 
 const closed = (schema: Schema.JsonObject): Schema.Json => bare({ ...schema, additionalProperties: false })
 
-const membersOf = ({ properties = {} }: Schema.JsonObject) => (isObject(properties) ? Object.keys(properties) : [])
+const membersOf = ({ properties = {} }: Schema.JsonObject) => (isJsonObject(properties) ? Object.keys(properties) : [])
 
 /** Parameter names without their values, which are long lists and part of the OpenAPI document. */
 const texts = (schema: Schema.JsonObject): Schema.Json => ({

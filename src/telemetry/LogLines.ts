@@ -99,7 +99,7 @@ const textOf = (value: unknown): string =>
 /** Splits what was logged into the message, its fields, which are the plain objects, and the text of errors. */
 const partsOf = (logged: unknown) => {
   const [message, ...details] = Array.isArray(logged) ? logged : [logged]
-  const fields = Object.assign({}, ...details.filter(isPlain))
+  const fields = Object.fromEntries(details.filter(isPlain).flatMap(Object.entries))
   const errors = details.filter((one) => !isPlain(one)).map(textOf)
   return { message: textOf(message), fields, cause: errors.length === 0 ? undefined : errors.join(" ") }
 }

@@ -60,7 +60,7 @@ export const build = async (folder: URL): Promise<ReadonlyArray<string>> => {
       contents: await readFile(join(source, file)),
     })),
   )
-  const outputs: Metafile["outputs"] = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs))
+  const outputs = Object.fromEntries(built.flatMap(({ metafile }) => Object.entries(metafile.outputs)))
   const assets = Buffer.from(JSON.stringify(assetsOf(target, outputs)))
   // Pages share typefaces and chunks of equal content.
   const modules = new Map(built.flatMap(({ outputFiles }) => outputFiles).map((file) => [file.path, file]))

@@ -61,7 +61,7 @@ export const harness = async (options: HarnessOptions) => {
           ...(settledBy === "relayer" ? { RELAYER_KEY: chain.relayerKey } : { FACILITATOR_URL: facilitator.url }),
           CARD_PROFILE_ID: CardProcessor.profile,
           CARD_SECRET_KEY: CardProcessor.secretKey,
-          TEST_CARD_API_URL: cards.url,
+          CARD_API_URL: cards.url,
           TEST_SETTLE_SECONDS: "4",
           TEST_SWEEP_SECONDS: "1",
           TRUSTED_PROXIES: "127.0.0.1",

@@ -12,7 +12,7 @@ import { proxied } from "../lab/server/ServerProcess.ts"
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
   CARD_SECRET_KEY: CardProcessor.secretKey,
-  TEST_CARD_API_URL: url,
+  CARD_API_URL: url,
 })
 
 const environment = Effect.gen(function* () {

@@ -50,7 +50,7 @@ const story = Effect.gen(function* () {
     LOG_ORIGIN: "altar.example/log",
     CARD_PROFILE_ID: CardProcessor.profile,
     CARD_SECRET_KEY: CardProcessor.secretKey,
-    TEST_CARD_API_URL: bank.url,
+    CARD_API_URL: bank.url,
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
     OTEL_EXPORTER_OTLP_HEADERS: `api-key=${collectorKey}`,
   })

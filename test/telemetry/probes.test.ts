@@ -198,7 +198,7 @@ const hangings: Readonly<Record<string, Hanging>> = {
   },
   "card processor": {
     environment: Effect.map(mute, ({ url }) => ({
-      TEST_CARD_API_URL: url,
+      CARD_API_URL: url,
       CARD_PROFILE_ID: CardProcessor.profile,
       CARD_SECRET_KEY: CardProcessor.secretKey,
     })),

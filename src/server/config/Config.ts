@@ -47,9 +47,6 @@ const sweepEvery = Config.map(Config.withDefault(Config.Finite("TEST_SWEEP_SECON
 /** Seconds until the outcome of a settlement counts as unknown. */
 const patience = Config.map(Config.withDefault(Config.Finite("TEST_SETTLE_SECONDS"), 30), Duration.seconds)
 
-/** The card processor. */
-const cardApiUrl = Config.withDefault(Config.String("TEST_CARD_API_URL"), "https://api.stripe.com")
-
 /** The key of card challenges: the same on all servers, because it is derived from the processor's key. */
 const challengeSecretOf = (secretKey: Redacted.Redacted<string>) =>
   Redacted.make(
@@ -58,11 +55,11 @@ const challengeSecretOf = (secretKey: Redacted.Redacted<string>) =>
 
 /** Cards are configured completely or not at all. */
 const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
-  Config.all({ ...Table.cards, apiUrl: cardApiUrl }),
-  ({ apiUrl, profile, secretKey }): Config.Config<CardConfig | undefined> => {
+  Config.all(Table.cards),
+  ({ profile, secretKey, ...rest }): Config.Config<CardConfig | undefined> => {
     if (Option.isNone(profile) && Option.isNone(secretKey)) return Config.succeed(undefined)
     return Option.match(Option.all({ profile, secretKey }), {
-      onSome: (set) => Config.succeed({ ...set, challengeSecret: challengeSecretOf(set.secretKey), apiUrl }),
+      onSome: (set) => Config.succeed({ ...rest, ...set, challengeSecret: challengeSecretOf(set.secretKey) }),
       onNone: () =>
         refused(
           `The configuration of cards is incomplete: set ${Option.isNone(profile) ? Table.cards.profile.name : Table.cards.secretKey.name} as well, or none of them.`,

@@ -125,6 +125,9 @@ export const cards = {
   secretKey: optional("CARD_SECRET_KEY", Kinds.secret("a secret key"), {
     says: "The secret key at the card processor.",
   }),
+  apiUrl: preset("CARD_API_URL", "https://api.stripe.com", Kinds.baseUrl, {
+    says: "The card processor's API. Another address is for a rehearsal with a processor of your own.",
+  }),
 }
 
 export const buyer = {

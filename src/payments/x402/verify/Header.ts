@@ -1,5 +1,5 @@
 /** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Predicate, Result, Schema } from "effect"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../../schema/payments/Errors.ts"
 import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { issuesOf } from "../../../platform/Issues.ts"
@@ -75,11 +75,6 @@ export const keyOf = ({
       )
 }
 
-type Members = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** A whole number that JSON carries exactly, as its digits. */
 const digits = (value: unknown) =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? String(value) : value
@@ -106,7 +101,7 @@ const spellings: Spelling = {
 }
 
 const spelled = (json: unknown, by: Spelling): unknown =>
-  isObject(json)
+  Predicate.isReadonlyObject(json)
     ? {
         ...json,
         ...Object.fromEntries(
