@@ -106,15 +106,16 @@ class Connection {
   }
 }
 
-const mustBe = (expected: number, reply: Reply, shot: Shot) => {
-  if (reply.status !== expected)
-    throw new Error(`${shot.method} ${shot.path}: expected ${expected}, got ${reply.status}\n${reply.text}`)
+const shoot = async (connection: Connection, shot: Shot, expected: number) => {
+  const { status, text } = await connection.send(shot)
+  if (status !== expected) throw new Error(`${shot.method} ${shot.path}: expected ${expected}, got ${status}\n${text}`)
 }
 
-const withConnections = async <A>(to: string, count: number, use: (all: ReadonlyArray<Connection>) => Promise<A>) => {
-  const all = Array.from({ length: count }, () => new Connection(to))
+/** Runs a worker for each of `inFlight` connections. */
+const onConnections = async (to: string, worker: (connection: Connection) => Promise<void>) => {
+  const all = Array.from({ length: inFlight }, () => new Connection(to))
   try {
-    return await use(all)
+    await Promise.all(all.map(worker))
   } finally {
     for (const one of all) one.close()
   }
@@ -127,46 +128,40 @@ export type Span = { readonly seconds: number } | { readonly count: number }
  * Keeps `inFlight` requests in flight and returns the number of answers; the first answer that has another status than
  * `expected` ends it.
  */
-export const fire = (to: string, span: Span, expected: number, shotOf: () => Shot): Promise<number> =>
-  withConnections(to, inFlight, async (connections) => {
-    const end = "seconds" in span ? performance.now() + span.seconds * 1000 : Number.POSITIVE_INFINITY
-    let left = "count" in span ? span.count : Number.POSITIVE_INFINITY
-    let done = 0
-    const worker = async (connection: Connection) => {
-      while (left > 0 && performance.now() < end) {
-        left -= 1
-        const shot = shotOf()
-        mustBe(expected, await connection.send(shot), shot)
-        done += 1
-      }
+export const fire = async (to: string, span: Span, expected: number, shotOf: () => Shot): Promise<number> => {
+  const end = "seconds" in span ? performance.now() + span.seconds * 1000 : Number.POSITIVE_INFINITY
+  let left = "count" in span ? span.count : Number.POSITIVE_INFINITY
+  let done = 0
+  await onConnections(to, async (connection) => {
+    while (left > 0 && performance.now() < end) {
+      left -= 1
+      await shoot(connection, shotOf(), expected)
+      done += 1
     }
-    await Promise.all(connections.map(worker))
-    return done
   })
+  return done
+}
 
 /**
  * Sends `rate` requests a second for `seconds`, whether or not earlier ones are answered, and returns the latencies in ms,
  * each from the time at which its request was due. A request that finds all connections busy waits for one.
  */
-export const fireAt = (rate: number, to: string, seconds: number, expected: number, shotOf: () => Shot) =>
-  withConnections(to, inFlight, async (connections) => {
-    const started = performance.now()
-    const total = Math.ceil(rate * seconds)
-    const latencies: Array<number> = []
-    let next = 0
-    const worker = async (connection: Connection) => {
-      while (next < total) {
-        const due = started + (next++ * 1000) / rate
-        const early = due - performance.now()
-        if (early > 0) await setTimeout(early)
-        const shot = shotOf()
-        mustBe(expected, await connection.send(shot), shot)
-        latencies.push(performance.now() - due)
-      }
+export const fireAt = async (rate: number, to: string, seconds: number, expected: number, shotOf: () => Shot) => {
+  const started = performance.now()
+  const total = Math.ceil(rate * seconds)
+  const latencies: Array<number> = []
+  let next = 0
+  await onConnections(to, async (connection) => {
+    while (next < total) {
+      const due = started + (next++ * 1000) / rate
+      const early = due - performance.now()
+      if (early > 0) await setTimeout(early)
+      await shoot(connection, shotOf(), expected)
+      latencies.push(performance.now() - due)
     }
-    await Promise.all(connections.map(worker))
-    return latencies
   })
+  return latencies
+}
 
 /** Works through `count` jobs, `width` at a time. */
 export const work = async (count: number, width: number, job: (index: number) => Promise<unknown>): Promise<number> => {

@@ -95,4 +95,3 @@ app.post("/api/rooms/:id/messages", async (c) => {
 serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
   console.log(`Listening on http://127.0.0.1:${port}`),
 )
-process.once("SIGTERM", () => process.exit(0))

@@ -184,4 +184,3 @@ app.get("/api/witness/chain", async (c) => {
 serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
   console.log(`Listening on http://127.0.0.1:${port}`),
 )
-process.once("SIGTERM", () => process.exit(0))
