@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { ownTemporaryFolder } from "./test/lab/Folders.ts"
+import { LongestFirst } from "./test/lab/run/LongestFirst.ts"
 import { deep, fast } from "./test/lab/run/Projects.ts"
 
 ownTemporaryFolder()
@@ -31,6 +32,8 @@ export default defineConfig({
     isolate: false,
     // Half of the time they wait: for blocks, for polls, for processes that start.
     maxWorkers: 2 * availableParallelism(),
+    maxConcurrency: 12,
+    sequence: { sequencer: LongestFirst },
     // Each server leaves megabytes behind: the first collection of old objects can wait.
     execArgv: ["--initial-heap-size=400"],
     silent: "passed-only",

@@ -22,7 +22,7 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
   return { value, seconds: ((yield* Clock.currentTimeMillis) - before) / 1000 }
 })
 
-layer(database, realClock)("a session that falls silent", (it) => {
+layer(database, { ...realClock, concurrent: true })("a session that falls silent", (it) => {
   const slow = "SELECT pg_sleep(20)"
   const sessions = (sql: SqlClient.SqlClient) => ({
     "with a statement": sql.unsafe(slow),
