@@ -49,7 +49,7 @@ export type Proof =
 export const bindingPattern = "^(authorization|card):"
 
 /** The claim that binds an authorization or a token to one attempt, for ever. */
-export const claimOf = (payment: Payment): string => {
+export const claimOf = (payment: Pick<ChainPayment, "rail" | "network" | "authorization"> | CardPayment): string => {
   if (payment.rail === "card") {
     return `card:${createHash("sha256").update(Redacted.value(payment.token)).digest("hex")}`
   }

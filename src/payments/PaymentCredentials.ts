@@ -117,6 +117,7 @@ const tracer = Effect.gen(function* () {
       return { ...payment, fromBlock, transaction: Option.some(transaction) } satisfies ChainPayment
     }
     if (!(yield* chain.isFinal(block))) return yield* unprovenBy("paid in a block that is not final")
+    yield* unmatched.recordTransfer(payment, { amount: authorization.value, transaction })
     return yield* unclaimed(transaction)
   })
 

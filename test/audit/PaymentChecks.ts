@@ -94,9 +94,10 @@ const auditTransfers = async ({ chain, found, ledger, settlers, token }: Audited
       return found.examine("a payment of no purchase is noted for the operator")
     }
     const isRead = scanned !== undefined && transfer.block <= BigInt(scanned.block) && !unjudged.has(nameOf(transfer))
-    // Cheaper ones have a ceiling.
-    if (isRead && transfer.amount >= 10_000n) found.violate(once, facts)
-    if (attempts.length > 0 || ours.has(await chain.senderOf(transfer.transaction))) return found.violate(check, facts)
+    // Cheaper ones of unknown buyers have a ceiling.
+    if (isRead && (attempts.length > 0 || transfer.amount >= 10_000n)) found.violate(once, facts)
+    const isPrice = attempts.some(({ amount }) => BigInt(amount) === transfer.amount)
+    if (isPrice || ours.has(await chain.senderOf(transfer.transaction))) return found.violate(check, facts)
     return found.examine("an outsider brought an authorization that nobody ever showed here")
   })
 }

@@ -123,6 +123,7 @@ export const evidenceOf = (answers: Answers, change: Partial<EvidenceNode<"no an
           row = rowThen
           return hasReadPast
         }),
+      recordUnmatched: () => Effect.void,
     },
   )
 }

@@ -67,7 +67,11 @@ const scene = Effect.gen(function* () {
   const services = yield* Layer.build(Chain.layer(config))
   const node = Context.get(services, Chain)
   // A scan that has read as far and found nothing, because its node had no logs.
-  const table: Evidence.Table<never> = { find: () => Effect.succeedNone, hasReadPast: () => Effect.succeed(true) }
+  const table: Evidence.Table<never> = {
+    find: () => Effect.succeedNone,
+    hasReadPast: () => Effect.succeed(true),
+    recordUnmatched: () => Effect.void,
+  }
   const asked = { ...Evidence.make(node, table), simulate: node.simulate }
   const payer = yield* newPayer()
   yield* mine(3)

@@ -3,6 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
+import { transferTopic } from "../../src/payments/x402/chain/Eip3009.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { database, sql as databaseSql } from "../lab/Database.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -36,6 +37,24 @@ describe.concurrent("a transfer to us that settled no act", () => {
       const answer = yield* Purchase.storedAnswer(url, purchase)
       assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
       assert.include(String(answer.json["message"]), transaction)
+    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
+  )
+
+  it.live("in a block with more logs than the node answers with is recorded by the inquiry that finds it", () =>
+    Effect.gen(function* () {
+      const { facilitator, purchase, rpc, url } = yield* signedFixture
+      facilitator.arm("nonsenseBefore")
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      rpc.behave((method, _, params) =>
+        method === "eth_getLogs" && params.includes(transferTopic) ? { logsAtMost: 0 } : {},
+      )
+      const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
+      yield* Purchase.passExpiry
+      const answer = yield* Purchase.storedAnswer(url, purchase)
+      assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
+      const message = String(answer.json["message"])
+      assert.include(message, `transaction ${transaction} paid us and is recorded for the operator`)
+      assert.deepStrictEqual(yield* recorded, [{ transaction, amount: "7", key: purchase.key }])
     }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
   )
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { transferTopic } from "../../src/payments/x402/chain/Eip3009.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
@@ -104,11 +105,13 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
   )
 
   it.live.each([
-    ["after it expired", 2, true],
-    ["with a lifetime above the maximum", 3600, false],
-  ] as const)("is refused as already paid %s, and recorded once for the operator", ([, life, isAwaited]) =>
+    ["after it expired", 2, true, {}],
+    ["with a lifetime above the maximum", 3600, false, {}],
+    ["in a block with more logs than the node answers with", 3600, false, { logsAtMost: 0 }],
+  ] as const)("is refused as already paid %s, and recorded once for the operator", ([, life, isAwaited, scanned]) =>
     Effect.gen(function* () {
       const { rpc, sql, url } = yield* paymentFixture
+      rpc.behave((method, _, params) => (method === "eth_getLogs" && params.includes(transferTopic) ? scanned : {}))
       const payer = yield* newPayer()
       const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
       // Its block comes before its end on a slow machine, too.

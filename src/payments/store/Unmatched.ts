@@ -5,7 +5,7 @@ import { log } from "../../platform/LogMessages.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
 import { part, retryConflicts } from "../../platform/Sql.ts"
-import { Word } from "../x402/chain/Eip3009.ts"
+import { inLowerCase, Word } from "../x402/chain/Eip3009.ts"
 import { type ChainPayment, claimOf, type Payment } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
 
@@ -17,6 +17,7 @@ const judgedAtOnce = 500
 
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
 const readPaid = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String, isRecorded: Schema.Boolean }))
+const ownerRows = rowsOf("payment_strays", Schema.Struct({ attempt: Schema.NullOr(Schema.String) }))
 const judgedRows = rowsOf(
   "chain_transfers",
   Schema.Struct({
@@ -113,6 +114,31 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       retryConflicts,
     )
 
+    /**
+     * Records a final transfer by an authorization that the scan lacks, such as one in a block with more logs than its node
+     * answers with. The scan would write the same.
+     */
+    const recordTransfer = Effect.fn("UnmatchedPayments.recordTransfer")(function* (
+      { authorization, network }: Pick<ChainPayment, "authorization" | "network">,
+      { amount, transaction }: { readonly amount: bigint; readonly transaction: string },
+    ) {
+      const { asset, from, nonce, to, validBefore } = authorization
+      const name = claimOf({ rail: "x402", network, authorization })
+      const [token, payTo] = [asset, to].map(inLowerCase)
+      const amountAtomic = String(amount)
+      const [written] = yield* ownerRows(
+        retryConflicts(sql`
+          INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
+            found_at, attempt)
+          VALUES (${name}, ${network}, ${token}, ${payTo}, ${from}, ${nonce}, ${amountAtomic}::numeric,
+            ${String(validBefore)}::numeric, ${transaction}, now(),
+            (SELECT attempt_id FROM payment_claims WHERE name = ${name}))
+          ON CONFLICT (name) DO NOTHING RETURNING attempt`),
+      )
+      if (written !== undefined)
+        yield* log("unmatched payment", { transaction, amountAtomic, attempt: written.attempt ?? undefined })
+    })
+
     /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
     const noteCharge = Effect.fn("UnmatchedPayments.noteCharge")(function* (attempt: Attempt, intent: string) {
       const { amountAtomic, id } = attempt
@@ -126,7 +152,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       if (written.length > 0) yield* log("unmatched payment", fields)
     })
 
-    return { find, ofFailed, judge, prune, noteCharge }
+    return { find, ofFailed, judge, prune, recordTransfer, noteCharge }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

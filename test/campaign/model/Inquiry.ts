@@ -71,6 +71,7 @@ const makeLooks = ({ adversary, fault }: World) => {
         return table.row === "" ? Option.none() : Option.some({ ...row, block: blockOf(truth, block) })
       }),
     hasReadPast: ({ validBefore }) => Effect.sync(() => now.table.read >= validBefore),
+    recordUnmatched: () => Effect.void,
   })
 
   const lookAt = (state: State, ask: Ask) => {

@@ -11,6 +11,8 @@ export interface View {
   readonly forgets?: ReadonlyArray<"receipts" | "logs">
   /** The most blocks it takes in one question for logs. */
   readonly logRange?: number
+  /** The most logs it answers with. */
+  readonly logsAtMost?: number
   /** How many states it keeps, its newest among them; it refuses those of older blocks. */
   readonly keepsStates?: number
   /** Whether it takes no block hash where a number will do (EIP-1898). */
@@ -80,7 +82,9 @@ export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer
       if (view.logRange !== undefined && to - from + 1n > BigInt(view.logRange))
         return refused(-32_000, `query exceeds max block range ${view.logRange}`)
       if (view.forgets?.includes("logs") === true || from > head) return { result: [] }
-      return ask(method, [{ ...filter, toBlock: numberToHex(to > head ? head : to) }])
+      const answer = await ask(method, [{ ...filter, toBlock: numberToHex(to > head ? head : to) }])
+      const isTooMuch = "result" in answer && [answer.result].flat().length > (view.logsAtMost ?? Infinity)
+      return isTooMuch ? refused(-32_000, `query returned more than ${view.logsAtMost} results`) : answer
     }
     case "eth_call": {
       if (view.numbersOnly === true && typeof params[1] === "object")

@@ -2,7 +2,6 @@
 import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
-import { log } from "../../../platform/LogMessages.ts"
 import * as Trace from "../../../platform/Trace.ts"
 import type { Found } from "../../decision.ts"
 import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
@@ -43,6 +42,11 @@ export interface Table<E> {
   readonly find: (authorization: SignedAuthorization) => Effect.Effect<Option.Option<ScannedTransfer>, E>
   /** Whether every final block in which the authorization could be used has been read. */
   readonly hasReadPast: (authorization: SignedAuthorization) => Effect.Effect<boolean, E>
+  /** Records a final transfer that the scan lacks as an unmatched payment. */
+  readonly recordUnmatched: (
+    authorization: SignedAuthorization,
+    transfer: { readonly amount: bigint; readonly transaction: Hex },
+  ) => Effect.Effect<void, E>
 }
 
 /** Contradicting or missing answers prove nothing. */
@@ -100,14 +104,15 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     const by = endIn(logs, authorization)
     // Only a final block excludes a payment.
     if (by === undefined || block.hash !== end.blockHash || !(yield* isFinalBy(node, block))) return nothing
-    // Another amount that reached us becomes a row, which the operator sees. Only a node without logs leaves none.
+    const transaction = inLowerCase(end.transaction)
+    // Another amount that reached us is an unmatched payment. The scan records it, unless it cannot read the block.
     if (amount > 0n) {
       const scanned = yield* expire(authorization)
       if (scanned._tag !== "Void" || scanned.reason !== "authorization_expired") return scanned
-      yield* log("unmatched payment not recorded", { transaction: end.transaction, amountAtomic: String(amount) })
+      yield* table.recordUnmatched(authorization, { amount, transaction })
     }
     const reason = by === "used" ? "authorization_spent_elsewhere" : "authorization_canceled"
-    return { _tag: "Void", reason, transaction: inLowerCase(end.transaction) } satisfies Conclusion
+    return { _tag: "Void", reason, transaction } satisfies Conclusion
   })
 
   /** The conclusion from the token's state, and from a row that is not final. */

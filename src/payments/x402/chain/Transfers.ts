@@ -21,6 +21,7 @@ import {
 } from "./Eip3009.ts"
 import * as DatabaseWatch from "../../../platform/DatabaseWatch.ts"
 import type { Terms } from "../../PaymentTerms.ts"
+import { UnmatchedPayments } from "../../store/Unmatched.ts"
 import * as TransferRows from "./TransferRows.ts"
 import type { Cursor, ReadRange } from "./TransferRows.ts"
 
@@ -229,6 +230,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
   make: Effect.fnUntraced(function* ({ terms, ...times }: TransfersConfig) {
     const node = yield* (yield* Chain).scanOf(terms.asset)
     const rows = yield* TransferRows.make(terms)
+    const unmatched = yield* UnmatchedPayments
     const { scan, scanNow } = make(node, rows, { payTo: terms.payTo, ...times })
     const turn = yield* Semaphore.make(1)
     let scans = 0
@@ -266,7 +268,10 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
       return yield* isCovered(authorization)
     })
 
-    return { scan, find, hasReadPast }
+    const recordUnmatched = (authorization: SignedAuthorization, transfer: Pick<Transfer, "amount" | "transaction">) =>
+      unmatched.recordTransfer({ network: terms.network, authorization }, transfer)
+
+    return { scan, find, hasReadPast, recordUnmatched }
   }),
 }) {
   static readonly layer = (config: TransfersConfig) => Layer.effect(this, this.make(config))
