@@ -1,4 +1,27 @@
-/** Attempts to pay and what they hold, transfers on the chain, broadcasts, unmatched payments, refunds, and the pause. */
+/**
+ * A tour of all tables, and then the tables of payments. No position comes from a SQL sequence.
+ *
+ * A **purchase** begins with one statement. It inserts a pending `payment_attempts` row, and into `payment_claims` every
+ * name that it holds: its authorization, and slots such as a day's prayer. Editions draw a number from `payment_pools`.
+ * The row in `payment_payers` serves as the lock of a wallet while its payments in flight are summed. Our relayer stores
+ * each transaction in `relayer_broadcasts` before it broadcasts it. The scan copies transfers from the chain to
+ * `chain_transfers`, and its progress to `chain_scans`.
+ *
+ * One transaction ends a purchase. When it settles, the attempt receives its answer, `acts` its public row,
+ * `payment_totals` the amount, and one table the record of its kind: `witness_stones`, `prayers`, `keepers`, `candles` or
+ * `collectibles`. When it fails, its slots are released and its authorization stays. A final transfer without an act
+ * becomes a row of `payment_strays`, and the operator's return of money one of `payment_refunds`. `payment_pause` stops
+ * sales.
+ *
+ * A **stone** takes its number and its previous hash from `witness_head`, which its transaction locks. Later, and apart
+ * from the purchase, the log copies new stones from `log_head` on: hashes to `log_tiles`, signed heads to
+ * `log_checkpoints`. A reveal adds words and salt to `reveals`.
+ * `publications` is a second chain, of the guide's own texts, with `publication_head` as its end. `admin_audit` lists
+ * what an operator hid or changed.
+ *
+ * A **message** locks its row in `rooms`, takes the next sequence there, and overwrites one of 50 places in
+ * `room_messages`. `rate_limits` counts requests of each pseudonym, which `rate_limit_secret` derives from addresses.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
