@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, patterned, sentence, upTo } from "../Fields.ts"
+import { Count, header, patterned, sentence } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope, waiting, waits } from "../Refusal.ts"
@@ -64,7 +64,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
       "No published checkpoint covers this yet. The act itself is settled.",
       "Ask again after the time in Retry-After. Do not pay again.",
     ),
-    retryAfter: upTo(604_800).annotate({ description: "Seconds until the next checkpoint is due." }),
+    retryAfter: Schema.Literal(1).annotate({ description: "Seconds to wait before asking again." }),
   },
   at(409, "The log does not cover this yet."),
 ) {}
@@ -105,7 +105,7 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   .annotateMerge(
     described(
       "The proof of one stone",
-      "A `.tlog-proof` file that proves offline that the log has the stone. 409 `proof_not_ready` until a checkpoint covers it, whose time is in `Retry-After`. 404 `not_found` where this server has no log.",
+      "A `.tlog-proof` file that proves offline that the log has the stone. 409 `proof_not_ready` until a checkpoint covers it. 404 `not_found` where this server has no log.",
     ),
   )
   .annotate(Unknown, () => new WitnessNotFound({}))

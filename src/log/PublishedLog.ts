@@ -143,8 +143,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       return {
         /** The log's origin and public key; none if this server has no log. */
         identity: Option.some(identity),
-        /** The state of the log, and seconds until its next checkpoint is due. */
-        state: Effect.map(store.head, (head) => ({ ...stateOf(head), rest: head.rest })),
+        state: Effect.map(store.head, stateOf),
         checkpoint,
         tile,
         bundle,
@@ -169,7 +168,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
     const nothing = Effect.fail(new NotPublished({}))
     return {
       identity: Option.none(),
-      state: Effect.succeed<LogState & { rest: number }>({ state: "running", waitsFor: null, since: null, rest: 0 }),
+      state: Effect.succeed<LogState>({ state: "running", waitsFor: null, since: null }),
       checkpoint: nothing,
       tile: () => nothing,
       bundle: () => nothing,

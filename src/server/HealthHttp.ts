@@ -70,7 +70,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       return {
         log: Result.match(yield* found(published.state), {
           onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null, since: null }),
-          onSuccess: ({ rest: _, ...state }): LogHealth => state,
+          onSuccess: (state): LogHealth => state,
         }),
       }
     })

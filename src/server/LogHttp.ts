@@ -24,8 +24,8 @@ export const log = HttpApiBuilder.group(Api, "log", (handlers) =>
     const url = `${yield* PublicUrl}${Files.prefix}`
 
     /** A stone that is not covered will be by the next checkpoint, unless the log is stopped. */
-    const notYet = Effect.flatMap(log.state, ({ rest, state }) =>
-      Effect.fail(state === "stopped" ? new LogHalted({}) : new ProofNotReady({ retryAfter: 1 + rest })),
+    const notYet = Effect.flatMap(log.state, ({ state }) =>
+      Effect.fail(state === "stopped" ? new LogHalted({}) : new ProofNotReady({ retryAfter: 1 })),
     )
 
     const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync }
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
@@ -22,9 +23,7 @@ const { vkey } = signer
 
 /** The answer for a stone's proof once a checkpoint covers it. */
 const covered = (url: string, id: string) =>
-  ask(`${url}/api/witness/${id}/proof`).pipe(
-    until("it is never covered", ({ headers, status }) => status !== 409 || Number(headers.get("retry-after")) > 11),
-  )
+  ask(`${url}/api/witness/${id}/proof`).pipe(until("it is never covered", ({ status }) => status !== 409))
 
 const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
@@ -112,7 +111,14 @@ layer(world, realClock)("a log over paid stones", (it) => {
       yield* server.start
       const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
       const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
-      yield* buy
+      const { id } = yield* buy
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE log_head SET rests_until = now() + interval '5 seconds'`
+      const uncovered = yield* ask(`${url}/api/witness/${id}/proof`)
+      assert.deepStrictEqual(
+        [uncovered.status, uncovered.json["code"], uncovered.headers.get("retry-after")],
+        [409, "proof_not_ready", "1"],
+      )
       for (const path of ["/api/health", "/readyz"]) {
         const { json, status: code } = yield* ask(`${url}${path}`)
         const { since } = Object(json["log"])
