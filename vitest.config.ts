@@ -7,8 +7,8 @@ import { deep, fast } from "./test/lab/run/Projects.ts"
 
 ownTemporaryFolder()
 
-/** Tests with a database, and with a chain or a browser where they ask for one. */
-const whole = (name: string, minutes: number, include: Array<string>, exclude: Array<string> = []) => ({
+/** Tests with a database, and with a chain or a browser where they ask for one; `together` says how many of a file at once. */
+const whole = (name: string, minutes: number, include: Array<string>, exclude: Array<string>, together: number) => ({
   extends: true as const,
   test: {
     name,
@@ -18,6 +18,7 @@ const whole = (name: string, minutes: number, include: Array<string>, exclude: A
     setupFiles: ["test/lab/run/validateAnswers.ts"],
     testTimeout: 60_000 * minutes,
     hookTimeout: 60_000 * minutes,
+    maxConcurrency: together,
   },
 })
 
@@ -32,7 +33,6 @@ export default defineConfig({
     isolate: false,
     // Half of the time they wait: for blocks, for polls, for processes that start.
     maxWorkers: 2 * availableParallelism(),
-    maxConcurrency: 12,
     sequence: { sequencer: LongestFirst },
     // Each server leaves megabytes behind: the first collection of old objects can wait.
     execArgv: ["--initial-heap-size=400"],
@@ -43,8 +43,9 @@ export default defineConfig({
     },
     projects: [
       { extends: true, test: { name: "fast", include: fast, testTimeout: 120_000, hookTimeout: 120_000 } },
-      whole("core", 5, ["test/**/*.test.ts"], [...fast, ...deep]),
-      ...(isDeep ? [whole("deep", 15, deep)] : []),
+      whole("core", 5, ["test/**/*.test.ts"], [...fast, ...deep], 5),
+      // Most of these wait for a bound.
+      ...(isDeep ? [whole("deep", 15, deep, [], 12)] : []),
     ],
   },
 })

@@ -35,13 +35,19 @@ export default defineConfig({
     root,
     reporters: [reporter],
     isolate: false,
+    // Each project has a worker of its own: threads begin sooner than processes.
+    pool: "threads",
     // A cached module would be that of another mutant.
     fsModuleCache: false,
     silent: true,
     projects: mutants.map((mutant) => ({
       extends: true as const,
       plugins: [broken(mutant)],
-      test: { name: mutant.fault, include: [`test/fast/${mutant.test}.test.ts`] },
+      test: {
+        name: mutant.fault,
+        include: [`test/fast/${mutant.test}.test.ts`],
+        setupFiles: ["test/campaign/mutants/setup.ts"],
+      },
     })),
   },
 })
