@@ -1,6 +1,5 @@
 /** The tree and its proofs against what other implementations made of the same leaves, and against any change of a bit. */
 import { assert, describe, it } from "@effect/vitest"
-import { RFC9162 } from "@transmute/rfc9162"
 import { base64, type Bytes, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import { growingTree, includes } from "../../src/buyer/log/MerkleProofs.ts"
@@ -123,24 +122,12 @@ describe("a proof", () => {
     }
   })
 
-  it("holds for every leaf and every older tree, and equals that of an independent implementation", async () => {
-    const entries = Array.from({ length: 70 }, (_, at) => utf8(`entry-${at}`))
+  it("holds for every leaf and every older tree", async () => {
     for (const size of [...Array.from({ length: 33 }, (_, at) => at + 1), 64, 70, 257]) {
       for (let at = 0; at < size; at += 1) {
         const what = `${at} of ${size}`
         assert.isTrue(await includes(treeOf(size), at, leafAt(at), log.inclusion(at, size)), what)
         assert.isTrue(extendsTree(treeOf(at + 1), treeOf(size), log.consistency(at + 1, size)), what)
-      }
-      if (![1, 2, 3, 7, 8, 9, 31, 33, 64, 70].includes(size)) continue
-      const some = entries.slice(0, size)
-      assert.strictEqual(base64(await RFC9162.MTH(some)), base64(log.rootAt(size)))
-      for (const at of new Set([0, 1, size >> 1, size - 2].filter((one) => one >= 0 && one < size - 1))) {
-        assert.deepStrictEqual((await RFC9162.PATH(at, some)).map(base64), log.inclusion(at, size).map(base64))
-        const old = at + 1
-        const proof = await RFC9162.PROOF(old, some)
-        // It brings the old root along where that is a perfect subtree, which its verifier then needs; RFC 9162 does not.
-        const needless = Number.isInteger(Math.log2(old)) ? 1 : 0
-        assert.deepStrictEqual(proof.slice(needless).map(base64), log.consistency(old, size).map(base64))
       }
     }
   })
