@@ -1,12 +1,13 @@
 /** Spellings of paths: a final slash, and the names under which metrics count requests. */
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Metric } from "effect"
+import { Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
+import { answersCounted } from "../lab/Metrics.ts"
 import { filesIn, jsonOf, textOf } from "../lab/Sources.ts"
 
 const html = { headers: { accept: "text/html" } }
@@ -39,17 +40,6 @@ const writtenPaths = Effect.map(createActs, ({ kept, stone }) => {
   }))
 })
 
-/** How often the process has counted answers, by route and status. Each method has a series of its own. */
-const counts = Effect.map(Metric.snapshot, (metrics) => {
-  const sums = new Map<string, number>()
-  for (const { attributes, id, state } of metrics) {
-    if (id !== "http.server.request.duration" || !("count" in state)) continue
-    const name = `${attributes?.["http.route"]} ${attributes?.["http.response.status_code"]}`
-    sums.set(name, (sums.get(name) ?? 0) + Number(state.count))
-  }
-  return sums
-})
-
 const endpoints = () => {
   const all: Array<{ readonly path: string; readonly method: string }> = []
   HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => void all.push(endpoint) })
@@ -60,7 +50,7 @@ layer(sandbox(), realClock)("the name of a route in metrics", (it) => {
   it.effect("is its own for every page, permalink, document and endpoint, and 'other' for unknown paths alone", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const before = yield* counts
+      const before = yield* answersCounted
       const paths = [
         ...(yield* writtenPaths),
         ...endpoints().map(({ path }) => ({ route: path, path: path.replace(/:[A-Za-z]+/gu, "moss-hare") })),
@@ -72,7 +62,7 @@ layer(sandbox(), realClock)("the name of a route in metrics", (it) => {
       const named = ["/acts/:id", "/witness/:id", "/v2/stone", "/v2/spirits/:name", "/v2/", "/docs/errors", "/log/*"]
       const expected = ["other ", "/api/mcp ", ...named.map((name) => `${name} `)]
       // A response is counted once its client has read it.
-      const counted = yield* Effect.map(counts, (after) =>
+      const counted = yield* Effect.map(answersCounted, (after) =>
         [...after].flatMap(([name, count]) => (count === before.get(name) ? [] : [name])),
       ).pipe(
         until(`one of ${expected.join(", ")} is never counted`, (names) =>
