@@ -42,22 +42,6 @@ layer(world(), realClock)("a body", (it) => {
       assert.strictEqual(stored?.n, 0n)
     }),
   )
-
-  it.effect("of another type, or beyond 64 KiB, is refused by reveal and unseal with the altar's body", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { id } = yield* newRoom(url)
-      const large = JSON.stringify({ salt: "0123456789abcdef", text: "x".repeat(70_000) })
-      for (const path of [`/api/witness/${id}/reveal`, `/api/candles/${id}/unseal`]) {
-        const refused = (type: string, body: string) =>
-          ask(`${url}${path}`, { method: "POST", headers: { "content-type": type }, body })
-        const typed = yield* refused("text/plain", "{}")
-        assert.deepStrictEqual([typed.status, typed.json["code"]], [415, "unsupported_media_type"], typed.text)
-        const long = yield* refused("application/json", large)
-        assert.deepStrictEqual([long.status, long.json["code"]], [413, "too_large"], long.text)
-      }
-    }),
-  )
 })
 
 layer(world(), realClock)("a quoted Idempotency-Key", (it) => {
