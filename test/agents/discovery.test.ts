@@ -73,12 +73,11 @@ layer(world(), realClock)("the documents for agents", (it) => {
     }),
   )
 
-  it.effect("return 304 when nothing changed, and are readable from every origin", () =>
+  it.effect("return 304 when nothing changed, and 405 to a POST", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const path of [...documents, "/llms.txt", "/for-agents"]) {
-        const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
-        assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
+        const first = yield* ask(`${url}${path}`)
         const etag = first.headers.get("etag") ?? ""
         const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })
         assert.deepStrictEqual([again.status, again.text], [304, ""], path)
@@ -148,6 +147,11 @@ layer(world(), realClock)("the documents for agents", (it) => {
         assert.deepInclude(json["payment"], { recipientConfigured: false, issues: ["PAY_TO is not set"] })
       }
       assert.deepStrictEqual((yield* ask(`${unpaid}/api/candles`)).json["rails"], [])
+      for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
+        const page = yield* ask(`${unpaid}${path}`, { headers: { accept: "text/html" } })
+        assert.strictEqual(page.status, 200, path)
+        assert.notMatch(page.text, /\sdata-pay[\s>]/u, path)
+      }
       for (const { request } of acts()) {
         const { body = {}, path } = request()
         for (const init of [{ method: "POST" }, post(body, { "idempotency-key": newKey() })]) {

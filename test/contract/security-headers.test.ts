@@ -37,7 +37,9 @@ const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
   ["/v2/", { method: "POST" }],
   ["/api/witness", post("a".repeat(70_000), { "idempotency-key": "key-of-a-body-too-long" })],
   ["/api/witness", post("text", { "content-type": "text/plain" })],
+  ["/api/witness", post("{}", { "content-encoding": "gzip", "idempotency-key": "key-of-a-gzip" })],
   ["/api/rooms", post({ name: "Heron" }, { origin: "https://elsewhere.example" })],
+  ["/signals/", { method: "OPTIONS", headers: { ...asBrowser, "access-control-request-method": "GET" } }],
 ]
 
 /** Addresses of this server that a page names. */
@@ -117,6 +119,7 @@ layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => 
         statuses.add(answer.status)
         const isForeignCall = /^\/(?:api\/)?mcp$/u.test(path) && "origin" in Object(init.headers)
         const [allowed, ...others] = grantedTo(path)
+        if (/origin/iu.test(answer.headers.get("vary") ?? "")) faults.push(`${path} varies by origin`)
         const granted = grants.map((name) => answer.headers.get(name))
         if (String(granted) !== String([isForeignCall ? null : allowed, ...others]))
           faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: grants ${granted}`)
@@ -153,13 +156,14 @@ layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => 
     }),
   )
 
-  it.effect("keeps the policy of a cached response: a 304 carries no other", () =>
+  it.effect("keeps the policy and the grants of a cached response in its 304", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
         const first = yield* ask(url + path)
         const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
         assert.strictEqual(again.status, 304, path)
+        assert.strictEqual(again.headers.get("access-control-expose-headers"), exposed, path)
         for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
           const brought = again.headers.get(name)
           if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)

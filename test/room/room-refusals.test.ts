@@ -155,16 +155,6 @@ layer(rooms(), realClock)("the room answers", (it) => {
       }
       const own = yield* ask(room, { headers: { ...bearer(guest), origin: url } })
       assert.deepStrictEqual([own.status, grants(own)], [200, []])
-
-      // The room's page is for every caller, without a grant; the altar beside it grants every origin.
-      const origin = "https://evil.example"
-      const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
-      for (const path of ["/signals/", "/signals/index.html", "/signals/nothing"])
-        for (const init of [{}, { headers: { origin } }, { method: "HEAD" }, { method: "POST" }, preflight])
-          assert.deepStrictEqual(grants(yield* ask(`${url}${path}`, init)), [], `${path} ${JSON.stringify(init)}`)
-      assert.strictEqual((yield* ask(`${url}/signals/`)).status, 200)
-      for (const path of ["/v2/", "/api/acts"])
-        assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
     }),
   )
 
@@ -173,7 +163,6 @@ layer(rooms(), realClock)("the room answers", (it) => {
       const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const room = `${url}/api/rooms/${guest.id}`
-      const control = ["\u0000", "\n", "\u0007", "\u007f", "\u0085", "\u2028", "\u2029", "\u202e", "\u2066", "\ud800"]
       const bodies: ReadonlyArray<unknown> = [
         "",
         "{",
@@ -196,10 +185,7 @@ layer(rooms(), realClock)("the room answers", (it) => {
         { ...message, clientId: "é" },
         { ...message, seq: 1 },
         `{"__proto__": {}, ${JSON.stringify(message).slice(1)}`,
-        ...control.flatMap((char) => [
-          { ...message, text: `a${char}b` },
-          { ...message, sender: `a${char}b` },
-        ]),
+        ...["\u0000", "\u202e", "\ud800"].map((char) => ({ ...message, text: `a${char}b` })),
       ]
       const refused: ReadonlyArray<readonly [string, RequestInit]> = [
         ...bodies.map((body) => [`${room}/messages`, post(body, bearer(guest))] as const),
