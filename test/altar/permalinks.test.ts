@@ -1,4 +1,4 @@
-/** Permalinks: one address, a page for people, the record for programs, and nothing of a visitor's words as markup. */
+/** Permalinks: one address, a page for people, the record for programs, and every value of a page escaped. */
 import { existsSync } from "node:fs"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -6,7 +6,6 @@ import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../schema/payments/Usdc.ts"
-import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { ask, realClock, TestServer } from "../lab/Fixture.ts"
@@ -81,29 +80,6 @@ layer(sandbox(), realClock)("the pages", (it) => {
     }),
   )
 
-  it.effect("turn no word of a visitor into markup", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
-        (yield* ask(`${url}/api/acts`)).text,
-      )
-      assert.strictEqual(acts.length, 4)
-      const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
-      for (const path of [
-        ...paths,
-        "/v2/",
-        "/v2/spirits/kelp-seal",
-        "/v2/spirits/moss-hare",
-        "/v2/acts?q=%3Cscript%3E",
-        "/v2/candles?before=%22%3E%3Cscript%3E",
-      ]) {
-        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.include(text, "</html>")
-        assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
-      }
-    }),
-  )
-
   it.effect("report a chain that does not verify wherever they would show it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
@@ -128,31 +104,6 @@ layer(sandbox(), realClock)("the pages", (it) => {
   )
 })
 
-describe("content negotiation", () => {
-  plain("follows the most specific range and its quality", () => {
-    const kinds = { html: "text/html", json: "application/json" } as const
-    const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
-      [undefined, "html"],
-      ["", "html"],
-      ["*/*", "html"],
-      ["text/*", "html"],
-      ["application/*", "json"],
-      ["application/json", "json"],
-      ["APPLICATION/JSON", "json"],
-      ["application/json, text/html", "html"],
-      ["text/html;q=0.5, application/json", "json"],
-      ["application/json;q=0.2, */*;q=0.1", "json"],
-      ["text/html;q=0, */*", "json"],
-      ["text/html;q=0, application/json;q=0", undefined],
-      ["image/avif, image/*", undefined],
-    ]
-    for (const [accept, kind] of asked) {
-      const found = preferred(accept, [kinds.html, kinds.json])
-      assert.strictEqual(found, kind === undefined ? undefined : kinds[kind], accept)
-    }
-  })
-})
-
 describe("the templates of pages", () => {
   plain("escape every value, in text and in attributes", () => {
     const hostile = `<b a="x" c='y'>&`
@@ -171,28 +122,4 @@ describe("the templates of pages", () => {
       assert.isTrue(existsSync(new URL(`../../src/web/art/previews/${name}.png`, import.meta.url)), name)
     }
   })
-})
-
-layer(sandbox({}, { terms: { isPlayMoney: false } }), realClock)("an altar on a test network", (it) => {
-  it.effect("says that its money is test money, with a faucet", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { text } = yield* ask(`${url}/v2/spirits/moss-hare`, { headers: { accept: "text/html" } })
-      assert.match(text, /Test network\.[^]*Circle's faucet/u)
-    }),
-  )
-})
-
-layer(sandbox({ payments: ["PAY_TO", "RPC_URL"] }), realClock)("a guide without payments", (it) => {
-  it.effect("says that payments are missing, and offers none", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
-        const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.strictEqual(status, 200)
-        assert.match(text, /Payments are not configured[^]*PAY_TO[^]*RPC_URL/u)
-        assert.notMatch(text, /\sdata-pay[\s>]/u)
-      }
-    }),
-  )
 })

@@ -5,10 +5,8 @@ import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
-import { verifyStone } from "../../src/buyer/index.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { buyerOf, rejection, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
 import { type Answer, ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
@@ -151,32 +149,6 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
           const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
           assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
         }
-      }),
-    )
-
-    it.effect("that were changed in transit are rejected by the library", () =>
-      Effect.gen(function* () {
-        const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
-        const { candle, stone } = yield* opened(words)
-        const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
-        assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
-        const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
-        const verdict = yield* Effect.promise(() => verifyStone(changed))
-        assert.isFalse(verdict.ok)
-        assert.deepInclude(verdict, { sequence: shown.sequence })
-        assert.match(
-          "reason" in verdict ? verdict.reason : "",
-          /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
-        )
-        const at = yield* newCustomer()
-        const lied = buyerOf(at, async (request, forward) => {
-          const got = await forward(request)
-          const text = (await got.text()).replaceAll(words.candle, "Something else.")
-          return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
-        })
-        const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
-        assert.strictEqual(again.code, "reveal_broken")
-        assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
       }),
     )
 

@@ -82,8 +82,9 @@ const everything = Effect.fnUntraced(function* (ids: Iterable<string>) {
     .flatMap(({ path }) =>
       path.includes("{") ? [...ids].map((id) => path.replace(/\{\w+\}/u, id)) : [path, `${path}?spirit=moss-hare`],
     )
-  const searches = ["onclick", "Candlededication", "Stonewords"].map((words) => `/v2/acts?q=${words}`)
-  const queue = new Set(["/v2/", "/for-agents", ...reads, ...searches])
+  const searches = ["onclick", "Candlededication", "Stonewords", "%3Cscript%3E"].map((words) => `/v2/acts?q=${words}`)
+  const cursor = "/v2/candles?before=%22%3E%3Cscript%3E"
+  const queue = new Set(["/v2/", "/for-agents", ...reads, ...searches, cursor])
   const texts = new Map<string, string>()
   for (const path of queue) {
     const { headers, status, text } = yield* ask(url + path, {
@@ -123,7 +124,8 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the text of a s
       const joined = [...shown.values()].join("\n")
       for (const [, , word] of rows)
         assert.isAbove(joined.split(word).length, 2, `${word} is shown on a page and in an answer`)
-      for (const [path, text] of shown) if (text.startsWith("<")) assert.notMatch(text, /<b onclick|onclick="x"/u, path)
+      for (const [path, text] of shown)
+        if (text.startsWith("<")) assert.notMatch(text, /<b onclick|onclick="x"|<script>/u, path)
 
       for (const [id, member] of rows) yield* sql.withTransaction(moderation.hide(id, member))
       const hidden = yield* everything(ids)

@@ -150,11 +150,17 @@ describe("a chain", () => {
     assert.match(verdict.reason, reason)
   })
 
-  it("holds sealed words, and no others", async () => {
+  it("holds sealed words and those that it shows, and no others", async () => {
     const { record, reveal } = (await madeReceiptFile()).file
     const verdict = (text: string) => verifyStone(record, { salt: reveal.salt, words: text })
     assert.deepStrictEqual(await verdict(reveal.text), { ok: true })
     assert.isFalse((await verdict("Other words.")).ok)
+    const shown = (text: string) => verifyStone({ ...record, reveal: { ...reveal, text } })
+    assert.deepStrictEqual(await shown(reveal.text), { ok: true })
+    const changed = await shown("Something that came true.")
+    if (changed.ok) return assert.fail("it verifies")
+    assert.strictEqual(changed.sequence, record.sequence)
+    assert.match(changed.reason, /^its revealed words and their salt hash to [0-9a-f]{64}, but/u)
   })
 })
 

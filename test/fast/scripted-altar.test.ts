@@ -2,6 +2,7 @@
 import { getEventListeners } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { exampleOf } from "../../schema/openapi/JsonSchema.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
 import {
@@ -15,6 +16,7 @@ import {
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
 import { assertEach, rejected, valuesOf } from "../lab/Assertions.ts"
+import { document } from "../lab/OpenApi.ts"
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
@@ -142,6 +144,24 @@ describe("an altar that lies to the library", () => {
       assert.deepStrictEqual(valuesOf(told, "step"), ["signed", "pending"])
     }
     await Promise.all([others, refused(400, "bad_request"), refused(402, "payment_failed")].map(ends))
+  })
+})
+
+describe("an altar that shows other words than were sealed", () => {
+  it.each(["reveal", "unseal"] as const)("is found out by the answer to %s", async (method) => {
+    const { schemas } = document.components
+    const stone = exampleOf({ $ref: "ListedStone" }, schemas)
+    const candle = exampleOf({ $ref: "UnsealedCandle" }, schemas)
+    const answer = JSON.stringify({ ok: true, replayed: false, stone, candle })
+    const [, words = "", salt = ""] = /"(?:text|words)":"([^"]+)","salt":"([^"]+)"/u.exec(answer) ?? []
+    const opened = (shown: string) => {
+      const lie = JSON.parse(answer.replaceAll(words, shown))
+      return facing(() => Response.json(lie, { status: 201 })).altar[method](id, { salt, words })
+    }
+    assert.include(await opened(words), { ok: true })
+    const { code, message } = await rejected(opened("Something else."))
+    assert.strictEqual(code, "reveal_broken")
+    assert.match(message, /^The altar shows other words under .* than were sealed/u)
   })
 })
 

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
-import { encodingFor } from "../../src/http/Accept.ts"
+import { encodingFor, preferred } from "../../src/http/Accept.ts"
 import { cachedResponse } from "../../src/http/CachedResponse.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
@@ -40,6 +40,31 @@ describe("an accepted encoding", () => {
   ] as const)("of %s is %s", (header, encoding) => {
     assert.strictEqual(encodingFor(header), encoding)
     assert.strictEqual(encodingFor(header), encoding, "and the second time")
+  })
+})
+
+describe("content negotiation", () => {
+  it("follows the most specific range and its quality", () => {
+    const kinds = { html: "text/html", json: "application/json" } as const
+    const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
+      [undefined, "html"],
+      ["", "html"],
+      ["*/*", "html"],
+      ["text/*", "html"],
+      ["application/*", "json"],
+      ["application/json", "json"],
+      ["APPLICATION/JSON", "json"],
+      ["application/json, text/html", "html"],
+      ["text/html;q=0.5, application/json", "json"],
+      ["application/json;q=0.2, */*;q=0.1", "json"],
+      ["text/html;q=0, */*", "json"],
+      ["text/html;q=0, application/json;q=0", undefined],
+      ["image/avif, image/*", undefined],
+    ]
+    for (const [accept, kind] of asked) {
+      const found = preferred(accept, [kinds.html, kinds.json])
+      assert.strictEqual(found, kind === undefined ? undefined : kinds[kind], accept)
+    }
   })
 })
 
