@@ -141,12 +141,6 @@ layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
     ["a ping", { method: "ping" }, 404, -32601],
     ["an element that is null", { method: "tools/list", params: { filler: [null] } }, 200, undefined],
     ["members that are null", { method: "tools/list", params: { cursor: null } }, 200, undefined],
-    [
-      "arguments that are null",
-      { method: "tools/call", params: { name: "spirits", arguments: { spirit: null } } },
-      200,
-      undefined,
-    ],
     ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
   ] satisfies ReadonlyArray<readonly [string, Sent, number, number | undefined]>) {
     it.effect(`${what0} is answered as 2026-07-28 says`, () =>

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, bought, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
@@ -180,20 +180,6 @@ layer(world(), realClock)("over MCP,", (it) => {
     }),
   )
 
-  it.effect("an empty text is absent in the protocol's own optional members, too", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const [method, params] of [
-        ["tools/list", ""],
-        ["tools/list", { cursor: "" }],
-        ["tools/call", { name: "field", arguments: "" }],
-      ]) {
-        const answer = yield* ask(`${url}/mcp`, post({ jsonrpc: "2.0", id: 1, method, params }))
-        assert.property(JSON.parse(answer.text).result, method === "tools/list" ? "tools" : "structuredContent")
-      }
-    }),
-  )
-
   it.effect("a refusal is a tool result", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
@@ -201,6 +187,7 @@ layer(world(), realClock)("over MCP,", (it) => {
       const refused = [
         ["altar", { spirit: "nobody" }, /spirit: /u],
         ["verify_witness", {}, /witnessId: Must be present/u],
+        ["verify_witness", { witnessId: null }, /witnessId: Must be present/u],
         ["verify_witness", { witnessId: "", id: "" }, /witnessId: Must be present/u],
         ["verify_witness", { witnessId: "x" }, /witnessId: /u],
         ["verify_witness", { id: "x" }, /id: /u],

@@ -133,23 +133,21 @@ layer(world(), realClock)("POST /mcp", (it) => {
     }),
   )
 
-  it.effect("reads a member that is null as absent", () =>
+  it.effect("reads a member that is null or empty as absent", () =>
     Effect.gen(function* () {
       for (const [method, params] of [
         ["ping", null],
         ["tools/list", null],
+        ["tools/list", ""],
         ["tools/list", { cursor: null, _meta: null }],
+        ["tools/list", { cursor: "" }],
         ["tools/call", { name: "field", arguments: null }],
-        ["tools/call", { name: "spirits", arguments: { spirit: null } }],
-        ["tools/call", { name: "buy_kit", arguments: { action: "setWitnessStone", commitment: null, payer: null } }],
+        ["tools/call", { name: "field", arguments: "" }],
       ] as const) {
         const { error, result } = replyOf(yield* send({ jsonrpc: "2.0", id: 3, method, params }))
         assert.isUndefined(error, method)
         assert.notStrictEqual(result.isError, true, JSON.stringify(result))
       }
-      const required = { name: "verify_witness", arguments: { witnessId: null } }
-      const { result } = replyOf(yield* send({ jsonrpc: "2.0", id: 3, method: "tools/call", params: required }))
-      assert.isTrue(result.isError)
     }),
   )
 
