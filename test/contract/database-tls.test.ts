@@ -71,7 +71,7 @@ const wayOf = (url: string) =>
     Effect.catchCause(() => Effect.succeed<Way>("refused")),
   )
 
-describe("a database's URL", () => {
+describe.concurrent("a database's URL", () => {
   it.live("connects by its sslmode and sslrootcert as psql does", () =>
     Effect.gen(function* () {
       const { file, set, url } = yield* cluster

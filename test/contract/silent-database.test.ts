@@ -24,27 +24,20 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
 
 layer(database, { ...realClock, concurrent: true })("a session that falls silent", (it) => {
   const slow = "SELECT pg_sleep(20)"
-  const sessions = (sql: SqlClient.SqlClient) => ({
-    "with a statement": sql.unsafe(slow),
-    "with more statements than it shares":
-      // The database drops the answer of each into the void.
+  const sessions: Readonly<Record<string, (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>>> = {
+    "with a statement": (sql) => sql.unsafe(slow),
+    // The database drops the answer of each into the void.
+    "with more statements than it shares": (sql) =>
       Effect.all(
         Array.from({ length: 40 }, () => sql.unsafe(slow)),
         { concurrency: "unbounded" },
       ),
-    "in a transaction": sql.withTransaction(sql.unsafe(slow)),
-    "with a stream": Stream.runDrain(sql.unsafe(slow).stream),
-    "of a caller that left": Effect.timeout(sql.unsafe(slow), "2 seconds"),
-  })
-  const kinds = [
-    "with a statement",
-    "with more statements than it shares",
-    "in a transaction",
-    "with a stream",
-    "of a caller that left",
-  ] as const
+    "in a transaction": (sql) => sql.withTransaction(sql.unsafe(slow)),
+    "with a stream": (sql) => Stream.runDrain(sql.unsafe(slow).stream),
+    "of a caller that left": (sql) => Effect.timeout(sql.unsafe(slow), "2 seconds"),
+  }
 
-  for (const kind of kinds) {
+  for (const [kind, session] of Object.entries(sessions)) {
     it.effect(`${kind} fails it as away and not as refused, and gets no further statement`, () =>
       Effect.gen(function* () {
         const { url } = yield* LocalDatabase
@@ -56,7 +49,7 @@ layer(database, { ...realClock, concurrent: true })("a session that falls silent
             [1, 2, 3].map(() => sql.withTransaction(sql`SELECT 1`)),
             { concurrency: "unbounded" },
           )
-          const held = yield* Effect.forkChild(timed(Effect.exit<unknown, unknown, never>(sessions(sql)[kind])))
+          const held = yield* Effect.forkChild(timed(Effect.exit(session(sql))))
           yield* Effect.sleep("500 millis")
           assert.isAbove(yield* relay.silence, 1)
           const { seconds, value } = yield* Fiber.join(held)

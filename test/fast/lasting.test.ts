@@ -13,14 +13,14 @@ const capturing = Effect.sync(() => {
 })
 
 describe("a sweep", () => {
-  it.effect("that fails each second for three hours logs four lines, whatever number its reason has", () =>
+  it.effect("that fails for three hours logs four lines, whatever number its reason has", () =>
     Effect.gen(function* () {
       const { lines, logs } = yield* capturing
       let runs = 0
       const sweep = Effect.suspend(() => Effect.die(new Error(`block ${(runs += 1)} of 0xab${runs} is missing`)))
-      yield* DatabaseWatch.sweeping(sweep, "1 second", "sweep failed").pipe(Effect.provide(logs))
+      yield* DatabaseWatch.sweeping(sweep, "10 seconds", "sweep failed").pipe(Effect.provide(logs))
       yield* TestClock.adjust("10790 seconds")
-      assert.isAbove(runs, 10_000)
+      assert.isAbove(runs, 1_000)
       assert.deepStrictEqual(lines, ["sweep failed", "sweep failed", "sweep failed"])
       yield* TestClock.adjust("20 seconds")
       assert.lengthOf(lines, 4)
