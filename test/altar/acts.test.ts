@@ -229,9 +229,11 @@ layer(world(), realClock)("among all acts,", (it) => {
       assertAnswer(yield* unseal(id, "No thanks."), 409, "already_unsealed")
       assertAnswer(yield* unseal(open.record.id, "x"), 409, "not_sealed")
       assertAnswer(yield* unseal(nowhere, "x"), 404, "candle_not_found")
-      yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${open.record.id}::uuid`
       yield* sql`DELETE FROM candles WHERE id = ${open.record.id}::uuid`
-      assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
+      for (const act of ["lightWeek", "lightMonth", "lightDay"]) {
+        yield* sql`UPDATE payment_attempts SET state = 'pending', act = ${act} WHERE id = ${open.record.id}::uuid`
+        assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
+      }
       yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
     }),
   )

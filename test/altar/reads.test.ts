@@ -9,6 +9,18 @@ import { today } from "../lab/Clock.ts"
 import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 
+/** The ids on all pages of a list. */
+const idsOfPages = Effect.fnUntraced(function* (path: string, member: string) {
+  const ids: Array<string> = []
+  for (let next = ""; ids.length < 1000;) {
+    const page = yield* read(`${path}${next}`)
+    ids.push(...page[member].map(({ id }: { id: string }) => id))
+    if (page.next === null) break
+    next = `&before=${page.next}`
+  }
+  return ids
+})
+
 layer(world(), realClock)("the free reads", (it) => {
   it.effect("start empty and complete", () =>
     Effect.gen(function* () {
@@ -73,7 +85,7 @@ layer(world(), realClock)("the free reads", (it) => {
       const first = yield* light("ribbon-eel", { dedication: "First" })
       const second = yield* light("ink-cuttlefish", { dedication: "Second" })
       const third = yield* light("ribbon-eel", { dedication: "Third" })
-      yield* light("ribbon-eel", { parentId: first })
+      const newestLight = yield* light("ribbon-eel", { parentId: first })
       const listed = (query: string) =>
         Effect.map(read(`/api/candles${query}`), ({ candles }) =>
           candles.map(({ id }: { id: string }) => id).filter((id: string) => [first, second, third].includes(id)),
@@ -85,13 +97,36 @@ layer(world(), realClock)("the free reads", (it) => {
       assert.lengthOf((yield* read("/api/candles?spirit=ribbon-eel")).candles, 2)
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE candles DROP CONSTRAINT candles_id_fkey`
-      yield* sql`INSERT INTO candles SELECT (json_populate_record(c, json_build_object('id', gen_random_uuid()))).*
-        FROM candles c, generate_series(1, 60) WHERE c.id = ${first}::uuid`
+      const repeat = (id: string, times: number) => sql`
+        INSERT INTO candles SELECT (json_populate_record(c,
+          json_build_object('id', gen_random_uuid(), 'lit_at', c.lit_at - n / 10 * interval '1 second'))).*
+        FROM candles c, generate_series(1, ${times}::int) n WHERE c.id = ${id}::uuid`
+      yield* repeat(first, 60)
+      yield* repeat(newestLight, 12)
       for (const [query, size] of [
         ["", 20],
         ["&limit=50", 50],
       ] as const)
         assert.lengthOf((yield* read(`/api/candles?spirit=ribbon-eel${query}`)).candles, size)
+      const pages = yield* idsOfPages("/api/candles?spirit=ribbon-eel&limit=25", "candles")
+      assert.strictEqual(new Set(pages).size, 62, "candles of one moment are on some page")
+      const eel = (yield* read("/api/altars")).altars.find((altar: { spirit: string }) => altar.spirit === "ribbon-eel")
+      assert.strictEqual(eel.litCandles, 62)
+      assertEach(eel.candles, ({ id }: { id: string }) => id, pages.slice(0, 5), "the newest five")
+      const { lightCount, lights } = (yield* read("/api/candles?limit=50")).candles.find(
+        ({ id }: { id: string }) => id === first,
+      )
+      const moments = new Set(lights.map(({ litAt }: { litAt: string }) => litAt))
+      assert.deepStrictEqual([lightCount, lights.length, moments.size], [13, 10, 1], "the newest ten of one moment")
+    }),
+  )
+
+  it.effect("lead through all pages of acts, also of one moment", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE acts SET settled_at = now()`
+      const ids = yield* idsOfPages("/api/acts?limit=3", "acts")
+      assert.deepStrictEqual([ids.length, new Set(ids).size], [8, 8])
     }),
   )
 

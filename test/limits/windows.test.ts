@@ -85,6 +85,10 @@ describe("the limiter in PostgreSQL", () => {
       agrees(pauses, setDatabaseTime),
     )
 
+    it.effect("states the wait of the exhausted window that recovers last", () =>
+      agrees([0, 2000, 2000, 6001, 2000, 0], setDatabaseTime),
+    )
+
     it.effect("counts each key and each limit separately", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
