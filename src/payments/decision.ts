@@ -1,4 +1,5 @@
 /** Decides about an attempt by the table of the payment protocol: plain values in and out, without Effect or clock. */
+import { alreadyUsed } from "./x402/chain/Eip3009.ts"
 import type { Submission } from "./x402/settle/Settlement.ts"
 
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
@@ -27,9 +28,6 @@ export const table: { readonly [F in Finding]: Row<RuleOf<F>> } = {
   nothing: ["wait",   "wait",   "wait",        "wait"],
   silence: ["keep",   "keep",   "keep",        "keep"],
 }
-
-/** The relayer's refusal of an authorization that the token reports as used or cancelled. */
-export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
 /** The failure of an attempt whose transaction is final and did not pay. Only a third party may still submit it. */
 export const couldNotPay = "wallet_could_not_pay"

@@ -1,6 +1,6 @@
 /** Replacements of stuck transactions: their fees rise to ten times the current one. */
 import { assert, it } from "@effect/vitest"
-import { raisedFee } from "../../src/payments/x402/settle/RelayerNode.ts"
+import { raisedFee } from "../../src/payments/x402/settle/Fees.ts"
 
 it("a replacement offers a quarter more, and never above ten times the current fee", () => {
   const now = { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1n }

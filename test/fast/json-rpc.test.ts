@@ -5,7 +5,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import { Cause, Duration, Effect, Fiber, Logger, Option, Redacted, Schema } from "effect"
 import * as JsonRpc from "../../src/payments/x402/chain/JsonRpc.ts"
-import * as RelayerNode from "../../src/payments/x402/settle/RelayerNode.ts"
+import { type Rehearsal, rehearsal } from "../../src/payments/x402/chain/Questions.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 import { type Ask, both, question, revertOf } from "../../src/payments/x402/chain/Rpc.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
@@ -251,7 +251,7 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-const rehearsal: RelayerNode.Rehearsal = {
+const transfer: Rehearsal = {
   to: `0x${"51".repeat(20)}`,
   data: "0x51",
   gas: 1n,
@@ -264,7 +264,7 @@ layer(undici, realClock)("an unreachable node", (it) => {
       const url = Redacted.make(yield* addressOf(status, body))
       const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
       const ours = yield* Effect.flip(node.ask(signing))
-      const relayers = yield* Effect.flip(RelayerNode.make(node).rehearse(`0x${"51".repeat(20)}`, rehearsal, "latest"))
+      const relayers = yield* Effect.flip(node.ask(rehearsal(transfer.to, transfer, "latest")))
       assert.include(yield* logged(ours), "eth_call")
       assert.include(
         relayers.detail ?? relayers.message,

@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { Submission } from "../../src/payments/x402/settle/Settlement.ts"
 import {
-  alreadyUsed,
   apartOf,
   column,
   couldNotPay,
@@ -16,6 +15,7 @@ import {
   table,
 } from "../../src/payments/decision.ts"
 import { textOf } from "../lab/Sources.ts"
+import { alreadyUsed } from "../../src/payments/x402/chain/Eip3009.ts"
 import { type Conclusion, findingOf } from "../../src/payments/x402/chain/Evidence.ts"
 
 const proof = { transaction: "0x1" }

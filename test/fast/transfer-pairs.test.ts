@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { pairsInReceipt, pairsOf, type TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
 import type { Hex } from "viem"
 import { ChainUnavailable } from "../../src/payments/x402/chain/Rpc.ts"
-import { isTooManyBlocks } from "../../src/payments/x402/chain/LogSearch.ts"
+import { isTooManyBlocks } from "../../src/payments/x402/chain/Questions.ts"
 import { move, nonceOf, us, use, wallet } from "../lab/ScriptedChain.ts"
 import { word } from "../lab/TransferLogs.ts"
 

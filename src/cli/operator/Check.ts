@@ -1,17 +1,16 @@
 /** `serve --check`: asks each external dependency of a server once, and fails with the first fault. */
-import { Clock, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import { formatEther, numberToHex } from "viem"
 import { type Address, mayListen } from "../../http/Listener.ts"
 import type { LogConfig } from "../../log/Log.ts"
 import { LogStore } from "../../log/LogStore.ts"
-import { Quantity, usedTopic } from "../../payments/x402/chain/Eip3009.ts"
-import * as JsonRpc from "../../payments/x402/chain/JsonRpc.ts"
-import { tokenStateOf } from "../../payments/x402/chain/NodeWatch.ts"
-import { getCode, question } from "../../payments/x402/chain/Rpc.ts"
+import { Chain } from "../../payments/x402/chain/Chain.ts"
+import { usedTopic } from "../../payments/x402/chain/Eip3009.ts"
+import { getChainId, tokenLogs, tokenState } from "../../payments/x402/chain/Questions.ts"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
 import * as Facilitator from "../../payments/x402/settle/Facilitator.ts"
+import { currentFees, settlementGas } from "../../payments/x402/settle/Fees.ts"
 import { addressOf } from "../../payments/x402/settle/Relayer.ts"
-import * as RelayerNode from "../../payments/x402/settle/RelayerNode.ts"
 import { DatabaseClock, isFarOff } from "../../platform/DatabaseClock.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
 import * as Sql from "../../platform/Sql.ts"
@@ -52,10 +51,6 @@ const checkDatabase = Effect.fnUntraced(function* (log: LogConfig | undefined) {
   yield* says("database", "it answers, and its clock agrees with this machine's")
 })
 
-const getChainId = question("eth_chainId", Quantity)
-const getLogs = question("eth_getLogs", Schema.Array(Schema.Unknown))
-const getBlock = question("eth_getBlockByNumber", Schema.Struct({ number: Quantity, timestamp: Quantity }))
-
 /** Blocks that the node must be able to search for a payment. */
 const logRange = 1_000n
 
@@ -68,23 +63,22 @@ const tokenFaults = {
 const checkPayments = Effect.fnUntraced(
   function* ({ rpcUrl, settlement, terms }: PaymentsConfig) {
     const { asset, network, payTo } = terms
-    const rpc = yield* JsonRpc.make({ url: rpcUrl, timeout: Duration.seconds(10) })
-    const { ask } = rpc
+    const chain = yield* Chain.make({ rpcUrl, timeout: Duration.seconds(10) })
 
-    const id = yield* ask(getChainId())
+    const id = yield* chain.ask(getChainId())
     if (network !== `eip155:${id}`) return yield* unfit(`RPC_URL is chain ${id}, but X402_NETWORK is ${network}.`)
-    const { number, timestamp } = yield* ask(getBlock("latest", false))
+    const { number, timestamp } = yield* chain.newest
     const age = Math.round((yield* Clock.currentTimeMillis) / 1000 - Number(timestamp))
     if (age > 120) return yield* unfit(`The newest block of RPC_URL is ${age} s old.`)
-    const final = yield* ask(getBlock("finalized", false))
+    const final = yield* chain.final
     const from = number > logRange ? number - logRange : 0n
     // An authorizer without payments: the result is empty, but the node must search the whole range.
     const topics = [usedTopic, numberToHex(1, { size: 32 })]
-    yield* ask(getLogs({ address: asset, topics, fromBlock: numberToHex(from), toBlock: numberToHex(number) }))
+    yield* chain.ask(tokenLogs(asset, topics, { from, to: number }))
     yield* says("chain", `${network}; block ${final.number} is finalized; ${number - from} blocks have logs`)
 
-    if ((yield* ask(getCode(asset, "latest"))) === "0x") return yield* unfit(`No contract is at ${asset}.`)
-    const fault = tokenFaults[yield* tokenStateOf(ask, { asset, payTo })]
+    if (!(yield* chain.hasCode(asset))) return yield* unfit(`No contract is at ${asset}.`)
+    const fault = tokenFaults[yield* chain.ask(tokenState(asset, payTo))]
     if (fault !== undefined) return yield* unfit(`USDC at ${asset}: ${fault}`)
     yield* says("token", `USDC at ${asset}`)
 
@@ -94,9 +88,8 @@ const checkPayments = Effect.fnUntraced(
       return yield* says("facilitator", `${new URL(settlement.url).host} settles exact payments on ${network}`)
     }
     const relayer = addressOf(settlement.privateKey)
-    const node = RelayerNode.make(rpc)
-    const balance = yield* node.balance(relayer)
-    const least = RelayerNode.settlementGas * (yield* RelayerNode.currentFees(node)).fee.maxFeePerGas
+    const balance = yield* chain.balance(relayer)
+    const least = settlementGas * (yield* currentFees(chain)).fee.maxFeePerGas
     if (balance < least)
       return yield* unfit(
         `The relayer ${relayer} has ${formatEther(balance)} ETH and needs ${formatEther(least)} for one settlement. Send it some.`,

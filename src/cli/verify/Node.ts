@@ -2,13 +2,12 @@
 import { Duration, Effect, Redacted } from "effect"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { Chain } from "../../payments/x402/chain/Chain.ts"
-import { authorizationStateData, inLowerCase, Quantity } from "../../payments/x402/chain/Eip3009.ts"
-import { callForWord, type ChainUnavailable, question } from "../../payments/x402/chain/Rpc.ts"
+import { inLowerCase } from "../../payments/x402/chain/Eip3009.ts"
+import { getChainId, isUsed } from "../../payments/x402/chain/Questions.ts"
+import type { ChainUnavailable } from "../../payments/x402/chain/Rpc.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { plain } from "../Output.ts"
 import { again } from "./Download.ts"
-
-const getChainId = question("eth_chainId", Quantity)
 
 const timeout = Duration.seconds(30)
 
@@ -33,13 +32,8 @@ export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
     receiptOf: (transaction: string, asset: string) =>
       answered(receiptOf(inLowerCase(transaction), inLowerCase(asset))),
     isUsed: (asset: string, from: string, nonce: string) =>
-      Effect.map(
-        answered(
-          ask(
-            callForWord({ to: asset, data: authorizationStateData(inLowerCase(from), inLowerCase(nonce)) }, "latest"),
-          ),
-        ),
-        (state) => BigInt(state) !== 0n,
+      answered(
+        ask(isUsed({ asset: inLowerCase(asset), from: inLowerCase(from), nonce: inLowerCase(nonce) }, "latest")),
       ),
   }
 })

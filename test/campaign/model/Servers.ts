@@ -1,6 +1,7 @@
 /** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
-import { alreadyUsed, decide, submissionStateOf } from "../../../src/payments/decision.ts"
+import { decide, submissionStateOf } from "../../../src/payments/decision.ts"
+import { alreadyUsed } from "../../../src/payments/x402/chain/Eip3009.ts"
 import type { Submission } from "../../../src/payments/x402/settle/Settlement.ts"
 import { execute, revertOf } from "./ModelChain.ts"
 import type { Emit } from "./Explorer.ts"

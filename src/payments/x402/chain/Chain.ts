@@ -1,79 +1,27 @@
-/** The node's answers about a token: dry runs, and the questions of the scan and of evidence. */
+/** Asks the node: about blocks, transactions and balances, about an authorization, and for the scan. */
 import * as JsonRpc from "./JsonRpc.ts"
-import { Context, type Duration, Effect, Layer, Option, Predicate, type Redacted, Schema } from "effect"
-import { type Hex, numberToHex } from "viem"
+import { Context, type Duration, Effect, Layer, Option, type Redacted } from "effect"
+import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { receiptLimit } from "../../../platform/Answers.ts"
-import {
-  AddressText,
-  authorizationStateData,
-  balanceData,
-  endTopics,
-  HexText,
-  inLowerCase,
-  type Log,
-  Quantity,
-  reasonOf,
-  settlementCall,
-  type SignedAuthorization,
-  type TokenLog,
-  Word,
-} from "./Eip3009.ts"
 import type { InFlight } from "../../store/Claim.ts"
+import { endTopics, inLowerCase, reasonOf, settlementCall, type SignedAuthorization } from "./Eip3009.ts"
 import { logSearch } from "./LogSearch.ts"
+import * as Questions from "./Questions.ts"
+import type { Authorization, Rehearsal } from "./Questions.ts"
 import {
   atBlock,
   type BlockId,
   type BlockParameter,
-  type BlockRange,
   both,
-  call,
-  callForWord,
   type ChainUnavailable,
   type EvidenceNode,
-  getTransactionCount,
   isFinalBy,
-  malformedAnswer,
-  question,
+  isRevert,
+  type Question,
   revertOf,
   type ScanNode,
 } from "./Rpc.ts"
-
-const Block = Schema.Struct({ number: Quantity, hash: Word, timestamp: Quantity })
-const LogAnswers = Schema.Array(
-  Schema.Struct({
-    address: AddressText,
-    topics: Schema.Array(Word),
-    data: HexText,
-    transactionHash: Word,
-    blockNumber: Quantity,
-    blockHash: Word,
-    logIndex: Quantity,
-    removed: Schema.optionalKey(Schema.Boolean),
-  }),
-)
-
-const getBlock = question("eth_getBlockByNumber", Block)
-const getBlockIfAny = question("eth_getBlockByNumber", Schema.OptionFromNullOr(Block))
-const getHeader = question("eth_getBlockByNumber", Schema.Struct({ ...Block.fields, parentHash: Word }))
-const getLogs = question("eth_getLogs", LogAnswers)
-
-const wordAt = (asset: Address, data: Hex, block: BlockParameter) => callForWord({ to: asset, data }, block)
-
-/** Logs of other contracts are not decoded: the sender of the transaction chooses their number. */
-const getReceipt = question(
-  "eth_getTransactionReceipt",
-  Schema.NullOr(
-    Schema.Struct({
-      transactionHash: Word,
-      blockNumber: Quantity,
-      blockHash: Word,
-      status: HexText,
-      logs: Schema.Array(Schema.Unknown),
-    }),
-  ),
-)
-const decodeLogs = Schema.decodeUnknownEffect(LogAnswers)
 
 /**
  * A dry run of the transfer on the newest block, with the payer's balance there in atomic units. `block` is the final
@@ -83,13 +31,13 @@ export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint; readonly balance: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
 
-type Authorization = Pick<SignedAuthorization, "asset" | "from" | "nonce">
-
 /** A transaction's place among those of its key. */
 interface Sent {
   readonly sender: Address
   readonly nonce: number
 }
+
+type State = "pending" | "latest"
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
@@ -105,74 +53,86 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     const { ask, once } = yield* JsonRpc.make({ url, timeout })
     // The sender of a transaction chooses the length of its receipt. A separate client keeps long ones from delaying
     // other queries.
-    const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
+    const long = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-    const at = (block: bigint) => [numberToHex(block), false] as const
-
-    const getFinal = getBlock("finalized", false)
-    const final = ask(getFinal)
-    const newest = ask(getBlock("latest", false))
-
-    const heads = Effect.map(ask(both(getHeader("latest", false), getFinal)), ([newest, final]) => ({ newest, final }))
+    const newest = ask(Questions.blockAt("latest"))
+    const final = ask(Questions.blockAt("finalized"))
+    const heads = Effect.map(
+      ask(both(Questions.headerAt("latest"), Questions.blockAt("finalized"))),
+      ([newest, final]) => ({ newest, final }),
+    )
+    const blockIfAny = (number: bigint) => ask(Questions.blockIfAny(number))
 
     const revertAt = (authorization: SignedAuthorization, block: BlockParameter) => {
       const transfer = settlementCall(authorization)
-      return revertOf(call(config.sender === undefined ? transfer : { ...transfer, from: config.sender }, block))
+      return revertOf(
+        Questions.call(config.sender === undefined ? transfer : { ...transfer, from: config.sender }, block),
+      )
     }
 
     // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
-      const { asset, from } = authorization
-      const asked = both(getFinal, both(revertAt(authorization, "latest"), wordAt(asset, balanceData(from), "latest")))
-      const [{ number }, [revert, balance]] = yield* ask(asked)
+      const balanceNow = Questions.tokenBalance(authorization.asset, authorization.from, "latest")
+      const [{ number }, [revert, balance]] = yield* ask(
+        both(Questions.blockAt("finalized"), both(revertAt(authorization, "latest"), balanceNow)),
+      )
       return Option.match(revert, {
-        onNone: (): Simulation => ({ _tag: "Accepted", block: number, balance: BigInt(balance) }),
+        onNone: (): Simulation => ({ _tag: "Accepted", block: number, balance }),
         onSome: (text): Simulation => ({ _tag: "Reverted", reason: reasonOf(text) }),
       })
     })
 
-    const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
-      const answer = yield* receipts.ask(getReceipt(transaction))
+    /** A transaction in a block and its fee; none if the node does not know it. */
+    const receipt = Effect.fnUntraced(function* (transaction: Hex) {
+      const answer = yield* long.ask(Questions.getReceipt(transaction))
       // An answer about another transaction is no answer.
       if (answer === null || inLowerCase(answer.transactionHash) !== inLowerCase(transaction)) return Option.none()
-      const logs = yield* decodeLogs(answer.logs.filter(isOf(asset))).pipe(
-        Effect.mapError(() => malformedAnswer("eth_getTransactionReceipt")),
-      )
+      const { blockHash, blockNumber, effectiveGasPrice = 0n, gasUsed = 0n, logs, status } = answer
       return Option.some({
-        block: { number: answer.blockNumber, hash: answer.blockHash },
-        succeeded: answer.status === "0x1",
-        logs: tokenLogsOf(logs, asset),
+        block: { number: blockNumber, hash: blockHash },
+        succeeded: status === "0x1",
+        wei: gasUsed * effectiveGasPrice,
+        logs,
       })
     })
 
-    const stateAt = ({ asset, from, nonce }: Authorization, block: BlockParameter) =>
-      wordAt(asset, authorizationStateData(from, nonce), block)
+    const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
+      const all = yield* receipt(transaction)
+      if (Option.isNone(all)) return Option.none()
+      const { block, logs, succeeded } = all.value
+      return Option.some({ block, succeeded, logs: yield* Effect.fromResult(Questions.tokenLogsIn(logs, asset)) })
+    })
 
     /**
      * Whether the authorization is used, and its wallet's balance before these payments, which may have left it
      * unrecorded and must not count twice. All are read at one block.
      */
     const balanceBefore = Effect.fn("Chain.balanceBefore")(function* (
-      { asset, from, nonce: own }: SignedAuthorization,
+      authorization: SignedAuthorization,
       inFlight: ReadonlyArray<InFlight>,
     ) {
-      const states = [own, ...inFlight.map(({ nonce }) => nonce)].map((nonce) => authorizationStateData(from, nonce))
-      const reads = [balanceData(from), ...states]
+      const { asset, from } = authorization
       const block = yield* newest
       // Pinned to one block, they need not share a request, which has at most as many calls as a node accepts.
-      const answers = yield* Effect.forEach(reads, (data) => atBlock(ask, block, (at) => wordAt(asset, data, at)), {
-        concurrency: "unbounded",
-      })
-      const [balance = 0n, ownState, ...used] = answers.map(BigInt)
-      const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === 1n ? amountAtomic : 0n))
-      return { isUsed: ownState === 1n, balanceAtomic: paid.reduce((sum, part) => sum + part, balance) }
+      const each = { concurrency: "unbounded" } as const
+      const balance = atBlock(ask, block, (at) => Questions.tokenBalance(asset, from, at))
+      const uses = Effect.forEach(
+        [authorization.nonce, ...inFlight.map(({ nonce }) => nonce)],
+        (nonce) => atBlock(ask, block, (at) => Questions.isUsed({ asset, from, nonce }, at)),
+        each,
+      )
+      const [left, [isUsed = false, ...used]] = yield* Effect.all([balance, uses], each)
+      const paid = inFlight.map(({ amountAtomic }, index) => (used[index] === true ? amountAtomic : 0n))
+      return { isUsed, balanceAtomic: paid.reduce((sum, amount) => sum + amount, left) }
     })
 
     /** Whether a block has a transaction of this nonce, and has the authorization used. */
     const standingAt = (block: BlockId, { nonce, sender }: Sent, authorization: Authorization) =>
       Effect.map(
-        atBlock(ask, block, (at) => both(getTransactionCount(sender, at), stateAt(authorization, at))),
-        ([count, state]) => ({ isSpent: count > BigInt(nonce), isUsed: BigInt(state) === 1n }),
+        atBlock(ask, block, (at) =>
+          both(Questions.getTransactionCount(sender, at), Questions.isUsed(authorization, at)),
+        ),
+        ([count, isUsed]) => ({ isSpent: count > BigInt(nonce), isUsed }),
       )
 
     /** Whether one final block has a transaction of this nonce, and the authorization is unused in the same block. */
@@ -187,85 +147,90 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
       return isUsed && !isSpent
     })
 
-    const logsOf = (asset: Address, topics: ReadonlyArray<unknown>, { from, to }: BlockRange) =>
-      getLogs({ address: asset, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics })
-
-    /** The token's logs with these topics. Third parties choose the length of the answer. */
-    const logsIn = (asset: Address, topics: ReadonlyArray<unknown>, range: BlockRange) =>
-      Effect.map(receipts.ask(logsOf(asset, topics, range)), (logs) => tokenLogsOf(logs, asset))
-
     const search = logSearch()
 
-    const questions: EvidenceNode<ChainUnavailable> = {
+    const evidence: EvidenceNode<ChainUnavailable> = {
       heads,
       finalAnd: Effect.fnUntraced(function* (number: bigint) {
         const newest = yield* final
-        const [there, again] = yield* ask(both(getBlock(...at(number)), getBlock(...at(newest.number))))
+        const [there, again] = yield* ask(both(Questions.blockAt(number), Questions.blockAt(newest.number)))
         return { final: newest, there, again }
       }),
       receiptOf,
       stateAt: (authorization, block) =>
         Effect.map(
-          atBlock(ask, block, (at) => both(stateAt(authorization, at), revertAt(authorization, at))),
-          ([state, revert]) => ({ used: BigInt(state) === 1n, revert: Option.map(revert, reasonOf) }),
+          atBlock(ask, block, (at) => both(Questions.isUsed(authorization, at), revertAt(authorization, at))),
+          ([used, revert]) => ({ used, revert: Option.map(revert, reasonOf) }),
         ),
       endsOf: (authorization, within, newestFirst) =>
         search(
-          (range) => logsIn(authorization.asset, endTopics(authorization), range),
+          (range) => long.ask(Questions.tokenLogs(authorization.asset, endTopics(authorization), range)),
           within,
           newestFirst,
           `${authorization.from}:${authorization.nonce}`,
         ),
     }
 
-    const scanOf = (asset: Address) =>
-      Effect.succeed<ScanNode>({
-        heads,
-        blockAt: (number) => ask(getBlockIfAny(...at(number))),
-        logs: Effect.fnUntraced(function* (topics, range) {
-          const ends = both(getBlockIfAny(...at(range.from - 1n)), getBlockIfAny(...at(range.to)))
-          const asked = both(both(logsOf(asset, topics, range), getBlock("latest", false)), ends)
-          const [[logs, newest], [before, end]] = yield* receipts.ask(asked)
-          return { logs: tokenLogsOf(logs, asset), before, end, newest }
-        }),
-        logsIn: (transaction) =>
-          Effect.map(
-            receiptOf(transaction, asset),
-            Option.map(({ logs }) => logs),
-          ),
-      })
+    const scanning = (asset: Address): ScanNode => ({
+      heads,
+      blockAt: blockIfAny,
+      logs: Effect.fnUntraced(function* (topics, range) {
+        const ends = both(Questions.blockIfAny(range.from - 1n), Questions.blockIfAny(range.to))
+        const content = both(Questions.tokenLogs(asset, topics, range), Questions.blockAt("latest"))
+        const [[logs, newest], [before, end]] = yield* long.ask(both(content, ends))
+        return { logs, before, end, newest }
+      }),
+      logsIn: (transaction) =>
+        Effect.map(
+          receiptOf(transaction, asset),
+          Option.map(({ logs }) => logs),
+        ),
+    })
 
-    const isFinal = (block: BlockId) => isFinalBy(questions, block)
+    /** Falls back to the newest block for nodes without a pending state. */
+    const orOnLatest = <A>(state: State, questionAt: (state: State) => Question<A>) =>
+      Effect.catchIf(
+        ask(questionAt(state)),
+        (failure) => state === "pending" && failure.code !== undefined && !isRevert(failure),
+        () => ask(questionAt("latest")),
+      )
+
+    /** The questions and transactions of the relayer. */
+    const relaying = {
+      /** Sends once. A refusal proves nothing: the node may have accepted the transaction all the same. */
+      send: (signed: Hex) =>
+        Effect.catchIf(Effect.asVoid(once(Questions.sendRaw(signed))), Questions.isSentBefore, () => Effect.void),
+      /** A transaction that waits or is in a block; none if the node does not know it. */
+      transaction: (hash: Hex) =>
+        Effect.map(ask(Questions.getTransaction(hash)), (answer) =>
+          answer === null ? Option.none() : Option.some({ isMined: typeof answer.blockNumber === "bigint" }),
+        ),
+      /** The number of transactions in blocks, or with those that wait (`pending`). */
+      count: (address: Hex, state: State) => Effect.map(ask(Questions.getTransactionCount(address, state)), Number),
+      balance: (address: Hex) => ask(Questions.getBalance(address, "latest")),
+      hasCode: (address: Hex) => ask(Questions.hasCode(address)),
+      rehearse: (from: Hex, rehearsal: Rehearsal, state: State) =>
+        orOnLatest(state, (at) => Questions.rehearsal(from, rehearsal, at)),
+      estimateGas: (from: Hex, { data, to }: Pick<Rehearsal, "to" | "data">, state: State) =>
+        orOnLatest(state, (at) => Questions.estimateGas({ from, to, data }, at)),
+    }
 
     return {
-      ...questions,
-      simulate,
-      isFinal,
+      ...evidence,
+      ...relaying,
+      ask,
+      newest,
       final,
+      receipt,
+      timeOf: (number: bigint) => Effect.map(ask(Questions.blockAt(number)), ({ timestamp }) => timestamp),
+      isFinal: (block: BlockId) => isFinalBy(evidence, block),
+      simulate,
       balanceBefore,
       isSpentUnused,
       isUsedElsewhere,
-      ask,
-      once,
-      scanOf,
+      scanOf: (asset: Address) => Effect.succeed(scanning(asset)),
     }
   }),
 }) {
   static readonly layer = (config: ChainConfig) => Layer.effect(this, this.make(config))
 }
-
-const isOf = (asset: Address) => (log: unknown) =>
-  Predicate.hasProperty(log, "address") && String(log.address).toLowerCase() === asset.toLowerCase()
-
-const tokenLogsOf = (logs: typeof LogAnswers.Type, asset: Address): ReadonlyArray<TokenLog & Log> =>
-  logs
-    .filter((log) => log.removed !== true && isOf(asset)(log))
-    .map(({ address, blockHash, blockNumber, data, logIndex, topics, transactionHash }) => ({
-      address,
-      topics,
-      data,
-      transaction: inLowerCase(transactionHash),
-      block: blockNumber,
-      blockHash,
-      index: Number(logIndex),
-    }))

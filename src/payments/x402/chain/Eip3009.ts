@@ -1,7 +1,6 @@
 /** EIP-3009 calls and logs as bytes: the call that transfers, the logs that prove it, and the pairs among them. */
 import { type Hex, hexToBigInt, numberToHex, toEventSelector, toFunctionSelector } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
-import { alreadyUsed } from "../../decision.ts"
 import { Schema, SchemaTransformation } from "effect"
 
 const isHex = (pattern: RegExp) => Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(pattern))
@@ -27,7 +26,8 @@ export const inLowerCase = (text: string): `0x${string}` => `0x${text.slice(2).t
 export const wordOf = (value: bigint | `0x${string}`) =>
   (typeof value === "bigint" ? value.toString(16) : inLowerCase(value).slice(2)).padStart(64, "0")
 
-export { alreadyUsed }
+/** The reason of a revert, and of a refusal, by an authorization that the token calls used or cancelled. */
+export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
 /** A payer's signed authorization; `value` in atomic USDC, times in Unix seconds. */
 export const SignedAuthorization = Schema.Struct({

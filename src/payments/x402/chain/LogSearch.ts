@@ -1,5 +1,6 @@
 /** Searches logs in ranges that the provider accepts, and learns the accepted number of blocks from its refusals. */
 import { Effect, Ref } from "effect"
+import { isTooManyBlocks } from "./Questions.ts"
 import type { BlockRange, ChainUnavailable } from "./Rpc.ts"
 
 /** Blocks of the first query. Most providers accept as many. */
@@ -54,21 +55,3 @@ export const logSearch = () => {
     return []
   })
 }
-
-/**
- * Whether a refusal speaks of the number of blocks or results, in the words of common providers. A rate limit and a
- * block that the node lacks do not become better by a narrower question.
- */
-export const isTooManyBlocks = (error: ChainUnavailable): boolean =>
-  isTooLarge(error) || (/\b(?:blocks?|range|logs)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
-
-/** Whether a refusal speaks of the size of the answer. Even a single block can have too large a one. */
-export const isTooLarge = (error: ChainUnavailable): boolean =>
-  error.reason === "AnswerTooLarge" ||
-  error.status === 413 ||
-  (/\b(?:results?|response size)\b/iu.test(error.detail ?? "") && !isOtherwise(error))
-
-const isOtherwise = ({ detail = "" }: ChainUnavailable) =>
-  /\brate\b|too many requests|per (?:second|minute|day)|request limit|credits?|quota|compute|not found|unknown|missing|beyond|unavailable|cannot be found|not available|pruned|failed to/iu.test(
-    detail,
-  )

@@ -1,19 +1,9 @@
 /** The state of the node and of our relayer, for monitoring. */
-import { Clock, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
 import type { Address } from "../../../../schema/Common.ts"
-import { Quantity, wordOf } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
-import {
-  type Ask,
-  both,
-  call,
-  type ChainUnavailable,
-  getBalance,
-  getTransactionCount as countAt,
-  isRevert,
-  question,
-} from "./Rpc.ts"
-import { type Hex, toFunctionSelector } from "viem"
+import { getBalance, getTransactionCount, tokenState } from "./Questions.ts"
+import { both, type ChainUnavailable } from "./Rpc.ts"
 
 export interface RelayerState {
   readonly balanceWei: bigint
@@ -28,8 +18,6 @@ export interface NodeState {
   readonly relayer: Option.Option<RelayerState>
 }
 
-const getBlock = question("eth_getBlockByNumber", Schema.Struct({ timestamp: Quantity }))
-
 export class NodeWatch extends Context.Service<
   NodeWatch,
   { readonly now: Effect.Effect<NodeState, ChainUnavailable> }
@@ -38,16 +26,19 @@ export class NodeWatch extends Context.Service<
   static readonly layer = (relayer: Address | undefined) =>
     Layer.effect(
       NodeWatch,
-      Effect.map(Chain, ({ ask }) => {
+      Effect.map(Chain, ({ ask, newest }) => {
         const stateOf = Effect.fnUntraced(function* (address: Address) {
           const [balanceWei, [mined, sent]] = yield* ask(
-            both(getBalance(address, "latest"), both(countAt(address, "latest"), countAt(address, "pending"))),
+            both(
+              getBalance(address, "latest"),
+              both(getTransactionCount(address, "latest"), getTransactionCount(address, "pending")),
+            ),
           )
           return { balanceWei, waiting: Math.max(0, Number(sent - mined)), mined: Number(mined) }
         })
 
         const now = Effect.gen(function* () {
-          const { timestamp } = yield* ask(getBlock("latest", false))
+          const { timestamp } = yield* newest
           const seconds = (yield* Clock.currentTimeMillis) / 1000
           return {
             headAgeSeconds: Math.max(0, seconds - Number(timestamp)),
@@ -57,29 +48,6 @@ export class NodeWatch extends Context.Service<
         return NodeWatch.of({ now })
       }),
     )
-}
-
-const pausedData = toFunctionSelector("paused()")
-const blacklistSelector = toFunctionSelector("isBlacklisted(address)")
-
-const yes = `0x${"1".padStart(64, "0")}`
-
-interface Receiving {
-  readonly asset: Address
-  readonly payTo: Address
-}
-
-/** Whether the token's issuer permits payments to us. A token without these functions neither pauses nor blocks. */
-export const tokenStateOf = (ask: Ask, { asset, payTo }: Receiving) => {
-  const says = (data: Hex) =>
-    ask(call({ to: asset, data }, "latest")).pipe(
-      Effect.map((answer) => answer === yes),
-      Effect.catchIf(isRevert, () => Effect.succeed(false)),
-    )
-  return Effect.map(
-    Effect.all([says(pausedData), says(`${blacklistSelector}${wordOf(payTo)}`)], { concurrency: "unbounded" }),
-    ([isPaused, isBlocked]) => (isPaused ? "paused" : isBlocked ? "blocked" : "open"),
-  )
 }
 
 /** Sentences for a caller, without their full stop. */
@@ -95,12 +63,17 @@ const believedFor = Duration.seconds(3)
 const doubtedFor = Duration.seconds(1)
 const askedWithin = Duration.seconds(10)
 
+interface Receiving {
+  readonly asset: Address
+  readonly payTo: Address
+}
+
 export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/payments/x402/chain/TokenWatch", {
-  make: Effect.fnUntraced(function* (receiving: Receiving) {
+  make: Effect.fnUntraced(function* ({ asset, payTo }: Receiving) {
     const { ask } = yield* Chain
 
-    const obstacleNow = tokenStateOf(ask, receiving).pipe(
-      Effect.map((standing) => obstacles[standing]),
+    const obstacleNow = ask(tokenState(asset, payTo)).pipe(
+      Effect.map((state) => obstacles[state]),
       Effect.timeout(askedWithin),
       Effect.orElseSucceed(() => obstacles.node),
       Effect.uninterruptible,

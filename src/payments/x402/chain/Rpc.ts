@@ -1,9 +1,9 @@
-/** JSON-RPC requests to the node as typed questions, with their decoders, durations and `ChainUnavailable`. */
+/** A question to the node: calls that it answers together, the reader of their answers, and `ChainUnavailable`. */
 import * as Trace from "../../../platform/Trace.ts"
 import { Context, Effect, Exit, Metric, Option, Result, Schema } from "effect"
 import { type Hex, numberToHex } from "viem"
 import { seriesOf } from "../../../platform/Series.ts"
-import { HexText, type Log, Quantity, type SignedAuthorization, type TokenLog, Word } from "./Eip3009.ts"
+import type { Log, SignedAuthorization, TokenLog } from "./Eip3009.ts"
 import type { Address } from "../../../../schema/Common.ts"
 
 export interface BlockId {
@@ -126,14 +126,19 @@ export const question = <S extends Schema.Decoder<unknown>>(method: string, sche
   return (...params: ReadonlyArray<unknown>): Question<S["Type"]> => ({
     calls: [[method, params]],
     read: ([answer = Result.fail(malformed())]) =>
-      Result.flatMap(answer, (found) => Result.mapError(decode(found), malformed)),
+      Result.flatMap(answer, (json) => Result.mapError(decode(json), malformed)),
   })
 }
 
-export const both = <A, B>(one: Question<A>, other: Question<B>): Question<readonly [A, B]> => ({
-  calls: [...one.calls, ...other.calls],
+export const both = <A, B>(first: Question<A>, second: Question<B>): Question<readonly [A, B]> => ({
+  calls: [...first.calls, ...second.calls],
   read: (answers) =>
-    Result.all([one.read(answers.slice(0, one.calls.length)), other.read(answers.slice(one.calls.length))]),
+    Result.all([first.read(answers.slice(0, first.calls.length)), second.read(answers.slice(first.calls.length))]),
+})
+
+export const mapped = <A, B>({ calls, read }: Question<A>, change: (answer: A) => B): Question<B> => ({
+  calls,
+  read: (answers) => Result.map(read(answers), change),
 })
 
 /** Whether the node executed the call and it reverted. Any other error is no answer. */
@@ -162,15 +167,6 @@ export const atBlock = <A>(
     ({ code }) => code === -32_602,
     () => ask(questionAt(numberToHex(number))),
   )
-
-export const call = question("eth_call", HexText)
-export const callForWord = question("eth_call", Word)
-export const getCode = question("eth_getCode", HexText)
-export const getBalance = question("eth_getBalance", Quantity)
-export const getTransactionCount = question(
-  "eth_getTransactionCount",
-  Quantity.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: BigInt(Number.MAX_SAFE_INTEGER) })),
-)
 
 const durations = seriesOf(
   Metric.histogram("altar.rpc.duration.seconds", {

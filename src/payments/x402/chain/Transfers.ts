@@ -6,7 +6,7 @@ import { lasting } from "../../../platform/Lasting.ts"
 import { log } from "../../../platform/LogMessages.ts"
 import * as Trace from "../../../platform/Trace.ts"
 import type { Block, BlockId, ChainUnavailable, ScanNode, Topics } from "./Rpc.ts"
-import { isTooLarge, isTooManyBlocks } from "./LogSearch.ts"
+import { isTooLarge, isTooManyBlocks } from "./Questions.ts"
 import { Chain } from "./Chain.ts"
 import {
   addressIn,

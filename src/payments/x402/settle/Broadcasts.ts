@@ -6,7 +6,7 @@ import { rowReader, rowsOf, Whole } from "../../../platform/Rows.ts"
 import { retryConflicts } from "../../../platform/Sql.ts"
 import { HexText, Word } from "../chain/Eip3009.ts"
 import type { Attempt } from "../../store/Attempt.ts"
-import { plainGas } from "./RelayerNode.ts"
+import { plainGas } from "./Fees.ts"
 
 /** A signed transaction under a nonce of a key. */
 export interface Signed {

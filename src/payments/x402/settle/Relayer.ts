@@ -9,25 +9,15 @@ import { log } from "../../../platform/LogMessages.ts"
 import { alreadyUsed, authorizationIn, chainIdOf, inLowerCase } from "../chain/Eip3009.ts"
 import type { ChainPayment } from "../../Payment.ts"
 import { Chain } from "../chain/Chain.ts"
+import { type Fee, refusalOf } from "../chain/Questions.ts"
 import { Broadcasts, type InFlight } from "./Broadcasts.ts"
 import type { Attempt } from "../../store/Attempt.ts"
 import { gasLossMaximum, Lookup } from "../../store/Lookup.ts"
 import { type Funds, type Limits, Settlement, type SettlementRequest, type Submission } from "./Settlement.ts"
-import {
-  currentFees,
-  emptyGas,
-  type Fee,
-  highestFee,
-  raisedFee,
-  refusalOf,
-  make as makeNode,
-  settlementGas,
-  type RelayerNode,
-} from "./RelayerNode.ts"
+import { currentFees, emptyGas, highestFee, raisedFee, settlementGas } from "./Fees.ts"
 
 interface TendingOptions {
   readonly chain: Chain["Service"]
-  readonly node: RelayerNode
   readonly broadcasts: Broadcasts["Service"]
   readonly account: PrivateKeyAccount
   /** Age in milliseconds at which a transaction that waits in the node counts as stuck. */
@@ -47,7 +37,7 @@ const lostAfter = 2_000
 const tendedAtOnce = 64
 
 /** Tends the transactions of a key that are in no block: resends lost ones, replaces stuck ones, fills free nonces. */
-const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, stuckAfter }: TendingOptions) {
+const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, stuckAfter }: TendingOptions) {
   const { gasLostEther } = yield* Lookup
   const { address } = account
   const sender = inLowerCase(address)
@@ -66,7 +56,7 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
     if (!isPayable || data === undefined || to === null || to === undefined)
       return { call: undefined, mayHavePaid: false }
     const call = { to, data, gas, fee }
-    return yield* node.rehearse(address, call, "latest").pipe(
+    return yield* chain.rehearse(address, call, "latest").pipe(
       Effect.as({ call, mayHavePaid: false }),
       Effect.catch((failure) => {
         const refusal = refusalOf(failure)
@@ -84,23 +74,24 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
   const tendOne = Effect.fnUntraced(function* (one: InFlight, isOldest: boolean) {
     const { ageMillis, hash, nonce, raw } = one
     if (ageMillis < lostAfter) return
-    const known = yield* node.transaction(hash)
-    if (typeof known?.blockNumber === "bigint") return
-    const market = yield* currentFees(node)
+    const onNode = yield* chain.transaction(hash)
+    if (Option.exists(onNode, ({ isMined }) => isMined)) return
+    const isLost = Option.isNone(onNode)
+    const market = yield* currentFees(chain)
     const { chainId = 0, data, maxFeePerGas = 0n } = parseTransaction(raw)
     // Those behind the oldest one wait for it, unless no block takes them at their fee.
     const isStuck = ageMillis >= stuckAfter && (isOldest || maxFeePerGas < market.base)
-    if (known !== null && !isStuck) return
+    if (!isLost && !isStuck) return
     const raised = raisedFee(market.fee, maxFeePerGas)
-    if (known !== null && raised === undefined) return yield* Effect.ignore(node.send(raw))
+    if (!isLost && raised === undefined) return yield* Effect.ignore(chain.send(raw))
     const fee = raised ?? market.fee
     const { call, mayHavePaid } = yield* paying(one, fee)
     if (mayHavePaid && !isStuck) return
     // Nothing needs outbidding where the node knows no transaction.
     const isPriced = maxFeePerGas >= market.base && maxFeePerGas <= highestFee(market.fee)
     const isEmpty = data === undefined
-    if (known === null && (!isStuck || isPriced) && (isEmpty || call !== undefined))
-      return yield* Effect.ignore(node.send(raw))
+    if (isLost && (!isStuck || isPriced) && (isEmpty || call !== undefined))
+      return yield* Effect.ignore(chain.send(raw))
     const signed = yield* Sender.sign(
       account,
       call === undefined ? empty(chainId, nonce, fee) : { chainId, nonce, ...call },
@@ -108,16 +99,16 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
     if (!(yield* broadcasts.replace(hash, signed))) return
     yield* log("transaction replaced", { nonce, transaction: signed.hash, before: hash })
     // A node that refuses it, such as for lack of gas, is asked again in the next round.
-    yield* Effect.ignore(node.send(signed.raw))
+    yield* Effect.ignore(chain.send(signed.raw))
   })
 
   /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
   const fill = Effect.fnUntraced(function* (nonce: number, behind: InFlight) {
-    if (behind.ageMillis < lostAfter || (yield* node.count(address, "pending")) > nonce) return
-    const { fee } = yield* currentFees(node)
+    if (behind.ageMillis < lostAfter || (yield* chain.count(address, "pending")) > nonce) return
+    const { fee } = yield* currentFees(chain)
     const { chainId = 0 } = parseTransaction(behind.raw)
     const signed = yield* Sender.sign(account, empty(chainId, nonce, fee))
-    if (yield* broadcasts.fill(signed)) yield* Effect.ignore(node.send(signed.raw))
+    if (yield* broadcasts.fill(signed)) yield* Effect.ignore(chain.send(signed.raw))
   })
 
   /** The first nonce that may be in no block, as last read. A reorganisation lowers it. */
@@ -125,7 +116,7 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
 
   const round = Effect.gen(function* () {
     if ((yield* broadcasts.line(sender, mined)).next <= mined) return
-    mined = yield* node.count(address, "latest")
+    mined = yield* chain.count(address, "latest")
     const rows = yield* broadcasts.inFlight(sender, mined, tendedAtOnce)
     const [oldest] = rows
     if (oldest === undefined) return
@@ -139,10 +130,11 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
   /** Records what mined transactions that did not pay have cost, and warns. A limit would lock out other buyers. */
   const losses = Effect.gen(function* () {
     for (const { hash, raw } of yield* broadcasts.unpaid(sender, mined, tendedAtOnce)) {
-      const receipt = yield* node.receipt(hash)
+      const receipt = yield* chain.receipt(hash)
       // One that fills the nonce of a payment has no data.
-      if (receipt === null || (receipt.status !== "0x0" && parseTransaction(raw).data !== undefined)) continue
-      yield* broadcasts.lose(hash, (receipt.gasUsed ?? 0n) * (receipt.effectiveGasPrice ?? 0n))
+      const isPayment = parseTransaction(raw).data !== undefined
+      if (Option.isNone(receipt) || (receipt.value.succeeded && isPayment)) continue
+      yield* broadcasts.lose(hash, receipt.value.wei)
     }
     const lastHourEther = yield* gasLostEther
     yield* lastHourEther < gasLossMaximum ? loss.ends : loss.goesOn("", log("relayer gas lost", { lastHourEther }))
@@ -152,7 +144,7 @@ const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, node, st
   yield* DatabaseWatch.sweeping(losses, lossesEvery, "transactions not tended")
 
   /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
-  return { look: Effect.map(node.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
+  return { look: Effect.map(chain.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
 })
 
 export interface RelayerConfig extends Limits {
@@ -181,11 +173,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const chain = yield* Chain
       const broadcasts = yield* Broadcasts
       const scope = yield* Effect.scope
-      const node = makeNode(chain)
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const stuckAfter = Duration.toMillis(config.stuckAfter)
-      const send = yield* Sender.make(node, broadcasts, account, config)
-      const tending = yield* tend({ account, broadcasts, chain, node, stuckAfter })
+      const send = yield* Sender.make(chain, broadcasts, account, config)
+      const tending = yield* tend({ account, broadcasts, chain, stuckAfter })
 
       /** Payments that wait in line or are being sent by this server. */
       const sending = new Map<string, Fiber.Fiber<Submission>>()
@@ -232,9 +223,10 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
        */
       const judge = Effect.fnUntraced(function* (attempt: string, hash: Hex, payment: ChainPayment, hasEnded: boolean) {
         const { from, validBefore } = payment.authorization
-        const receipt = yield* node.receipt(hash)
-        if (receipt?.status !== "0x0" || (yield* node.timeOf(receipt.blockNumber)) >= validBefore) return
-        const block = { number: receipt.blockNumber, hash: receipt.blockHash }
+        const receipt = yield* chain.receipt(hash)
+        if (Option.isNone(receipt) || receipt.value.succeeded) return
+        const { block } = receipt.value
+        if ((yield* chain.timeOf(block.number)) >= validBefore) return
         if (!hasEnded && (yield* chain.stateAt(payment.authorization, block)).used) return
         if (!(yield* broadcasts.limit(inLowerCase(from)))) return
         yield* log("payment not made", { attempt, transaction: hash })
@@ -248,7 +240,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         const sent = yield* broadcasts.find(attempt)
         if (Option.isNone(sent)) return false
         const { nonce, sender } = sent.value
-        if ((yield* node.count(sender, "latest")) <= nonce) return false
+        if ((yield* chain.count(sender, "latest")) <= nonce) return false
         yield* judge(attempt, sent.value.hash, payment, hasEnded)
         return !hasEnded && (yield* chain.isSpentUnused({ sender, nonce }, payment.authorization))
       })
@@ -257,7 +249,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const resubmitting = DatabaseWatch.watched("resubmission failed")
       const checking = DatabaseWatch.watched("standing check failed")
       /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
-      const funds = yield* Effect.all([node.balance(account.address), currentFees(node)], {
+      const funds = yield* Effect.all([chain.balance(account.address), currentFees(chain)], {
         concurrency: "unbounded",
       }).pipe(
         Effect.map(([balance, { fee }]): Funds => (balance >= settlementGas * fee.maxFeePerGas ? "ok" : "failing")),

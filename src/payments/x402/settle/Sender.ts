@@ -6,18 +6,12 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { inLowerCase, settlementCall, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Attempt } from "../../store/Attempt.ts"
 import { Lookup } from "../../store/Lookup.ts"
+import type { Chain } from "../chain/Chain.ts"
+import { type Fee, gasTooHigh, refusalOf } from "../chain/Questions.ts"
 import { ChainUnavailable } from "../chain/Rpc.ts"
 import * as DatabaseWatch from "../../../platform/DatabaseWatch.ts"
 import type { Broadcasts } from "./Broadcasts.ts"
-import {
-  currentFees,
-  type Fee,
-  gasTooHigh,
-  plainGas,
-  refusalOf,
-  type RelayerNode,
-  settlementGas,
-} from "./RelayerNode.ts"
+import { currentFees, plainGas, settlementGas } from "./Fees.ts"
 import type { Limits, Submission } from "./Settlement.ts"
 
 export interface Transfer {
@@ -70,7 +64,7 @@ export const unclear = (failure: { readonly message: string }, hash?: Hex): Subm
 })
 
 export const make = Effect.fnUntraced(function* (
-  node: RelayerNode,
+  chain: Chain["Service"],
   broadcasts: Broadcasts["Service"],
   account: PrivateKeyAccount,
   limits: Limits,
@@ -98,9 +92,12 @@ export const make = Effect.fnUntraced(function* (
   /** Reads the line from the node and from the table, which other servers with this key share. */
   const look = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     const kind = kindOf(gasAtRisk)
-    const [mined, waiting] = yield* Effect.all([node.count(address, "latest"), again(node.count(address, "pending"))], {
-      concurrency: "unbounded",
-    })
+    const [mined, waiting] = yield* Effect.all(
+      [chain.count(address, "latest"), again(chain.count(address, "pending"))],
+      {
+        concurrency: "unbounded",
+      },
+    )
     const line = yield* broadcasts.line(sender, mined, kind === "code")
     // Transactions that the table does not know are in the node's count alone.
     known = { ...known, mined, next: Math.max(line.next, mined, waiting), [kind]: line.gasAtRisk }
@@ -116,7 +113,7 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  const [market] = yield* Effect.cachedInvalidateWithTTL(Effect.uninterruptible(again(currentFees(node))), (exit) =>
+  const [market] = yield* Effect.cachedInvalidateWithTTL(Effect.uninterruptible(again(currentFees(chain))), (exit) =>
     Exit.isSuccess(exit) ? staleAfter : 0,
   )
 
@@ -125,18 +122,18 @@ export const make = Effect.fnUntraced(function* (
     const call = settlementCall(authorization)
     const { fee } = yield* market
     const atMillis = yield* Clock.currentTimeMillis
-    const plain = node.rehearse(address, { ...call, gas: plainGas, fee }, "pending")
-    const [hasCode, rehearsal] = yield* Effect.all([again(node.hasCode(authorization.from)), Effect.result(plain)], {
+    const plain = chain.rehearse(address, { ...call, gas: plainGas, fee }, "pending")
+    const [hasCode, rehearsal] = yield* Effect.all([again(chain.hasCode(authorization.from)), Effect.result(plain)], {
       concurrency: "unbounded",
     })
     if (!hasCode) {
       yield* Effect.fromResult(rehearsal)
       return { gas: plainGas, fee, atMillis, hasCode }
     }
-    const gas = ((yield* node.estimateGas(address, call, "pending")) * 13n) / 10n
+    const gas = ((yield* chain.estimateGas(address, call, "pending")) * 13n) / 10n
     if (gas > settlementGas)
       return yield* new ChainUnavailable({ method: "eth_estimateGas", reason: gasTooHigh, detail: gasTooHigh })
-    yield* node.rehearse(address, { ...call, gas, fee }, "pending")
+    yield* chain.rehearse(address, { ...call, gas, fee }, "pending")
     return { gas, fee, atMillis, hasCode }
   })
 
@@ -220,7 +217,7 @@ export const make = Effect.fnUntraced(function* (
     if (claimed._tag === "Failure") return yield* unrecorded(transfer, claimed.failure)
     if (claimed.success === undefined) return yield* elsewhere(transfer.attempt)
     const { hash, raw } = claimed.success
-    const sent = yield* Effect.result(node.send(raw))
+    const sent = yield* Effect.result(chain.send(raw))
     // A refused broadcast is not proven unsent. Its record stays, and its nonce is filled.
     return sent._tag === "Success" ? { _tag: "Submitted", transaction: hash } : unclear(sent.failure, hash)
   })

@@ -16,7 +16,8 @@ import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import { Chain } from "../chain/Chain.ts"
 import { chainIdOf, type SignedAuthorization } from "../chain/Eip3009.ts"
 import type { Terms } from "../../PaymentTerms.ts"
-import { call, getCode, isRevert } from "../chain/Rpc.ts"
+import { call, hasCode } from "../chain/Questions.ts"
+import { isRevert } from "../chain/Rpc.ts"
 
 type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
 
@@ -108,11 +109,11 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
      * signature is no reason to wait: its wallet may be deployed at any moment.
      */
     const codeless = new BoundedMap<Address, number>(codelessKept)
-    const hasCode = Effect.fnUntraced(function* ({ from, signature }: SignedAuthorization) {
+    const isContract = Effect.fnUntraced(function* ({ from, signature }: SignedAuthorization) {
       const now = yield* Clock.currentTimeMillis
       const isKept = !isErc6492Signature(signature)
       if (isKept && now - (codeless.get(from) ?? Number.NEGATIVE_INFINITY) < codelessFor) return false
-      if ((yield* ask(getCode(from, "latest"))).length > 2) return true
+      if (yield* ask(hasCode(from))) return true
       if (isKept) codeless.set(from, now)
       return false
     })
@@ -137,7 +138,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       const isByKey = yield* byKey(plain, terms)
       if (isByKey && !isErc6492Signature(authorization.signature)) return plain
       const signed = isByKey ? plain : inner
-      return (yield* hasCode(authorization)) ? signed : undefined
+      return (yield* isContract(authorization)) ? signed : undefined
     })
 
     /** Whether the wallet's key signed with the upper of two values of s. */
@@ -168,7 +169,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     const isSigner = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const inner = unwrapped(authorization)
       if (yield* byKey(plainOf(inner), terms)) return true
-      return (yield* hasCode(authorization)) && (yield* byWallet(inner, terms))
+      return (yield* isContract(authorization)) && (yield* byWallet(inner, terms))
     })
 
     return { isSigner, plausible, proven, isHigh }
