@@ -110,11 +110,12 @@ const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
   }
 }
 
-/** The evidence of a node with these answers, beside a scan with these rows. */
+/** The evidence of a node with these answers, beside a scan with these rows, and the unmatched payments it records. */
 export const evidenceOf = (answers: Answers, change: Partial<EvidenceNode<"no answer">> = {}) => {
   let row = answers.row
   const { hasReadPast = true, rowThen = row } = answers
-  return Evidence.make(
+  const recorded: Array<object> = []
+  const inquiries = Evidence.make(
     { ...scripted(answers), ...change },
     {
       find: () => Effect.sync(() => Option.fromUndefinedOr(row)),
@@ -123,7 +124,8 @@ export const evidenceOf = (answers: Answers, change: Partial<EvidenceNode<"no an
           row = rowThen
           return hasReadPast
         }),
-      recordUnmatched: () => Effect.void,
+      recordUnmatched: (_, payment) => Effect.sync(() => void recorded.push(payment)),
     },
   )
+  return { ...inquiries, recorded }
 }
