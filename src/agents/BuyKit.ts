@@ -11,6 +11,7 @@ import { boundTo, paymentOf, typedDataOf } from "../buyer/core/Authorization.ts"
 import { filled } from "../payments/Act.ts"
 import { Availability } from "../payments/Availability.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
+import { Rails } from "../payments/Rails.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -86,6 +87,7 @@ export const buyKit = Effect.gen(function* () {
   const lookup = yield* Lookup
   const clock = yield* DatabaseClock
   const availability = yield* Availability
+  const rails = yield* Rails
   const publicUrl = yield* PublicUrl
 
   const spellings = new Map(
@@ -124,7 +126,8 @@ export const buyKit = Effect.gen(function* () {
 
   const run = Effect.fn("buyKit")(function* (query: KitQuery, ignored: ReadonlyArray<string>) {
     if (setting._tag === "NotConfigured") return yield* new PaymentsUnavailable({ missing: [] })
-    yield* availability.toOffer
+    // A kit is signed for the chain.
+    yield* availability.toOffer([rails.of("x402")])
     // The arguments' schema allows no other action.
     const offer = yield* Effect.fromNullishOr(offers.find(({ act }) => act.name === query.action))
     const { act, amountAtomic, body: members, path, priceUsd } = offer

@@ -2,15 +2,16 @@
 import { Context, Effect, Layer } from "effect"
 import { fieldsOf } from "../../schema/Form.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
-import { isForCards } from "../payments/card/Rail.ts"
 import { bodyOf, PaidActs } from "../payments/Act.ts"
 import { PaymentTerms, requirementsOf } from "../payments/PaymentTerms.ts"
+import { Rails } from "../payments/Rails.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
 export class Offers extends Context.Service<Offers>()("spirit-altar/agents/Offers", {
   make: Effect.gen(function* () {
     const acts = yield* PaidActs
     const setting = yield* PaymentTerms
+    const rails = yield* Rails
     const publicUrl = yield* PublicUrl
 
     return [...acts.values()].map((act) => {
@@ -33,7 +34,7 @@ export class Offers extends Context.Service<Offers>()("spirit-altar/agents/Offer
         priceUsd: priceUsd(act.priceAtomic),
         amountAtomic: act.priceAtomic.toString(),
         /** Whether its 402 also offers to charge a card. */
-        cards: setting._tag === "Ready" && setting.rails.includes("card") && isForCards(act),
+        cards: rails.of("card").sells(act),
         /** The payments that its 402 accepts; empty while payments are not configured. */
         accepts: setting._tag === "Ready" ? [requirementsOf(setting.terms, act.priceAtomic)] : [],
       }

@@ -6,7 +6,7 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import { type Limit, ofNetworks, type Remaining, type Window } from "../limits/Limit.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { BoundedMap } from "../platform/BoundedMap.ts"
-import type { Ended, PaymentGuard } from "../payments/Act.ts"
+import type { Ended, PaymentGuard } from "../payments/Guard.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 
 /** Reveals and unseals; each guess at sealed words counts. */

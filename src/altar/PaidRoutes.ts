@@ -9,7 +9,7 @@ import { type Call, UrlCache } from "../http/UrlCache.ts"
 import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/Act.ts"
-import { PaidHttp } from "../payments/Http.ts"
+import { Purchases } from "../payments/Purchase.ts"
 import { guards, limits, questions } from "./Limits.ts"
 import { toMiddleware } from "../platform/Sql.ts"
 
@@ -33,7 +33,7 @@ const sell = (group: PaidGroup<string>) =>
   HttpApiBuilder.group(rules.add(group), group.identifier, (handlers) =>
     Effect.gen(function* () {
       const acts = yield* PaidActs
-      const paid = yield* PaidHttp
+      const paid = yield* Purchases
       const [first, ...others] = yield* Effect.forEach(Object.keys(group.endpoints), (name) => {
         const act = acts.get(name)
         return act === undefined ? Effect.die(`no act is sold at ${name}`) : Effect.succeed({ act, name })
@@ -61,12 +61,12 @@ export const routes = <const Name extends string>(
 ): Layer.Layer<
   HttpApiGroup.Service<"spirit-altar", Name>,
   never,
-  PaidActs | PaidHttp | RateLimiter | ClientAddress | AltarRequests | UrlCache
+  PaidActs | Purchases | RateLimiter | ClientAddress | AltarRequests | UrlCache
 > => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>
   Effect.gen(function* () {
-    const paid = yield* PaidHttp
+    const paid = yield* Purchases
     const limit = yield* limits
     return handlers.handle("reconcile", ({ params, request }) =>
       Effect.andThen(toMiddleware(limit(questions, request)), paid.reconcile(params.idempotencyKey)),

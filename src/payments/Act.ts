@@ -1,14 +1,13 @@
-/** An act as the payment pipeline sees it, and a paid request for one with its path, query and body read. */
+/** An act as a purchase sees it. */
 import { Context, Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
-import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
+import { BadRequest } from "../../schema/Errors.ts"
 import { isJsonObject } from "../../schema/Json.ts"
 import type { Held } from "../../schema/payments/Held.ts"
 import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { hash } from "node:crypto"
 
 type Part<S> = [S] extends [never] ? unknown : S extends Schema.Constraint ? S["Type"] : never
 
@@ -209,70 +208,6 @@ export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, Paid
 
 export const actsByName = (acts: ReadonlyArray<PaidAct<Refusal>>): ReadonlyMap<string, PaidAct<Refusal>> =>
   new Map(acts.map((act) => [act.name, act]))
-
-/** Told at the end of a counted purchase whether it was charged. Never fails. */
-export type Ended = (isCharged: boolean) => Effect.Effect<void>
-
-/** Limits the attempts and the requests to node and processor that refused payments of one address cause. */
-export interface PaymentGuard {
-  /**
-   * Runs the judgement of a payment. After too many refused payments of the address it runs for `isKnown` wallets
-   * alone, and fails for all others.
-   */
-  admit<A, E, R>(
-    judgement: Effect.Effect<A, E, R>,
-    isKnown: Effect.Effect<boolean, E>,
-  ): Effect.Effect<A, E | RateLimited, R>
-  readonly refused: Effect.Effect<void>
-  /**
-   * Runs a purchase that counts as refused from its start on, unless it ends charged. Beyond the limit it fails without
-   * running. Of many at once, some wait.
-   */
-  counting<A, E, R>(purchase: (ended: Ended) => Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
-}
-
-export interface PaidRequest {
-  readonly method: string
-  /** The canonical absolute URL that the payment signs. */
-  readonly url: string
-  readonly key: string | undefined
-  readonly payment: string | undefined
-  /** The `Payment` credential of `Authorization` as sent. */
-  readonly card: string | undefined
-  /** Path and query parameters of the act's input. */
-  readonly parameters: Schema.JsonObject
-  readonly body: string
-}
-
-const badRequest = (path: string, message: string) => new BadRequest({ issues: [{ path, message }] })
-
-export const paidTwice = () =>
-  badRequest(
-    "authorization",
-    "The request has two payments, by PAYMENT-SIGNATURE and by card. Send one of them. This request charged nothing",
-  )
-
-const decodeJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
-
-/** Reads the body as a JSON object. Members that belong in the URL are rejected. */
-export const readBody = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
-  const body =
-    request.body === "" && act.bodyOptional
-      ? {}
-      : yield* decodeJson(request.body).pipe(Effect.mapError(() => badRequest("", "The body must be valid JSON")))
-  if (!isJsonObject(body)) return yield* badRequest("", "Must be a JSON object")
-  const repeated = Object.keys(request.parameters).filter((name) => name in body)
-  if (repeated.length > 0) {
-    return yield* new BadRequest({
-      issues: repeated.map((path) => ({ path, message: "Must be in the URL, not in the body" })),
-    })
-  }
-  return body
-})
-
-/** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
-export const fingerprintOf = (request: PaidRequest, body: string) =>
-  hash("sha256", `${request.method}\n${request.url}\n${body}`, "hex")
 
 type Texts = Readonly<Record<string, string>>
 

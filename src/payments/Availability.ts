@@ -1,9 +1,10 @@
-/** Tells whether a purchase can be paid now: the operator's pause, the node, the token and the settlement. */
+/** Tells whether a purchase can be paid now: the operator's pause, the database, and what each rail needs. */
 import { Context, Duration, Effect, Layer, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
-import { type Funds, Settlement } from "./x402/settle/Settlement.ts"
-import { TokenWatch } from "./x402/chain/NodeWatch.ts"
+import { SellingPaused } from "../../schema/payments/Errors.ts"
+import { notPayable } from "./Rail.ts"
+import { type AnyRail, Rails } from "./Rails.ts"
+import type { Funds } from "./x402/settle/Settlement.ts"
 import { log } from "../platform/LogMessages.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded, toMiddleware } from "../platform/Sql.ts"
@@ -24,7 +25,7 @@ export interface SellingState {
 export class Selling extends Context.Service<Selling>()("spirit-altar/payments/Selling", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const known = yield* Ref.make<SellingState>({ pausedSince: Option.none(), isWritable: true })
+    const latest = yield* Ref.make<SellingState>({ pausedSince: Option.none(), isWritable: true })
 
     /** Locking the row is a write: a database that only reads fails here, before a price is offered. */
     const locked = pausesOf(sql`SELECT since FROM payment_pause WHERE id = 1 FOR KEY SHARE`)
@@ -33,11 +34,11 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
     const state = locked.pipe(
       Effect.map(([row]): SellingState => ({ pausedSince: Option.fromNullishOr(row?.since), isWritable: true })),
       Effect.catchTag("SqlError", () =>
-        Effect.map(Ref.get(known), ({ pausedSince }) => ({ pausedSince, isWritable: false })),
+        Effect.map(Ref.get(latest), ({ pausedSince }) => ({ pausedSince, isWritable: false })),
       ),
-      Effect.tap((found) => Ref.set(known, found)),
+      Effect.tap((read) => Ref.set(latest, read)),
       // All callers share the query, so a hanging one must not stop all sales.
-      Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(known) }),
+      Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(latest) }),
       Effect.uninterruptible,
     )
     const cached = yield* Effect.cachedWithTTL(state, believedFor)
@@ -79,22 +80,22 @@ export const unasked: AvailabilityState = {
   settlement: "unknown",
 }
 
-/** The refusal while no payment on chain is possible. `charged` says what was charged. */
-export const notSettled = (obstacle: string, charged: string) =>
-  new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
-
 const paused = "The operator has paused sales"
 const unwritable = "The database does not answer, or accepts no writes"
 
-const unobstructed = { obstacle: Effect.undefined, funds: Effect.succeed<Funds>("ok") }
+/** The worst of the rails in use. */
+const worst = (funds: ReadonlyArray<Funds>): Funds =>
+  (["failing", "unknown"] as const).find((state) => funds.includes(state)) ?? "ok"
 
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
   make: Effect.gen(function* () {
     const selling = yield* Selling
-    const { obstacle: tokenObstacle } = Option.getOrElse(yield* Effect.serviceOption(TokenWatch), () => unobstructed)
-    const settlement = Option.getOrElse(yield* Effect.serviceOption(Settlement), () => unobstructed)
-    const onChain = Effect.zipWith(tokenObstacle, settlement.obstacle, (token, settling) => token ?? settling, {
-      concurrent: true,
+    const { inUse } = yield* Rails
+
+    /** The first obstacle of these rails, and whether one of them has none. */
+    const obstacles = Effect.fnUntraced(function* (rails: ReadonlyArray<AnyRail>) {
+      const all = yield* Effect.forEach(rails, ({ obstacle }) => obstacle.toOffer)
+      return { first: all.find((obstacle) => obstacle !== undefined), isPayable: all.includes(undefined) }
     })
     const reported = yield* Ref.make<string | undefined>(undefined)
 
@@ -106,25 +107,27 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       yield* obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
     })
 
-    const known = yield* Ref.make<AvailabilityState>(unasked)
+    const latest = yield* Ref.make<AvailabilityState>(unasked)
 
-    const inquiry = Effect.all([selling.state, onChain, settlement.funds], {
-      concurrency: "unbounded",
-    }).pipe(
-      Effect.map(([{ isWritable, pausedSince }, obstacle, funds]): AvailabilityState => ({
+    const funds = Effect.map(
+      Effect.forEach(inUse, (rail) => rail.funds, { concurrency: "unbounded" }),
+      worst,
+    )
+    const inquiry = Effect.all([selling.state, obstacles(inUse), funds], { concurrency: "unbounded" }).pipe(
+      Effect.map(([{ isWritable, pausedSince }, { first }, settlement]): AvailabilityState => ({
         pausedSince,
         isWritable,
-        obstacle: isWritable ? obstacle : unwritable,
-        settlement: obstacle === undefined ? funds : "failing",
+        obstacle: isWritable ? first : unwritable,
+        settlement: first === undefined ? settlement : "failing",
       })),
       Effect.tap(({ obstacle, pausedSince }) => report(Option.isSome(pausedSince), obstacle)),
-      Effect.tap((found) => Ref.set(known, found)),
+      Effect.tap((state) => Ref.set(latest, state)),
       Effect.uninterruptible,
     )
 
     /** The last state while a part does not answer. */
     const state = Effect.catch(soon(inquiry), () =>
-      Effect.map(Ref.get(known), (last): AvailabilityState => ({
+      Effect.map(Ref.get(latest), (last): AvailabilityState => ({
         ...last,
         settlement: last.settlement === "failing" ? "failing" : "unknown",
       })),
@@ -135,16 +138,23 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       Option.isNone(pausedSince) ? Effect.void : Effect.fail(new SellingPaused({})),
     )
 
-    /** Fails while a payment could not be recorded, or not be settled on chain. */
-    const toOffer = Effect.gen(function* () {
+    /** Fails while a payment could not be recorded, or not be made by any of the rails. */
+    const toOffer = Effect.fnUntraced(function* (rails: ReadonlyArray<AnyRail>) {
       yield* Effect.tapError(unlessPaused, () => report(true, undefined))
       if (!(yield* selling.state).isWritable) yield* selling.writable
-      const obstacle = yield* onChain
-      yield* report(false, obstacle)
-      if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
+      const { first, isPayable } = yield* obstacles(rails)
+      yield* report(false, first)
+      if (first !== undefined && !isPayable) return yield* notPayable(first)
     })
 
-    return { state, unlessPaused, toOffer }
+    /** Fails while a verified payment could not be made by its rail. */
+    const toClaim = Effect.fnUntraced(function* ({ obstacle }: Pick<AnyRail, "obstacle">) {
+      yield* unlessPaused
+      const reason = yield* obstacle.toClaim
+      if (reason !== undefined) return yield* notPayable(reason)
+    })
+
+    return { state, toOffer, toClaim }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -1,7 +1,8 @@
 /** A payment of either rail as stored: a signed authorization for the chain, or a card's granted token. */
 import { createHash } from "node:crypto"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, type Option, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
+import { timestampOf } from "../platform/Time.ts"
 import { SignedAuthorization, Word } from "./x402/chain/Eip3009.ts"
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
@@ -31,9 +32,24 @@ export type CardPayment = typeof CardPayment.Type
 
 export const Payment = Schema.Union([ChainPayment, CardPayment])
 export type Payment = typeof Payment.Type
-export type Rail = Payment["rail"]
+
+/** The name of a rail, as attempts store it. */
+export type RailName = Payment["rail"]
+export const railNames: ReadonlyArray<RailName> = ["x402", "card"]
+
+export type PaymentOf<R extends RailName> = Extract<Payment, { readonly rail: R }>
+export type ProofOf<R extends RailName> = Extract<Proof, { readonly rail: R }>
 
 export const encodePayment = Schema.encodeSync(Payment)
+
+/** When a signed payment expires, as RFC 3339. */
+export const expiryOf = ({ authorization }: ChainPayment) => timestampOf(Number(authorization.validBefore) * 1000)
+
+/** The members by which the answer about a pending attempt shows its payment. */
+export const shownOf = (payment: Payment) =>
+  payment.rail === "card"
+    ? { network: null, validBefore: null }
+    : { network: payment.network, validBefore: expiryOf(payment) }
 
 export type Proof =
   | {
@@ -57,8 +73,12 @@ export const claimOf = (payment: Pick<ChainPayment, "rail" | "network" | "author
   return `authorization:${payment.network}:${asset}:${from}:${nonce}`.toLowerCase()
 }
 
+/** The transaction or intent that a payment was made in, as far as recorded. */
+export const referenceOf = (payment: Payment): Option.Option<string> =>
+  payment.rail === "card" ? payment.intent : payment.transaction
+
 /** The member that names where a payment was made, to merge into its column. */
-export const madeIn = (rail: Rail, reference: string) =>
+export const madeIn = (rail: RailName, reference: string) =>
   rail === "card" ? { intent: reference } : { transaction: reference }
 
 /**
@@ -70,3 +90,11 @@ export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("Paym
   message: Schema.String,
   member: Schema.optionalKey(Schema.String),
 }) {}
+
+/** The refusal of a payment that may have paid or may still pay: the chain was not asked, or only at one moment. */
+export const refuse = (reason: string, message: string) =>
+  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
+
+/** The same refusal, of one member of the payment. */
+export const refuseMember = (reason: string, member: string, fault: string) =>
+  new PaymentRejected({ reason, member, message: `${member} ${fault} This request charged nothing.` })

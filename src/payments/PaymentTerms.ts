@@ -4,6 +4,7 @@ import type { Address } from "../../schema/Common.ts"
 import { isJsonObject } from "../../schema/Json.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
 import { bodyOf, type SoldAct } from "./Act.ts"
+import type { RailName } from "./Payment.ts"
 import { binding, identifier } from "../../schema/payments/Examples.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
 import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
@@ -195,14 +196,12 @@ export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge 
   return bazaar === undefined ? challenge : { ...challenge, extensions: { ...challenge.extensions, bazaar } }
 }
 
-export type Rails = ReadonlyArray<"x402" | "card">
-
 export class PaymentTerms extends Context.Service<
   PaymentTerms,
-  | { readonly _tag: "Ready"; readonly terms: Terms; readonly rails: Rails }
+  | { readonly _tag: "Ready"; readonly terms: Terms; readonly rails: ReadonlyArray<RailName> }
   | { readonly _tag: "NotConfigured"; readonly missing: ReadonlyArray<string> }
 >()("spirit-altar/payments/PaymentTerms") {
-  static readonly ready = (terms: Terms, rails: Rails) =>
+  static readonly ready = (terms: Terms, rails: ReadonlyArray<RailName>) =>
     Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "Ready", terms, rails }))
   static readonly notConfigured = (missing: ReadonlyArray<string>) =>
     Layer.succeed(PaymentTerms, PaymentTerms.of({ _tag: "NotConfigured", missing }))

@@ -1,4 +1,4 @@
-/** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
+/** The payment layers of an altar: the ledger, the rails in use, and the purchase over both. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Facilitator from "./x402/settle/Facilitator.ts"
 import * as Relayer from "./x402/settle/Relayer.ts"
@@ -13,14 +13,15 @@ import { Lookup } from "./store/Lookup.ts"
 import { Refunds } from "./store/Refunds.ts"
 import { Settle } from "./store/Settle.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
-import { CardProcessor, type CardProcessorConfig } from "./card/Processor.ts"
-import { CardRail, type CardRailConfig } from "./card/Rail.ts"
+import { Answers } from "./Answers.ts"
+import * as Card from "./card/Rail.ts"
+import type { ChallengeConfig } from "./card/Challenge.ts"
+import type { CardProcessorConfig } from "./card/Processor.ts"
 import { Broadcasts } from "./x402/settle/Broadcasts.ts"
-import { PaidHttp } from "./Http.ts"
-import { Challenges } from "./Challenge.ts"
+import { PaymentOffers } from "./Offers.ts"
 import { Purchases } from "./Purchase.ts"
-import { PaymentCredentials } from "./PaymentCredentials.ts"
-import { PaymentPipeline } from "./Pipeline.ts"
+import { Rails } from "./Rails.ts"
+import * as X402 from "./x402/Rail.ts"
 import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { type Limits, relayerLimits, type Settlement } from "./x402/settle/Settlement.ts"
@@ -52,7 +53,7 @@ export type SettlementConfig =
     }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
 
-export type CardConfig = CardRailConfig & Omit<CardProcessorConfig, "timeout">
+export type CardConfig = ChallengeConfig & Omit<CardProcessorConfig, "timeout">
 
 /** A third party gets no trace context, and its redirects are not followed. */
 const cardClient = Layer.effect(
@@ -62,9 +63,6 @@ const cardClient = Layer.effect(
     HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false)),
   ),
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
-
-const cardLayer = (config: CardConfig, timeout: Duration.Duration) =>
-  Layer.merge(CardRail.layer(config), CardProcessor.layer({ ...config, timeout })).pipe(Layer.provide(cardClient))
 
 export interface PaymentsConfig {
   readonly terms: Terms
@@ -97,52 +95,60 @@ const settlementLayer = ({
       })
     : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
+const lifeOf = (terms: Terms) => Number(longestLife(terms))
+
 /** Sweeps for each scan of the chain. */
 const scanSweeps = 4
 
-const rails = (payments: PaymentsConfig) => {
-  const { cards, patience, rpcUrl, settlement, sweepEvery, terms } = payments
-  const life = Number(longestLife(terms))
+/** The needs of a payment on the chain: verification, settlement, the scan, and evidence from it. */
+const chain = (payments: PaymentsConfig) => {
+  const { rpcUrl, settlement, sweepEvery, terms } = payments
   const sender = settlement._tag === "Relayer" ? Relayer.addressOf(settlement.privateKey) : undefined
+  const everyMillis = scanSweeps * Duration.toMillis(sweepEvery)
   return Layer.mergeAll(
     PaymentVerifier.layer.pipe(Layer.provide(Signatures.layer)),
-    Sweeps.layer({ sweepEvery, longestLife: life }).pipe(
-      Layer.provideMerge(
-        Reconciler.layer({ network: terms.network, patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
-      ),
-    ),
     NodeWatch.layer(sender),
     TokenWatch.layer(terms),
+    Evidence.layer,
   ).pipe(
-    Layer.provideMerge(Evidence.layer),
-    Layer.provide(
-      Transfers.layer({ terms, longestLife: life, everyMillis: scanSweeps * Duration.toMillis(sweepEvery) }),
-    ),
+    Layer.provideMerge(Transfers.layer({ terms, longestLife: lifeOf(terms), everyMillis })),
     Layer.provideMerge(settlementLayer(payments).pipe(Layer.provide(Broadcasts.layer))),
     Layer.provideMerge(Chain.layer({ rpcUrl, sender, timeout: Duration.seconds(10) })),
-    Layer.provideMerge(cards === undefined ? Layer.empty : cardLayer(cards, patience)),
   )
 }
+
+const railsInUse = Effect.fnUntraced(function* (payments: PaymentsConfig) {
+  const { cards, patience: timeout } = payments
+  const x402 = yield* X402.make(payments)
+  return cards === undefined ? { x402 } : { x402, card: yield* Card.make({ ...cards, timeout }) }
+})
+
+/** The rails of a server, the reconciler over them, and the sweeps that ask it. */
+const selling = (payments: PaymentsConfig) =>
+  Sweeps.layer({ sweepEvery: payments.sweepEvery, longestLife: lifeOf(payments.terms) }).pipe(
+    Layer.provideMerge(Reconciler.layer(payments)),
+    Layer.provideMerge(Rails.layer(railsInUse(payments)).pipe(Layer.provide(cardClient))),
+    Layer.provideMerge(chain(payments)),
+  )
+
+/** Without settings there is no rail, so nothing is sold and stored attempts stay as they are. */
+const notSelling = Reconciler.layer({ sweepEvery: Duration.zero }).pipe(
+  Layer.provideMerge(Layer.merge(Rails.layer(Effect.succeed({})), NodeWatch.absent)),
+)
 
 export const terms = (payments: Configured) =>
   isMissing(payments)
     ? PaymentTerms.notConfigured(payments)
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
 
-/** Everything that a sale needs beyond the database. `grace` limits how long a stopping server waits for purchases in flight. */
-const sales = (payments: PaymentsConfig, grace: Duration.Duration) =>
-  Purchases.layer({ lease: Duration.times(payments.patience, 3), grace }).pipe(
-    Layer.provide(PaymentCredentials.layer),
-    Layer.provide(Availability.layer),
-    Layer.provideMerge(rails(payments)),
-  )
-
-/** All services of a paid request. Nothing is sold while settings are missing. */
-export const layer = (payments: Configured, grace: Duration.Duration) =>
-  PaidHttp.layer.pipe(
-    Layer.provide(PaymentPipeline.layer),
+/** All services of a paid request. `grace` limits how long a stopping server waits for purchases in flight. */
+export const layer = (payments: Configured, grace: Duration.Duration) => {
+  const lease = isMissing(payments) ? Duration.zero : Duration.times(payments.patience, 3)
+  return Purchases.layer({ lease, grace }).pipe(
+    Layer.provide(Answers.layer),
+    Layer.provide(PaymentOffers.layer),
     Layer.provideMerge(Availability.layer),
-    Layer.provideMerge(isMissing(payments) ? Layer.empty : sales(payments, grace)),
-    Layer.provideMerge(Challenges.layer),
+    Layer.provideMerge(isMissing(payments) ? notSelling : selling(payments)),
     Layer.provideMerge(ledger),
   )
+}

@@ -4,7 +4,7 @@ import { Base64, Base64Url } from "effect/encoding"
 import { hash } from "node:crypto"
 import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./store/Attempt.ts"
-import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
+import { centsOf, type ChainPayment, type Payment, type Proof, type RailName } from "./Payment.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import type { Recorded } from "./Act.ts"
 
@@ -142,7 +142,7 @@ export const receiptOf = (
 
 /** The current state of a settled payment, read with its stored receipt. */
 export interface ReceiptState {
-  readonly rail: Rail
+  readonly rail: RailName
   readonly finality: Finality
   readonly currentTransaction: string | null
   readonly refund: Schema.JsonObject | null
@@ -161,6 +161,9 @@ export const currentReceipt = (
         ...(currentTransaction === null ? {} : { currentTransaction }),
         ...(refund === null ? {} : { refund }),
       }
+
+/** The header of a settled answer. */
+export const responseHeaderOf = ({ rail }: Payment) => (rail === "card" ? "payment-receipt" : "payment-response")
 
 /** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card); `extensions` holds a signed receipt. */
 export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.JsonObject): string =>
@@ -190,7 +193,7 @@ export const signedReceiptIn = (header: string): Option.Option<string> =>
   )
 
 /** The content of `PAYMENT-RESPONSE` while a payment is not settled, with x402's word for the reason. */
-export const unsettled = ({ authorization, network, transaction }: ChainPayment, errorReason: string) => ({
+const unsettled = ({ authorization, network, transaction }: ChainPayment, errorReason: string) => ({
   success: false,
   errorReason,
   transaction: Option.getOrElse(transaction, () => ""),
@@ -198,6 +201,12 @@ export const unsettled = ({ authorization, network, transaction }: ChainPayment,
   payer: authorization.from,
 })
 
-/** `PAYMENT-RESPONSE` of a 202. No client may take it for a failure. */
-export const pendingResponseOf = (payment: ChainPayment): string =>
-  Base64.encode(JSON.stringify(unsettled(payment, "settlement_pending")))
+/** `PAYMENT-RESPONSE` of a 202; none for a card. No client may take it for a failure. */
+export const pendingHeadersOf = (payment: Payment) =>
+  payment.rail === "card"
+    ? {}
+    : { "payment-response": Base64.encode(JSON.stringify(unsettled(payment, "settlement_pending"))) }
+
+/** The content of `PAYMENT-RESPONSE` in the refusal of a failed attempt; none for a card. */
+export const failedResponseOf = (payment: Payment, reason: string) =>
+  payment.rail === "card" ? {} : { settlement: unsettled(payment, reason) }

@@ -5,7 +5,7 @@ import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Transfers } from "./x402/chain/Transfers.ts"
 import { changed } from "./Changes.ts"
-import type { Rail } from "./Payment.ts"
+import { type RailName, railNames } from "./Payment.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { forgetFinal } from "./x402/settle/Broadcasts.ts"
 import type { Attempt } from "./store/Attempt.ts"
@@ -17,8 +17,6 @@ export interface SweepsConfig {
   /** Seconds that an authorization can live. */
   readonly longestLife: number
 }
-
-const rails: ReadonlyArray<Rail> = ["x402", "card"]
 
 /** Maximum number of attempts in one sweep, and in the first one after a start. */
 const sweepSize = 50
@@ -48,13 +46,13 @@ export const ofAttempts = Effect.fnUntraced(function* (
       { concurrency: 8, discard: true },
     ).pipe(Effect.as(leased.taken))
 
-  const concludeDue = Effect.fn("Sweeps.concludeDue")(function* (rail: Rail, limit: number, aheadMillis: number) {
+  const concludeDue = Effect.fn("Sweeps.concludeDue")(function* (rail: RailName, limit: number, aheadMillis: number) {
     return yield* concludeAll(yield* due.lease(rail, limit, aheadMillis, leaseMillis))
   })
   const sweeping = (sweep: Effect.Effect<number, SqlError.SqlError>) =>
     DatabaseWatch.sweeping(sweep, sweepEvery, "sweep failed", sweepSize)
 
-  for (const rail of rails) {
+  for (const rail of railNames) {
     const first = concludeDue(rail, startSize, startAheadMillis)
     yield* Effect.catchCause(first, DatabaseWatch.failed("sweep failed")).pipe(
       Effect.andThen(sweeping(concludeDue(rail, sweepSize, 0))),

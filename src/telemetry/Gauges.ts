@@ -102,7 +102,7 @@ const secondsStill = () => {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const attempts = yield* Lookup
-    const node = yield* Effect.serviceOption(NodeWatch)
+    const node = yield* NodeWatch
     const availability = yield* Availability
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
@@ -110,8 +110,9 @@ export const layer = Layer.effectDiscard(
     const minedStands = secondsStill()
 
     const askNode = Effect.gen(function* () {
-      if (Option.isNone(node)) return {}
-      const { headAgeSeconds, relayer } = yield* node.value.now
+      const state = yield* node.now
+      if (Option.isNone(state)) return {}
+      const { headAgeSeconds, relayer } = state.value
       const seen = { up: 1, headAge: headAgeSeconds }
       if (Option.isNone(relayer)) return seen
       const { balanceWei, mined, waiting } = relayer.value

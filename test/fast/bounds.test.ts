@@ -9,17 +9,13 @@ import { firstPaymentsMaximum, openPaymentsMaximum } from "../../schema/payments
 import { priceUsd } from "../../schema/payments/Usdc.ts"
 import { searchMaximum } from "../../src/altar/Acts.ts"
 import { defaultMaxPerDay } from "../../src/buyer/Policy.ts"
-import { Challenges } from "../../src/payments/Challenge.ts"
-import type { PaidRequest } from "../../src/payments/Act.ts"
+import { PaymentOffers } from "../../src/payments/Offers.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
-import { Refunds } from "../../src/payments/store/Refunds.ts"
-import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
 import { Chain } from "../../src/payments/x402/chain/Chain.ts"
 import { answering } from "../lab/ScriptedChain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/chain/Eip3009.ts"
 import { relayerLimits } from "../../src/payments/x402/settle/Settlement.ts"
 import { Signatures } from "../../src/payments/x402/verify/Signature.ts"
-import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { clockTolerance } from "../../src/platform/DatabaseClock.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
@@ -56,10 +52,12 @@ const exceed = Effect.fnUntraced(function* <A, E>(ask: (index: number) => Effect
 describe("beyond the limit of remembered payments", { timeout: patience(30) }, () => {
   it.effect("an offer is computed again, in the same words", () =>
     Effect.gen(function* () {
-      const { required } = yield* Challenges.make
+      const { required } = yield* PaymentOffers.make
       const offer = (index: number) => {
-        const request = { method: "POST", url: `https://altar.example/api/witness?number=${index}` } as PaidRequest
-        return Effect.flip(required({ ...setWitnessStone.sale, endpoint: setWitnessStone }, request))
+        const url = `https://altar.example/api/witness?number=${index}`
+        return Effect.flip(
+          required({ act: { ...setWitnessStone.sale, endpoint: setWitnessStone }, url, parameters: {} }),
+        )
       }
       const first = yield* offer(0)
       yield* Effect.forEach(
@@ -73,14 +71,7 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
       const again = yield* offer(0)
       assert.notStrictEqual(again, first)
       assert.deepStrictEqual(again, first)
-    }).pipe(
-      Effect.provide([
-        PaymentTerms.ready(terms, ["x402"]),
-        Layer.mock(UnmatchedPayments, {}),
-        Layer.mock(Refunds, {}),
-        PublicUrl.layer("https://altar.example"),
-      ]),
-    ),
+    }).pipe(Effect.provide(PaymentTerms.ready(terms, ["x402"]))),
   )
 
   it.effect("the node is asked again whether a wallet has code", () => {

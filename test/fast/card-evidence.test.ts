@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
-import { CardProcessor } from "../../src/payments/card/Processor.ts"
+import * as CardProcessor from "../../src/payments/card/Processor.ts"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"

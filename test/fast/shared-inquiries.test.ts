@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
 import { Due } from "../../src/payments/store/Due.ts"
-import type { Rail } from "../../src/payments/Payment.ts"
+import type { RailName } from "../../src/payments/Payment.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const row = (checks: number) => ({ id: "an attempt", state: "pending", checks }) as Attempt
@@ -93,7 +93,7 @@ describe("an inquiry for clients", () => {
 
 /** Sweeps each second; an attempt is leased once by its rail, in this order. Returns what was concluded by then. */
 const swept = Effect.fnUntraced(function* (
-  due: Readonly<Record<Rail, ReadonlyArray<string>>>,
+  due: Readonly<Record<RailName, ReadonlyArray<string>>>,
   inquiry: (id: string) => Effect.Effect<unknown>,
 ) {
   const concluded: Array<string> = []

@@ -218,7 +218,7 @@ const assertNoSecret = (text: string, purchases: ReadonlyArray<Purchase.Purchase
   assert.notInclude(text, "client.address")
 }
 
-const steps = `PaymentPipeline.run Claim.claim Sender.send Reconciler.conclude eth_getTransactionReceipt
+const steps = `Purchase.buy Claim.claim Sender.send Reconciler.conclude eth_getTransactionReceipt
   Settle.settleTogether`.split(/\s+/u)
 
 describe.concurrent("a trace", () => {

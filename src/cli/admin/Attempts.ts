@@ -24,11 +24,12 @@ const day = 86_400
 
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
 const adviceOf = (attempt: InspectedAttempt): string => {
-  const { ageSeconds, checks, finality, isPayable, rail, state, validBefore } = attempt
+  const { ageSeconds, checks, finality, isPayable, state, validBefore } = attempt
   if (finality === "lost")
     return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operating.md, A lost payment."
   if (state !== "pending") return "It has ended; nothing remains to do."
-  if (rail === "card")
+  // Only a card's payment does not expire.
+  if (validBefore === null)
     return "Check that the card processor answers, and that CARD_PROFILE_ID and CARD_SECRET_KEY are set; the server asks it again."
   if (ageSeconds > day)
     return "It is open for more than a day and still holds what it was to buy. RPC_URL does not answer, cannot show how its authorization was used, or is of another network than X402_NETWORK was. Set it to an archive node that has all logs and receipts, and restart: the next two inquiries end it. If they do not, report it."

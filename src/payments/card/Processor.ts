@@ -1,5 +1,5 @@
 /** Charges a granted token and reports the evidence. Each attempt has one idempotency key, so repeats charge once. */
-import { Context, type Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { type Duration, Effect, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
@@ -72,118 +72,112 @@ const open = (intent: Option.Option<string> = Option.none()): CardEvidence => ({
 /** Intents that wait for an action of the holder or of ours, which never comes. */
 const unfinished = new Set(["requires_action", "requires_confirmation", "requires_capture"])
 
-export class CardProcessor extends Context.Service<CardProcessor>()("spirit-altar/payments/card/Processor", {
-  make: Effect.fnUntraced(function* (config: CardProcessorConfig) {
-    const http = yield* HttpClient.HttpClient
-    const clock = yield* DatabaseClock
-    const base = config.apiUrl.replace(/\/$/u, "")
+export const make = Effect.fnUntraced(function* (config: CardProcessorConfig) {
+  const http = yield* HttpClient.HttpClient
+  const clock = yield* DatabaseClock
+  const base = config.apiUrl.replace(/\/$/u, "")
 
-    const absence = lasting()
-    /** None without a readable answer of the processor within the timeout. */
-    const call = (request: HttpClientRequest.HttpClientRequest) =>
-      http
-        .execute(
-          request.pipe(
-            HttpClientRequest.basicAuth(Redacted.value(config.secretKey), ""),
-            HttpClientRequest.setHeader("stripe-version", apiVersion),
-          ),
-        )
-        .pipe(
-          Effect.flatMap((response) =>
-            Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
-          ),
-          Effect.timeout(config.timeout),
-          Effect.tap(absence.ends),
-          Effect.tapError(({ _tag: reason }) => absence.goesOn(reason, log("card processor unavailable", { reason }))),
-          Effect.option,
-        )
-
-    const charge = (attempt: Attempt, payment: CardPayment) =>
-      call(
-        HttpClientRequest.post(`${base}/v1/payment_intents`).pipe(
-          HttpClientRequest.setHeader("idempotency-key", `altar_${attempt.id}`),
-          HttpClientRequest.bodyUrlParams({
-            amount: centsOf(attempt.amountAtomic).toString(),
-            currency: "usd",
-            confirm: "true",
-            "automatic_payment_methods[enabled]": "true",
-            "automatic_payment_methods[allow_redirects]": "never",
-            shared_payment_granted_token: Redacted.value(payment.token),
-            "metadata[attempt]": attempt.id,
-          }),
+  const absence = lasting()
+  /** None without a readable answer of the processor within the timeout. */
+  const call = (request: HttpClientRequest.HttpClientRequest) =>
+    http
+      .execute(
+        request.pipe(
+          HttpClientRequest.basicAuth(Redacted.value(config.secretKey), ""),
+          HttpClientRequest.setHeader("stripe-version", apiVersion),
         ),
       )
+      .pipe(
+        Effect.flatMap((response) =>
+          Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
+        ),
+        Effect.timeout(config.timeout),
+        Effect.tap(absence.ends),
+        Effect.tapError(({ _tag: reason }) => absence.goesOn(reason, log("card processor unavailable", { reason }))),
+        Effect.option,
+      )
 
-    const isOf = (attempt: Attempt, intent: Intent) =>
-      intent.metadata["attempt"] === attempt.id &&
-      BigInt(intent.amount) === centsOf(attempt.amountAtomic) &&
-      intent.currency === "usd"
+  const charge = (attempt: Attempt, payment: CardPayment) =>
+    call(
+      HttpClientRequest.post(`${base}/v1/payment_intents`).pipe(
+        HttpClientRequest.setHeader("idempotency-key", `altar_${attempt.id}`),
+        HttpClientRequest.bodyUrlParams({
+          amount: centsOf(attempt.amountAtomic).toString(),
+          currency: "usd",
+          confirm: "true",
+          "automatic_payment_methods[enabled]": "true",
+          "automatic_payment_methods[allow_redirects]": "never",
+          shared_payment_granted_token: Redacted.value(payment.token),
+          "metadata[attempt]": attempt.id,
+        }),
+      ),
+    )
 
-    /** Cancels an intent that waits for an action, so that it cannot be completed later. */
-    const cancel = Effect.fnUntraced(function* (intent: Intent) {
-      const answer = yield* call(HttpClientRequest.post(`${base}/v1/payment_intents/${intent.id}/cancel`))
-      const now = Option.flatMap(answer, ({ text }) => intentIn(text))
-      return Option.exists(now, ({ id, status }) => id === intent.id && status === "canceled")
-        ? voided(`card_${intent.status}`)
-        : open(Option.some(intent.id))
-    })
+  const isOf = (attempt: Attempt, intent: Intent) =>
+    intent.metadata["attempt"] === attempt.id &&
+    BigInt(intent.amount) === centsOf(attempt.amountAtomic) &&
+    intent.currency === "usd"
 
-    const judge = (attempt: Attempt, intent: Intent): Effect.Effect<CardEvidence> => {
-      if (!isOf(attempt, intent)) return Effect.succeed(open())
-      if (intent.status === "succeeded") return Effect.succeed(paid(intent.id))
-      if (intent.status === "requires_payment_method") return Effect.succeed(voided("card_declined"))
-      if (intent.status === "canceled") return Effect.succeed(voided("card_canceled"))
-      return unfinished.has(intent.status) ? cancel(intent) : Effect.succeed(open(Option.some(intent.id)))
+  /** Cancels an intent that waits for an action, so that it cannot be completed later. */
+  const cancel = Effect.fnUntraced(function* (intent: Intent) {
+    const answer = yield* call(HttpClientRequest.post(`${base}/v1/payment_intents/${intent.id}/cancel`))
+    const now = Option.flatMap(answer, ({ text }) => intentIn(text))
+    return Option.exists(now, ({ id, status }) => id === intent.id && status === "canceled")
+      ? voided(`card_${intent.status}`)
+      : open(Option.some(intent.id))
+  })
+
+  const judge = (attempt: Attempt, intent: Intent): Effect.Effect<CardEvidence> => {
+    if (!isOf(attempt, intent)) return Effect.succeed(open())
+    if (intent.status === "succeeded") return Effect.succeed(paid(intent.id))
+    if (intent.status === "requires_payment_method") return Effect.succeed(voided("card_declined"))
+    if (intent.status === "canceled") return Effect.succeed(voided("card_canceled"))
+    return unfinished.has(intent.status) ? cancel(intent) : Effect.succeed(open(Option.some(intent.id)))
+  }
+
+  const retrieve = Effect.fnUntraced(function* (attempt: Attempt, id: string) {
+    const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/${encodeURIComponent(id)}`))
+    const intent = Option.flatMap(answer, ({ status, text }) => (status === 200 ? intentIn(text) : Option.none()))
+    return Option.isSome(intent) ? yield* judge(attempt, intent.value) : open(Option.some(id))
+  })
+
+  const search = Effect.fnUntraced(function* (attempt: Attempt, age: number) {
+    const query = new URLSearchParams({ query: `metadata['attempt']:'${attempt.id}'` })
+    const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/search?${query}`))
+    const found = Option.flatMap(answer, ({ status, text }) => (status === 200 ? foundIn(text) : Option.none()))
+    if (Option.isNone(found)) return open()
+    const own = found.value.data.find((intent) => isOf(attempt, intent))
+    if (own !== undefined) return yield* retrieve(attempt, own.id)
+    return age > certainAfter ? voided("card_never_charged", false) : open()
+  })
+
+  /** Judges a refusal: a decline is final under its key. A fault of the processor or of ours proves nothing. */
+  const judgeRefusal = Effect.fnUntraced(function* (attempt: Attempt, answer: Answer, age: number) {
+    const refusal = refusalIn(answer.text)
+    if (Option.isNone(refusal)) return answer.status >= 500 ? yield* search(attempt, age) : open()
+    const { code, decline_code, payment_intent, type } = refusal.value.error
+    const reason = decline_code ?? code ?? "card_declined"
+    if (answer.status === 402 && type === "card_error") {
+      if (payment_intent === undefined) return voided(reason)
+      const evidence = yield* judge(attempt, payment_intent)
+      return evidence._tag === "Void" ? voided(reason) : evidence
     }
+    // Validation errors are not stored under the key, so the same request may succeed later.
+    if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
+    return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
+  })
 
-    const retrieve = Effect.fnUntraced(function* (attempt: Attempt, id: string) {
-      const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/${encodeURIComponent(id)}`))
-      const intent = Option.flatMap(answer, ({ status, text }) => (status === 200 ? intentIn(text) : Option.none()))
-      return Option.isSome(intent) ? yield* judge(attempt, intent.value) : open(Option.some(id))
-    })
+  /** Requests the charge of an attempt, or its outcome. Never fails: a missing answer proves nothing. */
+  const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
+    if (payment.profile !== config.profile) return open()
+    if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
+    const age = (yield* clock.estimate) - Date.parse(attempt.acceptedAt)
+    if (age > keyLife) return yield* search(attempt, age)
+    const answer = yield* charge(attempt, payment)
+    if (Option.isNone(answer)) return open()
+    const intent = answer.value.status === 200 ? intentIn(answer.value.text) : Option.none()
+    return Option.isSome(intent) ? yield* judge(attempt, intent.value) : yield* judgeRefusal(attempt, answer.value, age)
+  })
 
-    const search = Effect.fnUntraced(function* (attempt: Attempt, age: number) {
-      const query = new URLSearchParams({ query: `metadata['attempt']:'${attempt.id}'` })
-      const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/search?${query}`))
-      const found = Option.flatMap(answer, ({ status, text }) => (status === 200 ? foundIn(text) : Option.none()))
-      if (Option.isNone(found)) return open()
-      const own = found.value.data.find((intent) => isOf(attempt, intent))
-      if (own !== undefined) return yield* retrieve(attempt, own.id)
-      return age > certainAfter ? voided("card_never_charged", false) : open()
-    })
-
-    /** Judges a refusal: a decline is final under its key. A fault of the processor or of ours proves nothing. */
-    const judgeRefusal = Effect.fnUntraced(function* (attempt: Attempt, answer: Answer, age: number) {
-      const refusal = refusalIn(answer.text)
-      if (Option.isNone(refusal)) return answer.status >= 500 ? yield* search(attempt, age) : open()
-      const { code, decline_code, payment_intent, type } = refusal.value.error
-      const reason = decline_code ?? code ?? "card_declined"
-      if (answer.status === 402 && type === "card_error") {
-        if (payment_intent === undefined) return voided(reason)
-        const evidence = yield* judge(attempt, payment_intent)
-        return evidence._tag === "Void" ? voided(reason) : evidence
-      }
-      // Validation errors are not stored under the key, so the same request may succeed later.
-      if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
-      return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
-    })
-
-    /** Requests the charge of an attempt, or its outcome. Never fails: a missing answer proves nothing. */
-    const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
-      if (payment.profile !== config.profile) return open()
-      if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)
-      const age = (yield* clock.estimate) - Date.parse(attempt.acceptedAt)
-      if (age > keyLife) return yield* search(attempt, age)
-      const answer = yield* charge(attempt, payment)
-      if (Option.isNone(answer)) return open()
-      const intent = answer.value.status === 200 ? intentIn(answer.value.text) : Option.none()
-      return Option.isSome(intent)
-        ? yield* judge(attempt, intent.value)
-        : yield* judgeRefusal(attempt, answer.value, age)
-    })
-
-    return { evidence }
-  }),
-}) {
-  static readonly layer = (config: CardProcessorConfig) => Layer.effect(this, this.make(config))
-}
+  return { evidence }
+})

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { Moment, readable, rowsOf } from "../../platform/Rows.ts"
-import { madeIn, type Rail } from "../Payment.ts"
+import { madeIn, type RailName } from "../Payment.ts"
 import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, setVerdict } from "./Attempt.ts"
 import type { Hex } from "viem"
 
@@ -37,7 +37,7 @@ export class Due extends Context.Service<Due>()("spirit-altar/payments/store/Due
     })
 
     /** Leases attempts of a rail that are due within `aheadMillis`. */
-    const lease = Effect.fn("Due.lease")((rail: Rail, limit: number, aheadMillis: number, leaseMillis: number) =>
+    const lease = Effect.fn("Due.lease")((rail: RailName, limit: number, aheadMillis: number, leaseMillis: number) =>
       leased(
         sql`SELECT id FROM payment_attempts
           WHERE state = 'pending' AND rail = ${rail} AND next_check_at <= ${inMillis(aheadMillis)}

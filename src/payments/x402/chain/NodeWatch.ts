@@ -20,8 +20,12 @@ export interface NodeState {
 
 export class NodeWatch extends Context.Service<
   NodeWatch,
-  { readonly now: Effect.Effect<NodeState, ChainUnavailable> }
+  {
+    /** None where no node is configured. */
+    readonly now: Effect.Effect<Option.Option<NodeState>, ChainUnavailable>
+  }
 >()("spirit-altar/payments/x402/chain/NodeWatch") {
+  static readonly absent = Layer.succeed(NodeWatch, { now: Effect.succeedNone })
   /** `relayer` is our account, if this server settles by itself. */
   static readonly layer = (relayer: Address | undefined) =>
     Layer.effect(
@@ -40,10 +44,10 @@ export class NodeWatch extends Context.Service<
         const now = Effect.gen(function* () {
           const { timestamp } = yield* newest
           const seconds = (yield* Clock.currentTimeMillis) / 1000
-          return {
+          return Option.some({
             headAgeSeconds: Math.max(0, seconds - Number(timestamp)),
             relayer: relayer === undefined ? Option.none() : Option.some(yield* stateOf(relayer)),
-          }
+          })
         })
         return NodeWatch.of({ now })
       }),

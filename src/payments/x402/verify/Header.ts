@@ -1,10 +1,12 @@
-/** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
-import { Effect, Option, Predicate, Result, Schema } from "effect"
-import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../../schema/payments/Errors.ts"
+/** Decodes `PAYMENT-SIGNATURE` once for all readers. */
+import { Option, Predicate, Result, Schema } from "effect"
 import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { issuesOf } from "../../../platform/Issues.ts"
 
 export interface PaymentHeader {
+  readonly rail: "x402"
+  /** The id of its extension `payment-identifier`, in any form. */
+  readonly identifier: Option.Option<unknown>
   /** Whether two header lines were joined by a comma. */
   readonly isTwice: boolean
   /** The decoded JSON; none if the header is not base64 of one. */
@@ -19,60 +21,17 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 
 const utf8 = new TextDecoder()
 
-export const read = (header: string): PaymentHeader => {
-  const json = isBase64(header) ? decodeJson(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
-  return { isTwice: header.includes(","), json }
-}
-
-/** Every id of this form is a valid Idempotency-Key. */
-const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
-
 const Identified = Schema.Struct({
   extensions: Schema.Struct({ "payment-identifier": Schema.Struct({ info: Schema.Struct({ id: Schema.Unknown }) }) }),
 })
-const decode = Schema.decodeUnknownOption(Identified)
+const decodeIdentified = Schema.decodeUnknownOption(Identified)
 
-/** The id in a `PAYMENT-SIGNATURE` in any form; none if it is missing or unreadable. */
-const identifierIn = ({ json }: PaymentHeader): Option.Option<unknown> =>
-  Option.flatMap(json, decode).pipe(Option.map(({ extensions }) => extensions["payment-identifier"].info.id))
+const identifierIn = (json: unknown) =>
+  Option.map(decodeIdentified(json), ({ extensions }) => extensions["payment-identifier"].info.id)
 
-interface Named {
-  /** `Idempotency-Key` as sent. */
-  readonly key: string | undefined
-  readonly payment: PaymentHeader | undefined
-  readonly isPaid: boolean
-}
-
-/** The key of an unpaid request without one. No attempt has it. */
-export const noKey = ""
-
-/** The one key of a purchase: the header, or the id in the payment. Two different keys are rejected. */
-export const keyOf = ({
-  isPaid,
-  key,
-  payment,
-}: Named): Effect.Effect<string, IdempotencyKeyRequired | IdempotencyKeyInvalid> => {
-  if (!isPaid) return Effect.succeed(key ?? noKey)
-  const identifier = payment === undefined ? Option.none() : identifierIn(payment)
-  if (Option.isNone(identifier))
-    return key === undefined ? Effect.fail(new IdempotencyKeyRequired({})) : Effect.succeed(key)
-  const id = identifier.value
-  if (!isIdentifier(id)) {
-    return Effect.fail(
-      new IdempotencyKeyInvalid({
-        message:
-          "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
-      }),
-    )
-  }
-  return key === undefined || key === id
-    ? Effect.succeed(id)
-    : Effect.fail(
-        new IdempotencyKeyInvalid({
-          message:
-            "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
-        }),
-      )
+export const decodeHeader = (header: string): PaymentHeader => {
+  const json = isBase64(header) ? decodeJson(utf8.decode(Buffer.from(header, "base64"))) : Option.none()
+  return { rail: "x402", identifier: Option.flatMap(json, identifierIn), isTwice: header.includes(","), json }
 }
 
 /** A whole number that JSON carries exactly, as its digits. */

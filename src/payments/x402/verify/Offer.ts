@@ -3,7 +3,7 @@ import { maxUint256 } from "viem"
 import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { timestampOf } from "../../../platform/Time.ts"
 import { inLowerCase, type SignedAuthorization } from "../chain/Eip3009.ts"
-import { type ChainPayment, PaymentRejected } from "../../Payment.ts"
+import { type ChainPayment, type PaymentRejected, refuseMember } from "../../Payment.ts"
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
@@ -20,14 +20,6 @@ import {
 const leastLife = 6n
 /** Seconds by which clocks may differ. An authorization may live that much longer than offered. */
 const clockGrace = 300n
-
-/** The refusal of a payment that may have paid or may still pay: the chain was not asked, or only at one moment. */
-export const refuse = (reason: string, message: string) =>
-  new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
-
-/** The same refusal, of one member of the payment. */
-export const refuseMember = (reason: string, member: string, fault: string) =>
-  new PaymentRejected({ reason, member, message: `${member} ${fault} This request charged nothing.` })
 
 const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && inLowerCase(a) === inLowerCase(b)
 

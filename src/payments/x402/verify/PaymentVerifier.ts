@@ -7,8 +7,8 @@ import { alreadyUsed, inLowerCase, type SignedAuthorization, unexplained } from 
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { PayerBalance } from "../../store/Claim.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
-import type { ChainPayment, PaymentRejected } from "../../Payment.ts"
-import { bindingOf, mismatch, refuse, refuseMember, untimely } from "./Offer.ts"
+import { type ChainPayment, type PaymentRejected, refuse, refuseMember } from "../../Payment.ts"
+import { bindingOf, mismatch, untimely } from "./Offer.ts"
 import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
 import { isKeySized, Signatures } from "./Signature.ts"
 

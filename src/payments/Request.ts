@@ -1,0 +1,141 @@
+/** Reads a paid request: for which act, under which key, with which input and payment. */
+import { hash } from "node:crypto"
+import { Effect, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { BadRequest } from "../../schema/Errors.ts"
+import { isJsonObject } from "../../schema/Json.ts"
+import { bodyText } from "../../schema/payments/BindingRecipe.ts"
+import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../schema/payments/Errors.ts"
+import { body as bodyOf } from "../http/Responses.ts"
+import { DatabaseClock } from "../platform/DatabaseClock.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { timestampOf } from "../platform/Time.ts"
+import { addressOf, type Claims, type PaidAct, type SoldAct } from "./Act.ts"
+import type { Credential, Order } from "./Rail.ts"
+import { Rails } from "./Rails.ts"
+
+/** A request before anything of it is read but its URL. */
+export interface PaidRequest extends Order {
+  readonly credentials: ReadonlyArray<Credential>
+}
+
+/** A request with everything that it says. */
+export interface ReadRequest<Refusal> {
+  readonly order: Order
+  readonly key: string
+  /** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
+  readonly fingerprint: string
+  readonly credential: Credential | undefined
+  readonly input: Schema.Json
+  readonly claims: Claims
+  /** All refusals of the act itself. Only an unknown key runs them. */
+  readonly check: Effect.Effect<void, Refusal>
+  readonly acceptedAtMillis: number
+}
+
+/** The key of an unpaid request without one. No attempt has it. */
+const noKey = ""
+
+/** Whether a request asks for nothing but the price of its URL. */
+export const isProbe = ({ body, credentials, key }: PaidRequest) =>
+  body === "" && key === undefined && credentials.length === 0
+
+const badRequest = (path: string, message: string) => new BadRequest({ issues: [{ path, message }] })
+
+const paidTwice = badRequest(
+  "authorization",
+  "The request has two payments, by PAYMENT-SIGNATURE and by card. Send one of them. This request charged nothing",
+)
+
+/** Every id of this form is a valid Idempotency-Key. */
+const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
+
+/** The one key of a purchase: the header, or the id in the payment. Two different keys are rejected. */
+const keyOf = Effect.fnUntraced(function* (key: string | undefined, credential: Credential | undefined) {
+  if (credential === undefined) return key ?? noKey
+  if (Option.isNone(credential.identifier))
+    return yield* key === undefined ? new IdempotencyKeyRequired({}) : Effect.succeed(key)
+  const id: unknown = credential.identifier.value
+  if (!isIdentifier(id))
+    return yield* new IdempotencyKeyInvalid({
+      message:
+        "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
+    })
+  if (key !== undefined && key !== id)
+    return yield* new IdempotencyKeyInvalid({
+      message:
+        "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
+    })
+  return id
+})
+
+const decodeJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+/** Reads the body as a JSON object. Members that belong in the URL are rejected. */
+const readBody = Effect.fnUntraced(function* ({ act, body: text, parameters }: Order) {
+  const body =
+    text === "" && act.bodyOptional
+      ? {}
+      : yield* decodeJson(text).pipe(Effect.mapError(() => badRequest("", "The body must be valid JSON")))
+  if (!isJsonObject(body)) return yield* badRequest("", "Must be a JSON object")
+  const repeated = Object.keys(parameters).filter((name) => name in body)
+  if (repeated.length > 0) {
+    return yield* new BadRequest({
+      issues: repeated.map((path) => ({ path, message: "Must be in the URL, not in the body" })),
+    })
+  }
+  return body
+})
+
+/** Reads the requests for one act at one URL. */
+export const reader = Effect.gen(function* () {
+  const publicUrl = yield* PublicUrl
+  const rails = yield* Rails
+  const clock = yield* DatabaseClock
+
+  /** The request as it came. Its URL is canonical, whatever spelling was sent. */
+  const received = (act: SoldAct, call: PaidUrl) => {
+    const { parameters, path } = addressOf(act.endpoint.path, call)
+    const url = `${publicUrl}${path}`
+    return (source: HttpServerRequest.HttpServerRequest) =>
+      Effect.map(bodyOf.text(source), (body): PaidRequest => ({
+        act,
+        method: source.method,
+        url,
+        parameters,
+        key: source.headers["idempotency-key"],
+        credentials: rails.credentialsIn(source.headers),
+        body,
+      }))
+  }
+
+  const read = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
+    const { credentials, ...order } = request
+    const [credential, second] = credentials
+    if (second !== undefined) return yield* paidTwice
+    const key = yield* keyOf(order.key, credential)
+    const members = yield* readBody(request)
+    const millis = yield* clock.estimate
+    const day = timestampOf(millis).slice(0, 10)
+    const { check, claims, input } = yield* act.read({ ...members, ...order.parameters }, { millis, day })
+    const body = bodyText(members)
+    return {
+      order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
+      key,
+      fingerprint: hash("sha256", `${order.method}\n${order.url}\n${body}`, "hex"),
+      credential,
+      input,
+      claims,
+      check,
+      acceptedAtMillis: millis,
+    } satisfies ReadRequest<Refusal>
+  })
+
+  return { received, read }
+})
+
+/** The decoded parameters of a URL. */
+export interface PaidUrl {
+  readonly params?: unknown
+  readonly query?: unknown
+}
