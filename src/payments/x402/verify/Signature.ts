@@ -91,7 +91,7 @@ export const makeRecover = async () => {
   /** Undefined if no key can have signed. */
   return (authorization: SignedAuthorization, domain: Domain): Address | undefined => {
     const [, both, v] = plainSignature.exec(authorization.signature) ?? []
-    const digest = digestOf(authorization, domain)
+    const digest = both === undefined ? Option.none() : digestOf(authorization, domain)
     if (both === undefined || Option.isNone(digest)) return undefined
     const signature = Buffer.from(both, "hex")
     const key = curve.recoverPublicKeyUncompressed(signature, isOdd(v) ? 1 : 0, hexToBytes(digest.value))
