@@ -1,5 +1,5 @@
 /** A log that others may have seen, after a start: the confirmations that it accepts, and its state until then. */
-import { renameSync, writeFileSync } from "node:fs"
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -136,6 +136,11 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
         renameSync(`${folder}-away`, folder)
         assert.isTrue(yield* publish)
         assert.isNull(yield* waitsFor)
+        yield* grow(1)
+        rmSync(file)
+        mkdirSync(file)
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LastSignedLost")
+        assert.match((yield* waitsFor) ?? "", /^LOG_CHECKPOINT_FILE, which cannot be read \(EISDIR/u)
       }).pipe(Effect.provide(start([], file)), Effect.scoped)
     }),
   )
