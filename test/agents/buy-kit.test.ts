@@ -37,7 +37,7 @@ const open = Effect.gen(function* () {
 
 layer(world(), realClock)("buy_kit", (it) => {
   for (const [args, price] of purchases) {
-    it.effect(`${String(args["action"])}: the offer is the live one, and its typed data and payment settle`, () =>
+    it.effect(`makes a kit of ${String(args["action"])} with the live offer, whose typed data and payment settle`, () =>
       Effect.gen(function* () {
         const connected = yield* open
         const today = yield* Clock.today
@@ -79,7 +79,7 @@ layer(world(), realClock)("buy_kit", (it) => {
       missing: ["dedication"],
       body: { agentName: "Wren", dedication: "<dedication>" },
     })),
-  ])("leaves only the buyer's own values open: $args.action", ({ args, body, missing }) =>
+  ])("leaves only the buyer's own values of $args.action open", ({ args, body, missing }) =>
     Effect.gen(function* () {
       const kit = yield* kitOf(yield* open, args)
       assert.deepStrictEqual([kit.complete, kit.missing, kit.request.body], [false, missing, body])
@@ -87,7 +87,7 @@ layer(world(), realClock)("buy_kit", (it) => {
     }),
   )
 
-  it.effect("holds only the parts that this act needs", () =>
+  it.effect("contains only the parts that its act needs", () =>
     Effect.gen(function* () {
       const connected = yield* open
       const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
@@ -108,48 +108,35 @@ layer(world(), realClock)("buy_kit", (it) => {
       const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
         (SELECT count(*) FROM payment_pools) AS p`
       const before = yield* count
-      const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
-        [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
+      const takeIn = { action: "takeIn", spirit: "moss-hare" }
+      const light = { action: "lightDay", spirit: "moss-hare" }
+      const dedicated = { ...light, dedication: "x" }
+      const late = { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() }
+      const zero = "0".repeat(64)
+      const badChecksum = "0x70997970c51812dc3A010C7d01b50e0d17dc79C8"
+      const refused: ReadonlyArray<readonly [Record<string, unknown>, code: string, says?: RegExp]> = [
+        [{ ...takeIn, spirit: "dew-spider" }, "already_kept", /first keeper/u],
         [{ action: "takeIn" }, "bad_request", /spirit: Required/u],
-        [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_request", /kind: No part/u],
-        [{ action: "takeIn", spirit: "moss-hare", day: "2026-11-28" }, "bad_request", /day: No part/u],
-        [{ action: "takeIn", spirit: "moss-hare", parentId: nowhere }, "bad_request", /parentId: No part/u],
+        [{ ...takeIn, kind: "promise" }, "bad_request", /kind: No part/u],
+        [{ ...takeIn, day: "2026-11-28" }, "bad_request", /day: No part/u],
+        [{ ...takeIn, parentId: nowhere }, "bad_request", /parentId: No part/u],
         [{ action: "takeIn", familiarId: "moss-hare" }, "bad_request", /familiarId: Call it spirit/u],
-        [
-          { action: "lightDay", spirit: "moss-hare", parent_id: nowhere },
-          "bad_request",
-          /parent_id: Call it parentId/u,
-        ],
-        [{ action: "takeIn", spirit: "moss-hare", AGENTNAME: "x" }, "bad_request", /AGENTNAME: Call it agentName/u],
-        [{ action: "takeIn", spirit: "moss-hare", "Parent ID": "" }, "bad_request", /Parent ID: Call it parentId/u],
-        [
-          { action: "lightDay", spirit: "moss-hare", dedication: "x", intentionCommitment: "0".repeat(64) },
-          "bad_request",
-          /Call it commitment/u,
-        ],
-        [{ action: "lightDay", spirit: "moss-hare", dedication: "x", parentId: nowhere }, "bad_request", /dedication/u],
-        [{ action: "lightDay", spirit: "moss-hare", parentId: nowhere }, "parent_not_lit", /./u],
-        [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
-        [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
-        [
-          { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
-          "prayer_day_not_today",
-          /./u,
-        ],
-        [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
+        [{ ...light, parent_id: nowhere }, "bad_request", /parent_id: Call it parentId/u],
+        [{ ...takeIn, AGENTNAME: "x" }, "bad_request", /AGENTNAME: Call it agentName/u],
+        [{ ...takeIn, "Parent ID": "" }, "bad_request", /Parent ID: Call it parentId/u],
+        [{ ...dedicated, intentionCommitment: zero }, "bad_request", /Call it commitment/u],
+        [{ ...dedicated, parentId: nowhere }, "bad_request", /dedication/u],
+        [{ ...light, dedication: "see altar.example.com" }, "dedication_held"],
+        [late, "prayer_day_not_today"],
         [{ action: "steal" }, "bad_request", /action: /u],
-        [
-          { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
-          "bad_request",
-          /checksum/u,
-        ],
+        [{ ...takeIn, payer: badChecksum }, "bad_request", /checksum/u],
       ]
       for (const [args, code, says] of refused) {
         const { isError, text } = yield* call(connected, "buy_kit", args)
         assert.isTrue(isError, text)
         const refusal: { code: string; message: string } = JSON.parse(text)
         assert.strictEqual(refusal.code, code, text)
-        assert.match(refusal.message, says)
+        if (says !== undefined) assert.match(refusal.message, says)
       }
       assert.deepStrictEqual(yield* count, before)
     }),

@@ -25,10 +25,8 @@ layer(world(), realClock)("the cards of the tools", (it) => {
       }
     }),
   )
-})
 
-layer(world(), realClock)("a public server", (it) => {
-  it.effect("has its own name, addresses and an icon that exists in its card", () =>
+  it.effect("of a public server have its own name, addresses and an icon that exists", () =>
     Effect.gen(function* () {
       const here = yield* anotherServer({}, { publicUrl: "https://altar.example" })
       const { json } = yield* ask(`${here}/.well-known/mcp/server-card.json`)

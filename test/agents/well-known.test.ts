@@ -13,8 +13,8 @@ const serve = (operator: Partial<typeof Operator.unnamed>) =>
     ({ publicUrl }) => publicUrl,
   )
 
-layer(world(), realClock)("a server without a named operator", (it) => {
-  it.effect("has no security.txt, and answers 404", () =>
+layer(world(), realClock)("a server", (it) => {
+  it.effect("without a named operator has no security.txt, and answers 404", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
@@ -22,7 +22,7 @@ layer(world(), realClock)("a server without a named operator", (it) => {
     }),
   )
 
-  it.effect("links its own terms and privacy page at every page's foot", () =>
+  it.effect("without a named operator links its own terms and privacy page at every page's foot", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
@@ -42,10 +42,8 @@ layer(world(), realClock)("a server without a named operator", (it) => {
       assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
     }),
   )
-})
 
-layer(world(), realClock)("a server with a named operator", (it) => {
-  it.effect("names the operator, and a contact that never expires", () =>
+  it.effect("names its operator, and a contact that never expires", () =>
     Effect.gen(function* () {
       const contact = Option.some("mailto:keeper@altar.example")
       const url = yield* serve({ name: Option.some("Wren & Sons"), contact })
@@ -65,7 +63,7 @@ layer(world(), realClock)("a server with a named operator", (it) => {
     }),
   )
 
-  it.effect("shows the operator's texts as plain text", () =>
+  it.effect("shows its operator's texts as plain text", () =>
     Effect.gen(function* () {
       const url = yield* serve({
         terms: Option.some("## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"),
