@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
 import { ask, bought, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 
-layer(world(), realClock)("for followers,", (it) => {
-  it.effect("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", () =>
+layer(world(), realClock)("a site with a feed", (it) => {
+  it.effect("lists the newest act with its markup escaped, and answers 304 until the next act", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const before = yield* ask(`${url}/acts.atom`)
@@ -21,7 +21,7 @@ layer(world(), realClock)("for followers,", (it) => {
     }),
   )
 
-  it.effect("every icon exists", () =>
+  it.effect("has every icon that it names", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const favicon = yield* ask(`${url}/favicon.ico`)

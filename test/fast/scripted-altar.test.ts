@@ -81,7 +81,7 @@ const facing = (
   return { altar, asked, payments, signed }
 }
 
-describe("an altar that lies to the library", () => {
+describe.concurrent("an altar that lies to the library", () => {
   it("gets no signature for another kind of transfer, whatever else its terms name", async () => {
     const permit = { assetTransferMethod: "permit2", permit2: { spender: payTo }, facilitatorAddress: payTo }
     const extra = { ...offer.extra, ...permit }
@@ -147,7 +147,7 @@ describe("an altar that lies to the library", () => {
   })
 })
 
-describe("an altar that shows other words than were sealed", () => {
+describe.concurrent("an altar that shows other words than were sealed", () => {
   it.each(["reveal", "unseal"] as const)("is found out by the answer to %s", async (method) => {
     const { schemas } = document.components
     const stone = exampleOf({ $ref: "ListedStone" }, schemas)
@@ -165,7 +165,7 @@ describe("an altar that shows other words than were sealed", () => {
   })
 })
 
-describe("the first purchase under a key", () => {
+describe.concurrent("the first purchase under a key", () => {
   it("is no replay, though its call asked for the outcome, and every later call is one", async () => {
     const lost = () => {
       throw new TypeError("the connection broke")
@@ -188,7 +188,7 @@ describe("the first purchase under a key", () => {
   })
 })
 
-describe("an altar that recorded another act", () => {
+describe.concurrent("an altar that recorded another act", () => {
   it("is told from one that did not sell, and settles once it answers with the act that was bought", async () => {
     let sealed = "ab".repeat(32)
     const { altar, payments } = facing((step, payment) =>
@@ -208,7 +208,7 @@ describe("an altar that recorded another act", () => {
   })
 })
 
-describe("an order of a candle without a duration", () => {
+describe.concurrent("an order of a candle without a duration", () => {
   it("is rejected, and nothing is requested or charged", async () => {
     const { altar, asked } = facing(() => priced())
     for (const days of ["7", 14, 0, undefined]) {
@@ -219,7 +219,7 @@ describe("an order of a candle without a duration", () => {
   })
 })
 
-describe("a signal of many calls", () => {
+describe.concurrent("a signal of many calls", () => {
   it("keeps no listener of any of them, however it ended", async () => {
     let isWaiting = () => {}
     const { altar } = facing(

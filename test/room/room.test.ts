@@ -40,6 +40,9 @@ layer(rooms(), realClock)("a room", (it) => {
       assert.strictEqual(body.room.latestSequence, 0)
       assert.match(body.room.createdAt, instant)
       assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
+      const longest = { name: `  ${"🜁".repeat(60)} ` }
+      const named = yield* ask(`${url}/api/rooms`, post(longest, from(newAddress())))
+      assert.strictEqual(JSON.parse(named.text).room.name, longest.name.trim())
       const [row] = yield* sql<{
         tokenDigest: Uint8Array
       }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
