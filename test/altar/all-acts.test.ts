@@ -1,6 +1,7 @@
 /** All acts for people: filters that a link keeps, and a page for each wallet. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { assertEach } from "../lab/Assertions.ts"
 import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const idsIn = (text: string) =>
@@ -50,14 +51,19 @@ layer(world(), realClock)("the page of all acts", (it) => {
     }),
   )
 
-  it.effect("links older acts, fifty a page, by the same choice; lists have twenty entries, fifty at most", () =>
+  it.effect("links older acts, fifty a page, by the same choice; lists have their default and maximum length", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const wallet = payer.address.toLowerCase()
-      const buy = Effect.suspend(() => bought("/api/witness", { commitment: newCommitment() }, payer))
+      const buy = Effect.suspend(() =>
+        bought("/api/witness", { commitment: newCommitment(), spirit: "dew-spider" }, payer),
+      )
       const { record: oldest } = yield* buy
       yield* Effect.forEach(Array.from({ length: 50 }), () => buy, { concurrency: 5 })
+      const collect = bought("/api/elements/beeswax/collect", {}, payer)
+      yield* Effect.forEach(Array.from({ length: 24 }), () => collect, { concurrency: 5 })
+      const newest = yield* collect
       const { text } = yield* ask(`${url}/v2/acts?q=${wallet}&kind=stone`)
       assert.strictEqual(new Set(idsIn(text)).size, 50)
       const [, next = ""] = /rel="next" href="([^"]+)"/u.exec(text) ?? []
@@ -65,11 +71,22 @@ layer(world(), realClock)("the page of all acts", (it) => {
       const rest = yield* ask(`${url}${next.replaceAll("&amp;", "&")}`)
       assert.deepStrictEqual([...new Set(idsIn(rest.text))], [oldest.id])
       assert.notInclude(rest.text, 'rel="next"')
-      const lists = "acts witness witness/chain acts?limit=50 witness?limit=50 witness/chain?limit=51"
+      const lists =
+        "acts witness witness/chain publish-chain acts?limit=50 witness?limit=50 witness/chain?limit=51 publish-chain?limit=51"
       const sizes = yield* Effect.forEach(lists.split(" "), (path) =>
         Effect.map(read(`/api/${path}`), ({ acts, stones = acts, entries = stones }) => entries.length),
       )
-      assert.deepStrictEqual(sizes, [20, 20, 50, 50, 50, 51])
+      assert.deepStrictEqual(sizes, [20, 20, 50, 50, 50, 50, 51, 51])
+      const { recent } = yield* read("/api/elements")
+      assert.deepStrictEqual([recent.length, recent[0].id], [12, newest.record.id])
+      const { stones } = yield* read("/api/witness?limit=6")
+      const altar = yield* ask(`${url}/v2/spirits/dew-spider`)
+      assertEach(
+        stones,
+        ({ id }: { id: string }) => id,
+        [...new Set(idsIn(altar.text))],
+        "the newest stones of an altar",
+      )
       for (const path of ["acts?limit=51", "witness?limit=51", "candles?limit=51", "acts?limit=0", "candles?spirit=x"])
         assert.strictEqual((yield* ask(`${url}/api/${path}`)).status, 400, path)
     }),

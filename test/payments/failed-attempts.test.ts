@@ -190,6 +190,8 @@ describe.concurrent("a payment in flight", () => {
         const latest = (Number(payment.payload.authorization.validBefore) + 1800) * 1000
         assert.strictEqual(other.json["heldUntil"], new Date(latest).toISOString())
       }
+      const { altars } = Object((yield* ask(`${url}/api/altars`)).json)
+      assert.deepInclude(altars[0].today, { state: "held", prayer: null })
       yield* sql`UPDATE payment_attempts SET state = 'failed', reason = 'a test'`
       const issued = yield* ask(`${url}/api/elements/beeswax/collect`, post({}, { "idempotency-key": newKey() }))
       assert.strictEqual(issued.json["code"], "sold_out")

@@ -1,9 +1,12 @@
 /** The fate of a settled transfer: still there once its block is final, found elsewhere, resubmitted once, or gone for good and said so. */
 import { SqlClient } from "effect/sql"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import type { Hex } from "viem"
+import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
+import { longestLife, scene, us } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
@@ -194,5 +197,35 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
       yield* assertKept(bought)
       yield* Purchase.audit(url)
     }).pipe(Effect.provide(sweeper)),
+  )
+})
+
+describe.concurrent("the scan of a server", () => {
+  it.live("is made once in its interval by all servers together", () =>
+    Effect.gen(function* () {
+      const { chain, client, rows, token } = yield* scene()
+      const times = { longestLife, everyMillis: 20_000 }
+      const servers = [1, 2].map(() => Transfers.make(chain.node, rows, { payTo: us, ...times }).scan)
+      const passes = (seconds: number) => client`
+        UPDATE chain_scans SET due_at = due_at - ${seconds}::int * interval '1 second' WHERE network = ${token.network}`
+      const scans = Effect.all(servers)
+      yield* scans
+      assert.deepStrictEqual(yield* scans, [false, false])
+      yield* passes(10)
+      assert.deepStrictEqual(yield* scans, [false, false])
+      yield* passes(10)
+      assert.deepStrictEqual(yield* scans, [true, false])
+    }).pipe(Effect.provide(Layer.provideMerge(ownSql, database))),
+  )
+
+  it.live("is due again after four sweeps", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* paymentFixture
+      const scans = yield* sql<{ readonly seconds: number }>`
+        SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM chain_scans`.pipe(
+        until("is due sooner", ([scan]) => (scan?.seconds ?? 0) > 3),
+      )
+      assert.isAtMost(scans[0]?.seconds ?? 5, 4)
+    }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "1 second"))),
   )
 })

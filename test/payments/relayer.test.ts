@@ -89,6 +89,24 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
   )
 })
 
+describe.concurrent("a transaction of the relayer", () => {
+  it.live("is stored with its hash before the node receives it", () =>
+    Effect.gen(function* () {
+      const { purchase, rpc, sql, url } = yield* signedFixture
+      const sent = overhear(rpc)
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const request = yield* Purchase.sendInto(trap, url, purchase)
+      const stored = yield* sql`SELECT hash, raw FROM relayer_broadcasts`
+      assert.deepStrictEqual(
+        stored,
+        sent.map((raw) => ({ hash: keccak256(raw), raw })),
+      )
+      yield* trap.release
+      assert.strictEqual((yield* Fiber.join(request)).status, 201)
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+  )
+})
+
 describe.concurrent("a node without a pending state", () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {

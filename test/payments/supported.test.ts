@@ -1,4 +1,5 @@
 /** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
+import { generateKeyPairSync, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { validatePaymentIdentifierRequirement } from "@x402/extensions/payment-identifier"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, Result } from "effect"
@@ -58,6 +59,35 @@ const settlingAt = (url: string, by = Option.none<typeof key>()) => {
   const settlement = Facilitator.layer({ url, key: by, terms, timeout: Duration.minutes(1) })
   return Effect.map(Layer.build(settlement), Context.get(Settlement))
 }
+
+describe("a token for a facilitator", () => {
+  const ed25519 = generateKeyPairSync("ed25519")
+  const { d = "", x = "" } = ed25519.privateKey.export({ format: "jwk" })
+  const ec = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  const bytes = Buffer.concat([d, x].map((half) => Buffer.from(half, "base64url"))).toString("base64")
+  const pem = String(ec.privateKey.export({ format: "pem", type: "sec1" }))
+  it.live.each([
+    ["EdDSA", bytes, ed25519.publicKey, null],
+    ["ES256", pem, ec.publicKey, "sha256"],
+  ] as const)("is signed by the operator's key for one call and two minutes: %s", ([alg, secret, publicKey, digest]) =>
+    Effect.gen(function* () {
+      const at = {
+        url: "https://facilitator.example",
+        key: Option.some({ id: "a-key", secret: Redacted.make(secret) }),
+      }
+      const call = yield* Facilitator.authorizationOf(at, "POST", new URL("https://facilitator.example/base/settle?q"))
+      const [head = "", body = "", signature = ""] = (call["authorization"] ?? "").replace("Bearer ", "").split(".")
+      const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString())
+      assert.deepInclude(read(head), { alg, kid: "a-key", typ: "JWT" })
+      const { exp, nbf, ...claims } = read(body)
+      assert.deepStrictEqual(claims, { iss: "cdp", sub: "a-key", uris: ["POST facilitator.example/base/settle"] })
+      assert.strictEqual(exp - nbf, 120)
+      assert.isAtMost(Math.abs(Date.now() / 1000 - nbf), 60)
+      const by = { key: publicKey, dsaEncoding: "ieee-p1363" } as const
+      assert.isTrue(verify(digest, Buffer.from(`${head}.${body}`), by, Buffer.from(signature, "base64url")))
+    }),
+  )
+})
 
 describe.concurrent("the knowledge whether a facilitator settles", () => {
   it.live("is fetched once for all concurrent callers, and cached", () =>
