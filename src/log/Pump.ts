@@ -160,7 +160,8 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         return isGiven
       })
 
-      const publish = Effect.gen(function* () {
+      /** The tree, and the signed checkpoints that it must continue. */
+      const survey = Effect.gen(function* () {
         // Signed checkpoints are read before the tree, which only grows. In the other order, one that another server has
         // just signed could be larger.
         const kept = yield* lastSigned.recall
@@ -173,39 +174,48 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         const newest = yield* store.newest
         const tree = yield* running
         const isThis = ({ root, size }: TreeHead) => size === tree.size && equal(root, tree.root)
-        const isCovered = Option.exists(newest, isThis)
-        const isKnown = Option.exists(kept, isThis)
         const now = yield* Clock.currentTimeMillis
         const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
-        const isIdle = isCovered ? isKnown && isRecent : tree.rest > 0
-        const isWaitRecorded = Option.isSome(tree.waits)
-        if (isIdle && held.length === 0 && (yield* Ref.get(isConfirmed))) {
-          if (isCovered && isWaitRecorded) yield* wait(null, true)
-          if (Option.isSome(newest)) yield* witnessAgain(newest.value)
-          return false
-        }
+        const isCovered = Option.exists(newest, isThis)
+        return { kept, held, newest, tree, isCovered, isKept: Option.exists(kept, isThis), isRecent }
+      })
+
+      /** Fails if the tree does not continue a signed checkpoint, or if another key signed the published one. */
+      const checkSigned = Effect.fnUntraced(function* ({ held, kept, newest, tree }: Effect.Success<typeof survey>) {
         yield* checkContinues(tree, [
-          ...Option.toArray(newest).map((one): Signed => ["the published checkpoint", one]),
-          ...Option.toArray(kept).map((one): Signed => ["the checkpoint this server signed last", one]),
+          ...Option.toArray(newest).map((published): Signed => ["the published checkpoint", published]),
+          ...Option.toArray(kept).map((head): Signed => ["the checkpoint this server signed last", head]),
           ...held.map(byWitness),
         ])
         yield* Ref.set(unproved, [])
-        if (Option.exists(newest, (one) => !one.note.startsWith(noteOf(one)))) {
+        if (Option.exists(newest, (published) => !published.note.startsWith(noteOf(published)))) {
           return yield* contradiction(
             "checkpoints",
             "the published checkpoint is not as this server's key would sign it",
           )
         }
-        if (!(yield* confirm(newest, kept))) return false
-        if (!isCovered && !(yield* store.takeTurn(publishSeconds))) return false
-        const note = noteOf(tree)
-        // Remembers also what other servers signed, to notice a backup that was restored from before it.
-        if (!isKnown) yield* lastSigned.remember({ ...tree, note })
-        yield* wait(null, isWaitRecorded)
-        if (isCovered) {
-          if (!isRecent) yield* store.confirm(tree.size)
+      })
+
+      const publish = Effect.gen(function* () {
+        const surveyed = yield* survey
+        const { held, isCovered, isKept, isRecent, kept, newest, tree } = surveyed
+        const isWaitRecorded = Option.isSome(tree.waits)
+        const isIdle = isCovered ? isKept && isRecent : tree.rest > 0
+        const mayRest = isIdle && held.length === 0 && (yield* Ref.get(isConfirmed))
+        if (mayRest) {
+          if (isCovered && isWaitRecorded) yield* wait(null, true)
+          if (Option.isSome(newest)) yield* witnessAgain(newest.value)
           return false
         }
+        yield* checkSigned(surveyed)
+        const maySign = (yield* confirm(newest, kept)) && (isCovered || (yield* store.takeTurn(publishSeconds)))
+        if (!maySign) return false
+        const note = noteOf(tree)
+        // Remembers also what other servers signed, to notice a backup that was restored from before it.
+        if (!isKept) yield* lastSigned.remember({ ...tree, note })
+        yield* wait(null, isWaitRecorded)
+        if (isCovered && !isRecent) yield* store.confirm(tree.size)
+        if (isCovered) return false
         yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
         return true
       }).pipe(

@@ -49,29 +49,34 @@ const PostRow = Schema.Union([
 const isOpened = `EXISTS (
       SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof)`
 
-/**
- * `held` locks only rooms whose token fits, so a stranger blocks no members. Locking also reads the newest
- * version of a row, which the snapshot may miss. The 51st message overwrites the first. Rooms are locked before addresses, each in
- * one order, so that sends never deadlock.
- */
-const statement = `
-  WITH asked AS MATERIALIZED (
+/** The sends of the batch in order. Keys that are empty are none. */
+const sentRows = `
     SELECT id, proof, keys, nullif(client_key, '')::uuid AS client_key, nullif(content_key, '')::uuid AS content_key,
       head, middle, nth
     FROM unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-      WITH ORDINALITY AS a(id, proof, keys, client_key, content_key, head, middle, nth)
-  ), held AS MATERIALIZED (
-    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND ${isOpened} ORDER BY id FOR UPDATE
-  ), room AS MATERIALIZED (
+      WITH ORDINALITY AS a(id, proof, keys, client_key, content_key, head, middle, nth)`
+
+/**
+ * Locks only rooms whose token fits, so a stranger blocks no members. Locking also reads the newest version of a row,
+ * which the snapshot may miss.
+ */
+const held = `
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND ${isOpened} ORDER BY id FOR UPDATE`
+
+const room = `
     SELECT * FROM held UNION ALL
-    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND NOT ${isOpened}
-  ), placed AS MATERIALIZED (
+    SELECT rooms.* FROM rooms WHERE id = ANY($1::uuid[]) AND NOT ${isOpened}`
+
+/** Each send with its room. The 51st message overwrites the first. */
+const placed = `
     SELECT asked.*, name, created_at, expires_at, latest_sequence, content_keys,
       sha256(token_digest || $8::bytea) = asked.proof AS proved, clock_timestamp() AS at,
       latest_sequence % ${retained} + 1 AS place,
       CASE WHEN client_key IS NOT NULL THEN array_position(client_keys, client_key) END AS original
-    FROM room JOIN asked ON asked.id = room.id
-  ), verdict AS MATERIALIZED (
+    FROM room JOIN asked ON asked.id = room.id`
+
+/** In one order of addresses, so that sends never deadlock. */
+const verdict = `
     SELECT placed.*, CASE
       WHEN NOT proved THEN 'unauthorized'
       WHEN expires_at <= at THEN 'expired'
@@ -79,33 +84,51 @@ const statement = `
       WHEN original IS NOT NULL THEN 'conflict'
       ELSE 'new' END AS verdict
     FROM placed
-    ORDER BY reverse(keys)
-  ), slot AS MATERIALIZED (
+    ORDER BY reverse(keys)`
+
+/** The places that new messages and replays take in the limits. */
+const slot = `
     SELECT verdict.nth, taking.* FROM verdict CROSS JOIN LATERAL rate_limits_take(
       CASE verdict
         WHEN 'new' THEN array_append(keys::text[], '${newMessages.name}:' || id)
         WHEN 'replay' THEN array_append(keys::text[], NULL)
-      END, $9::int[], $10::int[]) AS taking
-  ), new AS MATERIALIZED (
-    SELECT verdict.* FROM verdict JOIN slot USING (nth) WHERE verdict = 'new' AND taken
-  ), head AS (
+      END, $9::int[], $10::int[]) AS taking`
+
+const head = `
     UPDATE rooms SET latest_sequence = new.latest_sequence + 1, client_keys[new.place] = new.client_key,
       content_keys[new.place] = new.content_key
-    FROM new WHERE rooms.id = new.id RETURNING rooms.id
-  ), message AS (
+    FROM new WHERE rooms.id = new.id RETURNING rooms.id`
+
+const message = `
     INSERT INTO room_messages (room_id, place, sequence, body)
     SELECT id, place, latest_sequence + 1, head || (latest_sequence + 1) || middle
       || to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
     FROM new
     ON CONFLICT (room_id, place) DO UPDATE SET sequence = excluded.sequence, body = excluded.body
-    RETURNING room_id, sequence, body
+    RETURNING room_id, sequence, body`
+
+/** The body of a message that is sent again, if its slot still holds it. */
+const repeated = `
+    SELECT m.body FROM room_messages m WHERE m.room_id = v.id AND m.place = v.original
+      AND m.sequence = v.latest_sequence - (v.latest_sequence - v.original) % ${retained}`
+
+/** Locks rooms before addresses. */
+const statement = `
+  WITH asked AS MATERIALIZED (${sentRows}
+  ), held AS MATERIALIZED (${held}
+  ), room AS MATERIALIZED (${room}
+  ), placed AS MATERIALIZED (${placed}
+  ), verdict AS MATERIALIZED (${verdict}
+  ), slot AS MATERIALIZED (${slot}
+  ), new AS MATERIALIZED (
+    SELECT verdict.* FROM verdict JOIN slot USING (nth) WHERE verdict = 'new' AND taken
+  ), head AS (${head}
+  ), message AS (${message}
   )
   SELECT v.id, v.name, v.created_at AS created, v.expires_at AS expires, v.proved, v.verdict, v.original,
     v.verdict = 'expired' AS expired, coalesce(message.sequence, v.latest_sequence) AS latest,
     slot.taken, slot.used, slot.oldest, slot.at,
-    coalesce(message.body, CASE WHEN v.verdict = 'replay' THEN (
-      SELECT m.body FROM room_messages m WHERE m.room_id = v.id AND m.place = v.original
-        AND m.sequence = v.latest_sequence - (v.latest_sequence - v.original) % ${retained}
+    coalesce(message.body, CASE WHEN v.verdict = 'replay' THEN (${repeated}
     ) END) AS body
   FROM asked LEFT JOIN verdict v USING (nth) LEFT JOIN slot USING (nth) LEFT JOIN message ON message.room_id = v.id
   ORDER BY asked.nth`

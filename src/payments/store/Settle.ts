@@ -37,12 +37,20 @@ const payerOf = (proof: Proof): Payer =>
 
 const sumOf = (attempts: ReadonlyArray<Attempt>) => attempts.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 
+const settledChange = ([attempt, proof]: readonly [Attempt, Proof]): Change => ({
+  ...attempt,
+  from: "pending",
+  to: "settled",
+  evidence: proof.rail === "card" ? "card charged" : "transfer found",
+  transaction: proof.rail === "card" ? proof.intent : proof.transaction,
+})
+
 export class Settle extends Context.Service<Settle>()("spirit-altar/payments/store/Settle", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const inTransaction = yield* transaction
     const acts = yield* PaidActs
-    const unclaimed = yield* UnmatchedPayments
+    const unmatched = yield* UnmatchedPayments
     const publicUrl = yield* PublicUrl
     const keys = yield* ReceiptKeys
     const setting = yield* PaymentTerms
@@ -90,71 +98,75 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
       }))
       const recorded = yield* act.record(paid)
       return batch.flatMap(([attempt, proof], index) => {
-        const one = recorded[index]
-        return one === undefined ? [] : [settledRow(attempt, proof, one)]
+        const row = recorded[index]
+        return row === undefined ? [] : [settledRow(attempt, proof, row)]
       })
     })
 
-    /** Runs inside one transaction. Conflicts must reach its runner unchanged. */
-    const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
-      const ids = [...new Set(batch.map((settling) => settling.id))]
-      const locked = yield* sql`
+    /** Locks the attempts. Those that are pending are to be settled, at one time of the database's clock. */
+    const lockAttempts = Effect.fnUntraced(function* (batch: ReadonlyArray<Settling>) {
+      const ids = [...new Set(batch.map(({ id }) => id))]
+      const rows = yield* sql`
         SELECT ${columns}, clock_timestamp() AS settled_at FROM payment_attempts WHERE id = ANY(${ids}::uuid[])
         ORDER BY id FOR UPDATE`
-      const times = yield* Effect.forEach(locked, readTime)
-      const attempts = new Map((yield* Effect.forEach(locked, readAttempt)).map((attempt) => [attempt.id, attempt]))
-      const open = ids.flatMap((id) => {
+      const [time] = yield* Effect.forEach(rows, readTime)
+      const attempts = new Map((yield* Effect.forEach(rows, readAttempt)).map((attempt) => [attempt.id, attempt]))
+      const pending = ids.flatMap((id) => {
         const attempt = attempts.get(id)
-        const settling = batch.find((one) => one.id === id)
+        const settling = batch.find((other) => other.id === id)
         return attempt?.state === "pending" && settling !== undefined ? [[attempt, settling.proof] as const] : []
       })
-      const ended = open.map(([attempt, proof]): Change => ({
-        ...attempt,
-        from: "pending",
-        to: "settled",
-        evidence: proof.rail === "card" ? "card charged" : "transfer found",
-        transaction: proof.rail === "card" ? proof.intent : proof.transaction,
-      }))
-      const settledAt = times[0]?.settledAt
-      if (open.length === 0 || settledAt === undefined) return { attempts, ended }
+      return { attempts, pending, settledAt: time?.settledAt }
+    })
+
+    /** Ends the attempts, counts them, publishes their acts, and forgets that their payments were unmatched. */
+    const end = (attempts: ReadonlyArray<Attempt>, rows: ReadonlyArray<ReturnType<typeof settledRow>>) => sql`
+      WITH settled AS (
+        SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
+          agent_name text, at timestamptz, made jsonb, receipt text, record text, answer json,
+          payment_response text, block bigint)
+      ), ended AS (
+        UPDATE payment_attempts a SET state = 'settled', payment = (a.payment || s.made) - 'token', ended_at = s.at,
+          answer = s.answer, payment_response = s.payment_response,
+          settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
+        FROM settled s WHERE a.id = s.id
+      ), counted AS (
+        UPDATE payment_totals SET settled = settled + ${attempts.length}::bigint,
+          settled_atomic = settled_atomic + ${sumOf(attempts).toString()}::numeric
+        WHERE id = 1
+      ), delivered AS (
+        ${deleteMatched(attempts.map(({ payment }) => payment))}
+      )
+      INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
+      SELECT id, act, permalink, agent_name, at, receipt, record
+      FROM settled`
+
+    /** Runs inside one transaction. Conflicts must reach its runner unchanged. */
+    const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
+      const { attempts, pending, settledAt } = yield* lockAttempts(batch)
+      if (settledAt === undefined || pending.length === 0) return { attempts, ended: [] }
       // All servers lock the heads of chains in one order.
-      const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
+      const groups = [...Map.groupBy(pending, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
       const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, settledAt, group))).flat()
-      yield* sql`
-        WITH settled AS (
-          SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r(id uuid, act text, permalink text,
-            agent_name text, at timestamptz, made jsonb, receipt text, record text, answer json,
-            payment_response text, block bigint)
-        ), ended AS (
-          UPDATE payment_attempts a SET state = 'settled', payment = (a.payment || s.made) - 'token', ended_at = s.at,
-            answer = s.answer, payment_response = s.payment_response,
-            settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
-          FROM settled s WHERE a.id = s.id
-        ), counted AS (
-          UPDATE payment_totals SET settled = settled + ${open.length}::bigint,
-            settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
-          WHERE id = 1
-        ), delivered AS (
-          ${deleteMatched(open.map(([{ payment }]) => payment))}
-        )
-        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
-        SELECT id, act, permalink, agent_name, at, receipt, record
-        FROM settled`
+      yield* end(
+        pending.map(([attempt]) => attempt),
+        rows,
+      )
       for (const { answer, id, payment_response: paymentResponse } of rows) {
         const attempt = attempts.get(id)
         if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })
       }
-      return { attempts, ended }
+      return { attempts, ended: pending.map(settledChange) }
     })
 
     /** A charge of a failed attempt is money without a purchase. The scan records a transfer of one. */
-    const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
+    const recordFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
       Effect.forEach(
         batch,
         ({ id, proof }) => {
           const attempt = attempts.get(id)
           return attempt?.state === "failed" && proof.rail === "card"
-            ? unclaimed.noteCharge(attempt, proof.intent)
+            ? unmatched.recordCharge(attempt, proof.intent)
             : Effect.void
         },
         { discard: true },
@@ -167,7 +179,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
         // Reported by the server that committed it.
         Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
         Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
-        Effect.tap(({ attempts }) => noteFailed(batch, attempts)),
+        Effect.tap(({ attempts }) => recordFailed(batch, attempts)),
         Effect.flatMap(({ attempts }) =>
           Effect.forEach(batch, ({ id }) => {
             const attempt = attempts.get(id)

@@ -28,6 +28,26 @@ const judgedRows = rowsOf(
   }),
 )
 
+/** Final transfers that are not judged, with the attempt that holds each authorization, and whether they pay its price. */
+const dueTransfers = part`
+  SELECT t.*, a.id AS attempt, a.state, a.valid_before,
+    COALESCE(a.amount_atomic = t.amount_atomic AND a.payment #>> '{authorization,to}' = t.pay_to, false) AS pays
+  FROM chain_transfers t LEFT JOIN payment_claims c ON c.name = t.name
+    LEFT JOIN payment_attempts a ON a.id = c.attempt_id
+  WHERE t.is_final AND NOT t.is_judged ORDER BY t.block LIMIT ${judgedAtOnce}::int FOR UPDATE OF t SKIP LOCKED`
+
+/** Records those of `due` that pay no act. */
+const recordDue = (longestLife: number) => part`
+  INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
+    transaction, found_at, attempt)
+  SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
+    COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
+  FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
+    AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM payment_strays s
+      WHERE s.attempt IS NULL AND s.amount_atomic < ${centAtomic}::bigint
+        AND NOT EXISTS (SELECT FROM payment_refunds f WHERE f.payment = s.name)) < ${unknownAtMost}::int)
+  ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name`
+
 /** SQL that deletes unmatched payments whose authorizations have bought something after all. */
 export const deleteMatched = (payments: ReadonlyArray<Payment>) =>
   part`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
@@ -58,6 +78,12 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       return row === undefined ? Option.none() : Option.some(yield* readPaid(row))
     })
 
+    /** A request may have claimed a payment, and settled, in the moment before the payment was recorded. */
+    const forgetSettled = sql`
+      DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
+      WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
+        AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND a.payment #>> '{authorization,to}' = s.pay_to`
+
     /**
      * Judges final transfers once each: one that an act was settled by is that act's, any other is recorded as unmatched,
      * with the attempt that holds its authorization. One of a pending attempt waits for it.
@@ -65,36 +91,14 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
     const judge = Effect.fn("UnmatchedPayments.judge")(function* (longestLife: number) {
       const judged = yield* judgedRows(
         retryConflicts(sql`
-          WITH due AS MATERIALIZED (
-            SELECT t.*, a.id AS attempt, a.state, a.valid_before,
-              COALESCE(a.amount_atomic = t.amount_atomic AND a.payment #>> '{authorization,to}' = t.pay_to, false) AS pays
-            FROM chain_transfers t LEFT JOIN payment_claims c ON c.name = t.name
-              LEFT JOIN payment_attempts a ON a.id = c.attempt_id
-            WHERE t.is_final AND NOT t.is_judged ORDER BY t.block LIMIT ${judgedAtOnce}::int FOR UPDATE OF t SKIP LOCKED
-          ), ended AS (
+          WITH due AS MATERIALIZED (${dueTransfers}), ended AS (
             UPDATE chain_transfers t SET is_judged = true FROM due d
             WHERE t.name = d.name AND NOT (d.pays AND d.state = 'pending')
-          ), written AS (
-            INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
-              transaction, found_at, attempt)
-            SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
-              COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
-            FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
-              AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM payment_strays s
-                WHERE s.attempt IS NULL AND s.amount_atomic < ${centAtomic}::bigint
-                  AND NOT EXISTS (SELECT FROM payment_refunds f WHERE f.payment = s.name)) < ${unknownAtMost}::int)
-            ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name
-          )
+          ), written AS (${recordDue(longestLife)})
           SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
           FROM due d LEFT JOIN written w ON w.name = d.name WHERE NOT (d.pays AND d.state IN ('pending', 'settled'))`),
       )
-      // A request may have claimed a payment in the moment before its row was written.
-      yield* sql`
-        DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
-        WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
-          AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND a.payment #>> '{authorization,to}' = s.pay_to`.pipe(
-        retryConflicts,
-      )
+      yield* retryConflicts(forgetSettled)
       yield* Effect.forEach(
         judged,
         ({ amountAtomic, attempt, isRecorded, transaction }) =>
@@ -140,7 +144,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
     })
 
     /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
-    const noteCharge = Effect.fn("UnmatchedPayments.noteCharge")(function* (attempt: Attempt, intent: string) {
+    const recordCharge = Effect.fn("UnmatchedPayments.recordCharge")(function* (attempt: Attempt, intent: string) {
       const { amountAtomic, id } = attempt
       const fields = { transaction: intent, amountAtomic: String(amountAtomic), attempt: id }
       const written = yield* retryConflicts(sql`
@@ -152,7 +156,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       if (written.length > 0) yield* log("unmatched payment", fields)
     })
 
-    return { find, ofFailed, judge, prune, recordTransfer, noteCharge }
+    return { find, ofFailed, judge, prune, recordTransfer, recordCharge }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -116,7 +116,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
   })
 
   /** The conclusion from the token's state, and from a row that is not final. */
-  const ask = Effect.fnUntraced(function* (
+  const askNode = Effect.fnUntraced(function* (
     search: Search,
     row: ScannedTransfer | undefined,
   ): Effect.fn.Return<Conclusion, E | T> {
@@ -140,28 +140,32 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
     return { _tag: "Open", unused: true }
   })
 
-  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E | T> {
+  /** The payment by the named transaction, or by another one while the named one is in no block. */
+  const paymentIn = Effect.fnUntraced(function* (transaction: Hex, search: Search, row: ScannedTransfer | undefined) {
     const { authorization, patience } = search
+    const isPatient = !Duration.isZero(patience)
+    const receiptWithin = (share: number) =>
+      isPatient
+        ? awaitReceipt(transaction, authorization.asset, Duration.times(patience, share))
+        : node.receiptOf(transaction, authorization.asset)
+    let receipt = yield* receiptWithin(0.25)
+    if (isPatient && Option.isNone(receipt)) {
+      const early = yield* Effect.option(askNode(search, row))
+      if (Option.exists(early, ({ _tag }) => _tag === "Paid")) return early
+      receipt = yield* receiptWithin(0.75)
+    }
+    const isPayment = ({ logs, succeeded }: Receipt) => succeeded && pays(logs, authorization)
+    return Option.map(Option.filter(receipt, isPayment), ({ block }) => paidBy(transaction, block))
+  })
+
+  const evidence = Effect.fnUntraced(function* (search: Search): Effect.fn.Return<Conclusion, E | T> {
+    const { authorization } = search
     const row = Option.getOrUndefined(yield* table.find(authorization))
     if (row?.isFinal === true) return finalOf(authorization, row)
-    if (Option.isSome(search.transaction)) {
-      const transaction = search.transaction.value
-      const isPatient = !Duration.isZero(patience)
-      const receiptWithin = (share: number) =>
-        isPatient
-          ? awaitReceipt(transaction, authorization.asset, Duration.times(patience, share))
-          : node.receiptOf(transaction, authorization.asset)
-      let receipt = yield* receiptWithin(0.25)
-      if (isPatient && Option.isNone(receipt)) {
-        // While ours is in no block, another transaction may have paid.
-        const early = Option.getOrUndefined(yield* Effect.option(ask(search, row)))
-        if (early?._tag === "Paid") return early
-        receipt = yield* receiptWithin(0.75)
-      }
-      if (Option.exists(receipt, ({ logs, succeeded }) => succeeded && pays(logs, authorization)))
-        return paidBy(transaction, Option.getOrThrow(receipt).block)
-    }
-    return yield* ask(search, row)
+    const payment = Option.isSome(search.transaction)
+      ? yield* paymentIn(search.transaction.value, search, row)
+      : Option.none()
+    return Option.isSome(payment) ? payment.value : yield* askNode(search, row)
   }, Trace.span("Evidence.evidence"))
 
   /** The evidence about an authorization of a stranger, whose use may lie in any block of its life. */

@@ -80,7 +80,7 @@ const failed = (method: string, next: Failed["next"], facts: Facts) =>
 const unanswered = (method: string, next: Failed["next"]) =>
   Effect.fail<Failed>({ next, error: malformedAnswer(method) })
 
-const read = (method: string, answer: Answer): Effect.Effect<unknown, Failed> => {
+const resultOf = (method: string, answer: Answer): Effect.Effect<unknown, Failed> => {
   if (answer.error === undefined) {
     return "result" in answer ? Effect.succeed(answer.result) : unanswered(method, "alone")
   }
@@ -88,6 +88,11 @@ const read = (method: string, answer: Answer): Effect.Effect<unknown, Failed> =>
   const next = transientCodes.has(code) ? "again" : "never"
   return failed(method, next, { reason: "refused the question", code, detail: `${message} ${String(data ?? "")}` })
 }
+
+const each = (
+  batch: ReadonlyArray<Worded>,
+  answerTo: (query: Worded, index: number) => Effect.Effect<unknown, Failed>,
+) => Effect.forEach(batch, (query, index) => Effect.result(answerTo(query, index)))
 
 const body = (text: string, id: number) => `{"jsonrpc":"2.0","id":${id},${text}}`
 
@@ -119,7 +124,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       Effect.flatMap(({ status, text }) => {
         const answer = Option.flatMap(decodeJson(text), decodeAnswer)
         if (Option.isSome(answer) && (status === 200 || answer.value.error !== undefined)) {
-          return read(method, answer.value)
+          return resultOf(method, answer.value)
         }
         return status === 200
           ? unanswered(method, "again")
@@ -127,33 +132,34 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       }),
     )
 
+  /** The answers to a batch whose answer is no list. */
+  const unlisted = Effect.fnUntraced(function* (batch: ReadonlyArray<Worded>, status: number, json: unknown) {
+    const refusal = decodeAnswer(json)
+    const isLimited = Option.exists(refusal, ({ error }) => limited.has(error?.code ?? 0))
+    if (Option.isSome(refusal) && isLimited) return yield* each(batch, ({ method }) => resultOf(method, refusal.value))
+    // A node that rejects a batch may accept single queries.
+    if (status !== 200 || Option.isSome(refusal)) aloneUntil = (yield* Clock.currentTimeMillis) + refusalHolds
+    return yield* each(batch, ({ method }) => unanswered(method, "alone"))
+  })
+
   const together = Effect.fnUntraced(function* (batch: ReadonlyArray<Worded>, most?: number) {
-    const text = `[${batch.map((one, index) => body(one.text, index)).join(",")}]`
+    const text = `[${batch.map((query, index) => body(query.text, index)).join(",")}]`
     const sent = yield* Effect.result(exchange(text, most))
-    const everyone = (one: (question: Worded, index: number) => Effect.Effect<unknown, Failed>) =>
-      Effect.forEach(batch, (question, index) => Effect.result(one(question, index)))
     if (sent._tag === "Failure") {
       // A single query may have used up the time or the size limit.
       const next = isOfOne(sent.failure) ? "alone" : "again"
-      return yield* everyone(({ method }) => failed(method, next, silence(sent.failure)))
+      return yield* each(batch, ({ method }) => failed(method, next, silence(sent.failure)))
     }
     const { status } = sent.success
-    if (isPassing(status)) {
-      return yield* everyone(({ method }) => failed(method, "again", { reason: "refused the request", status }))
-    }
-    const answers = Option.getOrUndefined(decodeJson(sent.success.text))
-    if (!Array.isArray(answers)) {
-      const refusal = decodeAnswer(answers)
-      if (Option.isSome(refusal) && limited.has(refusal.value.error?.code ?? 0))
-        return yield* everyone(({ method }) => read(method, refusal.value))
-      // A node that rejects a batch may accept single queries.
-      if (status !== 200 || Option.isSome(refusal)) aloneUntil = (yield* Clock.currentTimeMillis) + refusalHolds
-      return yield* everyone(({ method }) => unanswered(method, "alone"))
-    }
-    const byId = new Map(answers.flatMap((one) => Option.toArray(decodeAnswer(one))).map((one) => [one.id, one]))
-    return yield* everyone(({ method }, index) => {
+    const refused = { reason: "refused the request", status }
+    if (isPassing(status)) return yield* each(batch, ({ method }) => failed(method, "again", refused))
+    const json = Option.getOrUndefined(decodeJson(sent.success.text))
+    if (!Array.isArray(json)) return yield* unlisted(batch, status, json)
+    const answers = json.flatMap((item) => Option.toArray(decodeAnswer(item)))
+    const byId = new Map(answers.map((answer) => [answer.id, answer]))
+    return yield* each(batch, ({ method }, index) => {
       const answer = byId.get(index)
-      return answer === undefined ? unanswered(method, "alone") : read(method, answer)
+      return answer === undefined ? unanswered(method, "alone") : resultOf(method, answer)
     })
   })
 
@@ -192,7 +198,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     )
 
   /** Repeats a list at most once and as a whole: its answers are compared, so they must come from one node. */
-  const asked = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {
+  const repeated = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {
     ;(yield* NodeQueries).count += 1
     const answers = yield* enqueue(list)
     const failures = answers.filter(Result.isFailure).map(({ failure }) => failure)
@@ -211,7 +217,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       )
 
   /** `ask` sends the calls of a question in one request, also where it repeats them. */
-  return { ask: askBy(asked), once: askBy(eachAlone) }
+  return { ask: askBy(repeated), once: askBy(eachAlone) }
 })
 
 export type JsonRpc = Effect.Success<ReturnType<typeof make>>

@@ -56,7 +56,11 @@ const behind = Metric.gauge("altar.scan.behind", {
 const chunksOf = <A>(all: ReadonlyArray<A>, size: number) =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
 
-const atLeast = (one: bigint, other: bigint) => (one > other ? one : other)
+/** The transfers of a range, and the questions they took beside those about its blocks. */
+interface Reading {
+  readonly transfers: ReadonlyArray<Transfer>
+  readonly questions: number
+}
 
 export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: ScanConfig) => {
   /** Blocks of the next range, by what the provider has accepted. */
@@ -68,31 +72,51 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
     const answer = yield* node.logs(topics, { from: before.number + 1n, to: end.number })
     // A node that ignores a filter answers logs that were not asked for.
     const logs = answer.logs.filter(({ block }) => block > before.number && block <= end.number)
-    const isKnown =
+    const isCertain =
       answer.newest.number > end.number &&
       Option.exists(answer.before, ({ hash }) => hash === before.hash) &&
       Option.exists(answer.end, ({ hash }) => hash === end.hash) &&
       logs.every(({ block, blockHash }) => block !== end.number || blockHash === end.hash)
-    return isKnown ? Option.some(logs) : Option.none()
+    return isCertain ? Option.some(logs) : Option.none()
   })
 
   /** The transfers to us in these blocks, and how many questions they took; none if an answer is not certain. */
-  const read = Effect.fnUntraced(function* (before: BlockId, end: BlockId, recipients: ReadonlyArray<Address>) {
+  const transfersIn = Effect.fnUntraced(function* (before: BlockId, end: BlockId, recipients: ReadonlyArray<Address>) {
     const ours = new Set<string>(recipients)
     const moves = yield* logsOf([transferTopic, null, recipients.map(topicOf)], before, end)
-    if (Option.isNone(moves)) return Option.none()
-    const moved = moves.value.filter((one) => isPayment(one, ours))
-    const payers = chunksOf([...new Set(moved.map(({ topics }) => addressIn(topics[1])))], payersAtMost)
+    if (Option.isNone(moves)) return Option.none<Reading>()
+    const payments = moves.value.filter((move) => isPayment(move, ours))
+    const payers = chunksOf([...new Set(payments.map(({ topics }) => addressIn(topics[1])))], payersAtMost)
     const uses = Option.all(
       yield* Effect.forEach(payers, (some) => logsOf([usedTopic, some.map(topicOf)], before, end)),
     )
-    if (Option.isNone(uses)) return Option.none()
-    const { pairs, unclear } = pairsOf([...moved, ...uses.value.flat()], ours)
+    if (Option.isNone(uses)) return Option.none<Reading>()
+    const { pairs, unclear } = pairsOf([...payments, ...uses.value.flat()], ours)
     const receipts = Option.all(yield* Effect.forEach([...unclear].slice(0, receiptsAtMost), node.logsIn))
-    return Option.map(receipts, (all) => ({
+    return Option.map(receipts, (all): Reading => ({
       transfers: [...pairs, ...all.flatMap((logs) => pairsInReceipt(logs, ours))],
-      asked: 1 + payers.length + all.length,
+      questions: 1 + payers.length + all.length,
     }))
+  })
+
+  /** The same for a range that the node may refuse: without transfers, if it answers only about fewer blocks. */
+  const readRange = Effect.fnUntraced(function* (
+    before: BlockId,
+    end: Block,
+    recipients: ReadonlyArray<Address>,
+  ): Effect.fn.Return<Option.Option<Partial<Reading>>, ChainUnavailable | SqlError.SqlError> {
+    const from = before.number + 1n
+    const answer = yield* Effect.result(transfersIn(before, end, recipients))
+    if (answer._tag === "Success") return answer.success
+    const refusal = answer.failure
+    if (!isTooManyBlocks(refusal)) return yield* refusal
+    if (from < end.number) return Option.some({})
+    span = firstSpan
+    const seen = yield* rows.missing({ from, end, transfers: [] })
+    if (!isTooLarge(refusal) || seen.length > 0) return yield* refusal
+    // A block that a stranger filled must not stop the scan. Attempts find their own transfers by a search.
+    yield* log("block not scanned", { block: String(from) })
+    return Option.some({ transfers: [] })
   })
 
   /**
@@ -106,38 +130,26 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
     commit: (range: ReadRange, before: BlockId) => Effect.Effect<boolean, ChainUnavailable | SqlError.SqlError>,
   ) {
     let before = first
-    let asked = 0
+    let questions = 0
     /** The smallest range that the provider refused in this pass. */
     let refused: bigint | undefined
-    while (before.number < target.number && asked < questionsAtMost) {
+    while (before.number < target.number && questions < questionsAtMost) {
       const from = before.number + 1n
-      const isWhole = target.number - from < span
-      const to = isWhole ? target.number : from + span - 1n
-      const end = isWhole ? Option.some(target) : yield* node.blockAt(to)
+      const isLast = target.number - from < span
+      const end = isLast ? Option.some(target) : yield* node.blockAt(from + span - 1n)
       if (Option.isNone(end)) return false
-      const answer = yield* Effect.result(read(before, end.value, recipients))
-      let transfers: ReadonlyArray<Transfer> = []
-      if (answer._tag === "Failure") {
-        if (!isTooManyBlocks(answer.failure)) return yield* Effect.fail(answer.failure)
-        asked += 2
-        if (from < to) {
-          refused = to - from + 1n
-          span = refused / 2n
-          continue
-        }
-        span = firstSpan
-        const seen = yield* rows.missing({ from, end: end.value, transfers })
-        if (!isTooLarge(answer.failure) || seen.length > 0) return yield* Effect.fail(answer.failure)
-        // A block that a stranger filled must not stop the scan. Attempts find their own transfers by a search.
-        yield* log("block not scanned", { block: String(from) })
-      } else {
-        if (Option.isNone(answer.success)) return false
-        asked += answer.success.value.asked + 2
-        transfers = answer.success.value.transfers
+      const reading = yield* readRange(before, end.value, recipients)
+      if (Option.isNone(reading)) return false
+      questions += 2 + (reading.value.questions ?? 0)
+      const { transfers } = reading.value
+      if (transfers === undefined) {
+        refused = end.value.number - before.number
+        span = refused / 2n
+        continue
       }
       if (!(yield* commit({ from, end: end.value, transfers }, before))) return false
       const wider = span + span / 8n + 1n
-      if (!isWhole) span = refused !== undefined && wider >= refused ? refused - 1n : wider
+      if (!isLast) span = refused !== undefined && wider >= refused ? refused - 1n : wider
       before = end.value
     }
     return true
@@ -145,7 +157,8 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
 
   /** Starts one longest life of an authorization below the final block, or at the last scanned final block if lower. */
   const start = Effect.fnUntraced(function* (final: Block, cursor: Cursor | undefined) {
-    const lowest = atLeast(final.number - BigInt(config.longestLife), 0n)
+    const life = BigInt(config.longestLife)
+    const lowest = final.number > life ? final.number - life : 0n
     const isLower = cursor !== undefined && cursor.final.number < lowest
     const first = yield* node.blockAt(isLower ? cursor.final.number : lowest)
     const recipients = [...new Set([...(cursor?.recipients ?? []), payTo])]
@@ -154,13 +167,13 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
 
   const replacement = lasting()
   /** The cursor to go on from; none while the node lags behind it or has another block there. */
-  const begin = Effect.fnUntraced(function* (known: Cursor | undefined, final: Block, there: Option.Option<Block>) {
-    if (known === undefined || !known.recipients.includes(payTo)) yield* start(final, known)
+  const begin = Effect.fnUntraced(function* (last: Cursor | undefined, final: Block, there: Option.Option<Block>) {
+    if (last === undefined || !last.recipients.includes(payTo)) yield* start(final, last)
     else if (Option.isNone(there)) return Option.none<Cursor>()
-    else if (there.value.hash !== known.final.hash) {
-      yield* replacement.goesOn("", log("final block replaced", { block: String(known.final.number) }))
-      if (!known.isDoubtOld) return yield* Effect.as(rows.doubt, Option.none<Cursor>())
-      yield* start(final, known)
+    else if (there.value.hash !== last.final.hash) {
+      yield* replacement.goesOn("", log("final block replaced", { block: String(last.final.number) }))
+      if (!last.isDoubtOld) return yield* Effect.as(rows.doubt, Option.none<Cursor>())
+      yield* start(final, last)
     } else yield* replacement.ends
     return yield* rows.cursor(config.everyMillis)
   })
@@ -179,44 +192,52 @@ export const make = (node: ScanNode, rows: TransferRows.TransferRows, config: Sc
     )
   })
 
+  /** Reads the blocks above the final ones, which were read up to `target`. */
+  const scanAbove = Effect.fnUntraced(function* (target: Block, parent: Block, recipients: ReadonlyArray<Address>) {
+    const cursor = yield* rows.cursor(config.everyMillis)
+    if (Option.isNone(cursor)) return
+    const { final, head } = cursor.value
+    const floor: BlockId = target.number > final.number ? target : final
+    // The next scan may reach a node that does not lag behind the last one.
+    const isNodeBehind = parent.number < head.number && head.number > floor.number
+    if (isNodeBehind) return
+    if (head.number >= floor.number) {
+      const isRead = head.number < parent.number && (yield* pass(head, parent, recipients, rows.commitHead))
+      if (isRead) return
+      const there = yield* node.blockAt(head.number)
+      // A node that lacks the block may only be behind.
+      const mayStand = Option.isNone(there) || there.value.hash === head.hash
+      if (mayStand) return
+    }
+    if (yield* rows.resetHead(floor, head)) yield* pass(floor, parent, recipients, rows.commitHead)
+  })
+
   /** Reads what is new: first the blocks that have become final, then those above them. */
-  const scanFrom = Effect.fnUntraced(function* (known: Cursor | undefined) {
+  const scanFrom = Effect.fnUntraced(function* (last: Cursor | undefined) {
     const [{ final, newest }, finalNow] = yield* Effect.all(
-      [node.heads, known === undefined ? Effect.succeedNone : node.blockAt(known.final.number)],
+      [node.heads, last === undefined ? Effect.succeedNone : node.blockAt(last.final.number)],
       { concurrency: "unbounded" },
     )
-    if (newest.number < 1n || newest.number < final.number) return
-    if (known !== undefined) yield* Metric.update(behind, Number(newest.number - known.head.number))
-    const cursor = yield* begin(known, final, finalNow)
+    const isContradiction = newest.number < 1n || newest.number < final.number
+    if (isContradiction) return
+    if (last !== undefined) yield* Metric.update(behind, Number(newest.number - last.head.number))
+    const cursor = yield* begin(last, final, finalNow)
     if (Option.isNone(cursor)) return
     const { recipients } = cursor.value
     // The newest block may still gain logs, so a range ends one block below it.
     const parent: Block = { number: newest.number - 1n, hash: newest.parentHash, timestamp: newest.timestamp }
     const target = final.number < newest.number ? final : parent
     yield* pass(cursor.value.final, target, recipients, commitFinal)
-
-    const now = yield* rows.cursor(config.everyMillis)
-    if (Option.isNone(now)) return
-    const { final: read, head } = now.value
-    const floor: BlockId = target.number > read.number ? target : read
-    // This node lags behind the last scan. The next scan may reach a current one.
-    if (newest.number <= head.number && head.number > floor.number) return
-    if (head.number >= floor.number) {
-      if (head.number < parent.number && (yield* pass(head, parent, recipients, rows.commitHead))) return
-      // A node that lacks the block may only be behind.
-      const there = yield* node.blockAt(head.number)
-      if (Option.isNone(there) || there.value.hash === head.hash) return
-    }
-    if (yield* rows.resetHead(floor, head)) yield* pass(floor, parent, recipients, rows.commitHead)
+    yield* scanAbove(target, parent, recipients)
   })
 
   const cursor = Effect.map(rows.cursor(config.everyMillis), Option.getOrUndefined)
 
   /** Scans if no server has scanned within `everyMillis`. Returns whether this server did. */
   const scan = Effect.gen(function* () {
-    const known = yield* cursor
-    if (known !== undefined && !(yield* rows.lease(config.everyMillis))) return false
-    yield* scanFrom(known)
+    const last = yield* cursor
+    if (last !== undefined && !(yield* rows.lease(config.everyMillis))) return false
+    yield* scanFrom(last)
     return true
   }).pipe(Trace.span("Transfers.scan"))
 
@@ -245,7 +266,7 @@ export class Transfers extends Context.Service<Transfers>()("spirit-altar/paymen
             rows.cursor(times.everyMillis),
             Option.exists(
               ({ final, recipients }) =>
-                final.timestamp >= validBefore && recipients.some((one) => one === to.toLowerCase()),
+                final.timestamp >= validBefore && recipients.some((wallet) => wallet === to.toLowerCase()),
             ),
           )
 
