@@ -1,4 +1,5 @@
 /** An operator's manual actions: commands against the database, seen through the server that runs beside them. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { userInfo } from "node:os"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -8,7 +9,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
@@ -30,9 +31,9 @@ const json = (text: string) => JSON.parse(text)
 
 const act = (id: string) => Effect.map(read(`/api/acts/${id}`), (answer) => answer.act)
 
-const buy = Effect.fnUntraced(function* (path: string, body: object) {
+const buyAct = Effect.fnUntraced(function* (path: string, body: object) {
   const { url } = yield* TestServer
-  const paid = yield* bought(path, body)
+  const paid = yield* buy(path, body)
   return { ...paid, id: String(paid.record.id), url: `${url}${path}`, body }
 })
 
@@ -41,7 +42,7 @@ layer(world(), realClock)("an operator", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       assert.strictEqual(yield* done("audit"), "Nothing was changed by hand.\n")
-      const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
+      const kept = yield* buyAct("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
       const before = yield* act(kept.id)
       for (const field of ["name", "reason"]) yield* done("hide", kept.id, field, ...why)
       const hidden = yield* act(kept.id)
@@ -60,7 +61,7 @@ layer(world(), realClock)("an operator", (it) => {
       const shown = yield* act(kept.id)
       assert.deepStrictEqual([shown.agentName, shown.record], [before.agentName, before.record])
 
-      const candle = yield* buy("/api/candles/day/moss-hare", { dedication: "For a named neighbour" })
+      const candle = yield* buyAct("/api/candles/day/moss-hare", { dedication: "For a named neighbour" })
       yield* done("hide", candle.id, "dedication", ...why)
       assert.strictEqual((yield* act(candle.id)).record.dedication, by)
       const wall = yield* ask(`${url}/api/candles`)
@@ -73,7 +74,7 @@ layer(world(), realClock)("an operator", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const [salt, text] = ["a salt of sixteen or more", "The heron will return by May."]
-      const stone = yield* buy("/api/witness", { commitment: seal(salt, text) })
+      const stone = yield* buyAct("/api/witness", { commitment: seal(salt, text) })
       const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
       const revealed = yield* reveal()
       assert.strictEqual(revealed.status, 201, revealed.text)
@@ -101,7 +102,7 @@ layer(world(), realClock)("an operator", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
-      const stone = yield* buy("/api/witness", { commitment: seal(salt, text), agentName: "Wren" })
+      const stone = yield* buyAct("/api/witness", { commitment: seal(salt, text), agentName: "Wren" })
       yield* done("hide", stone.id, "name", ...why)
       const body = { salt, text, agentName: "Wren again" }
       const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(body))
@@ -118,7 +119,7 @@ layer(world(), realClock)("an operator", (it) => {
 
   it.effect("leaves an audit line with action, time and reason for each change, and none where nothing changed", () =>
     Effect.gen(function* () {
-      const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
+      const stone = yield* buyAct("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
       yield* done("hide", stone.id, "name", ...why)
       const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
       assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
@@ -140,7 +141,7 @@ layer(world(), realClock)("an operator", (it) => {
   it.effect("pauses sales, still answers earlier purchases, and resumes sales", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const bought = yield* buy("/api/witness", { commitment: newCommitment() })
+      const bought = yield* buyAct("/api/witness", { commitment: newCommitment() })
       const probe = () => ask(`${url}/api/witness`, { method: "POST" })
       const agent = yield* connect(`${url}/mcp`)
       const kit = call(agent, "buy_kit", { action: "setWitnessStone" })
@@ -177,7 +178,7 @@ layer(world(), realClock)("an operator", (it) => {
   it.effect("finds an attempt by key, id, transaction and wallet, and lists the pending ones", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { answer, id, key } = yield* buy("/api/witness", { commitment: newCommitment() })
+      const { answer, id, key } = yield* buyAct("/api/witness", { commitment: newCommitment() })
       const { payer, transaction } = json(answer.text).record
       for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
         const { stdout } = yield* run("attempt", what, "--json")

@@ -3,9 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Kit } from "../../schema/agents/Kit.ts"
+import { buy } from "../lab/buyer/Purchase.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
-import { ask, newCommitment, newKey, newPayer, pay, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode } from "../lab/buyer/Payment.ts"
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -101,10 +102,9 @@ layer(world(), realClock)("buy_kit", (it) => {
 
   it.effect("reports what would be refused, and stores nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const connected = yield* open
-      yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+      yield* buy("/api/acquire/dew-spider")
       const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
         (SELECT count(*) FROM payment_pools) AS p`
       const before = yield* count

@@ -1,11 +1,12 @@
 /** The tools as the official client meets them: listed, called, checked against their schemas. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
@@ -120,8 +121,8 @@ layer(world(), realClock)("over MCP,", (it) => {
       const sql = yield* SqlClient.SqlClient
       const connected = yield* connect(`${url}/mcp`)
       yield* Effect.promise(() => connected.client.listTools())
-      yield* bought("/api/witness", { commitment: newCommitment() })
-      const { record } = yield* bought("/api/witness", { commitment: newCommitment() })
+      yield* buy()
+      const { record } = yield* buy()
       const { structured } = yield* call(connected, "verify_witness", { witnessId: record.id })
       const verification = JSON.parse(JSON.stringify(structured))
       assert.isTrue(verification.verified)
@@ -147,7 +148,7 @@ layer(world(), realClock)("over MCP,", (it) => {
       const { url } = yield* TestServer
       const connected = yield* connect(`${url}/mcp`)
       const { tools } = yield* Effect.promise(() => connected.client.listTools())
-      const { record } = yield* bought("/api/witness", { commitment: newCommitment() })
+      const { record } = yield* buy()
       const needed: Readonly<Record<string, object>> = {
         buy_kit: { action: "takeIn", spirit: "moss-hare" },
         verify_witness: { witnessId: record.id },

@@ -1,4 +1,5 @@
 /** One table of all acts: price, settlement, replay, second buyer and public row are the same for each. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,7 +7,7 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, bought, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { settlementIn } from "../lab/buyer/Purchase.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
@@ -108,7 +109,7 @@ layer(world(), realClock)("among all acts,", (it) => {
   it.effect("a prayer is answered with one of its spirit's lines, the same for the same words", () =>
     Effect.gen(function* () {
       const body = { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` }
-      const { answer } = yield* bought("/api/prayers/brass-cicada", body)
+      const { answer } = yield* buy("/api/prayers/brass-cicada", body)
       assert.strictEqual(JSON.parse(answer.text).line, spirits.at(-1)?.lines[1])
     }),
   )
@@ -167,7 +168,7 @@ layer(world(), realClock)("among all acts,", (it) => {
   it.effect("a light is accepted only on a lit candle of the same spirit, without a dedication", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const lit = (yield* bought("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
+      const lit = (yield* buy("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
       const parentId = lit.id
       const refused = (spirit: string, body: object, code: string) =>
         Effect.map(ask(`${url}/api/candles/day/${spirit}`, post(body, { "idempotency-key": newKey() })), ({ json }) =>
@@ -175,7 +176,7 @@ layer(world(), realClock)("among all acts,", (it) => {
         )
       yield* refused("lichen-yak", { parentId, dedication: "x" }, "bad_request")
       yield* refused("moss-hare", { parentId }, "parent_not_lit")
-      const light = (yield* bought("/api/candles/day/lichen-yak", { parentId, agentName: "Wren" })).record
+      const light = (yield* buy("/api/candles/day/lichen-yak", { parentId, agentName: "Wren" })).record
       yield* refused("lichen-yak", { parentId: light.id }, "parent_not_lit")
       const find = (candles: ReadonlyArray<{ readonly id: string }>) => candles.find(({ id }) => id === parentId)
       const wall = yield* read("/api/candles?spirit=lichen-yak")
@@ -197,7 +198,7 @@ layer(world(), realClock)("among all acts,", (it) => {
       const sql = yield* SqlClient.SqlClient
       const path = "/api/elements/pixel-root-fox/collect"
       yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES ('edition:pixel-root-fox', 127, 127)`
-      assert.strictEqual((yield* bought(path, {})).record.edition, 128)
+      assert.strictEqual((yield* buy(path, {})).record.edition, 128)
       for (const key of [{}, { "idempotency-key": newKey() }]) {
         const answer = yield* ask(`${url}${path}`, post({}, key))
         assertAnswer(answer, 409, "sold_out")
@@ -216,8 +217,8 @@ layer(world(), realClock)("among all acts,", (it) => {
       const sql = yield* SqlClient.SqlClient
       const salt = "a salt of sixteen or more"
       const intentionCommitment = seal(salt, "Thank you.")
-      const sealed = yield* bought("/api/candles/day/kelp-seal", { dedication: "Low water", intentionCommitment })
-      const open = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
+      const sealed = yield* buy("/api/candles/day/kelp-seal", { dedication: "Low water", intentionCommitment })
+      const open = yield* buy("/api/candles/day/kelp-seal", { dedication: "High water" })
       const unseal = (candle: string, words: string) =>
         ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
       const { id, unsealUrl } = sealed.record

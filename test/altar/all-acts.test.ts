@@ -1,8 +1,9 @@
 /** All acts for people: filters that a link keeps, and a page for each wallet. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assertEach } from "../lab/Assertions.ts"
-import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
@@ -13,9 +14,9 @@ layer(world(), realClock)("the page of all acts", (it) => {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
-      const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
-      const { record: candle } = yield* bought("/api/candles/day/moss-hare", { dedication: "One" }, payer)
-      const { record: stone } = yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+      const { record: prayer } = yield* buy("/api/prayers/moss-hare", body, { payer })
+      const { record: candle } = yield* buy("/api/candles/day/moss-hare", { dedication: "One" }, { payer })
+      const { record: stone } = yield* buy("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
       const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
       const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
         ["", [stone.id, candle.id, prayer.id]],
@@ -37,7 +38,7 @@ layer(world(), realClock)("the page of all acts", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
-      const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
+      const { record } = yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
       for (const address of [payer.address, payer.address.toLowerCase()]) {
         const { text } = yield* ask(`${url}/v2/acts?q=${address}`)
         assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
@@ -56,12 +57,12 @@ layer(world(), realClock)("the page of all acts", (it) => {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const wallet = payer.address.toLowerCase()
-      const buy = Effect.suspend(() =>
-        bought("/api/witness", { commitment: newCommitment(), spirit: "dew-spider" }, payer),
+      const buyStone = Effect.suspend(() =>
+        buy("/api/witness", { commitment: newCommitment(), spirit: "dew-spider" }, { payer }),
       )
-      const { record: oldest } = yield* buy
-      yield* Effect.forEach(Array.from({ length: 50 }), () => buy, { concurrency: 5 })
-      const collect = bought("/api/elements/beeswax/collect", {}, payer)
+      const { record: oldest } = yield* buyStone
+      yield* Effect.forEach(Array.from({ length: 50 }), () => buyStone, { concurrency: 5 })
+      const collect = buy("/api/elements/beeswax/collect", {}, { payer })
       yield* Effect.forEach(Array.from({ length: 24 }), () => collect, { concurrency: 5 })
       const newest = yield* collect
       const { text } = yield* ask(`${url}/v2/acts?q=${wallet}&kind=stone`)

@@ -1,7 +1,8 @@
 /** The feed of acts: well-formed, and everything they name is there. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { Effect } from "effect"
 import { assert, layer } from "@effect/vitest"
-import { ask, bought, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 layer(world(), realClock)("a site with a feed", (it) => {
   it.effect("lists the newest act with its markup escaped, and answers 304 until the next act", () =>
@@ -12,7 +13,7 @@ layer(world(), realClock)("a site with a feed", (it) => {
       const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
       assert.strictEqual(again.status, 304)
       const body = { commitment: newCommitment(), agentName: "<b>Wren & Co</b>" }
-      const { record } = yield* bought("/api/witness", body)
+      const { record } = yield* buy("/api/witness", body)
       const { text } = yield* ask(`${url}/acts.atom`)
       assert.include(text, `<id>${url}/witness/${record.id}</id>`)
       assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; set witness stone 1 with")

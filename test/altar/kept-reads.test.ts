@@ -1,10 +1,11 @@
 /** Reads that are kept: never older than the question on any server, and never of a chain that was changed. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import * as CachedReads from "../../src/platform/CachedReads.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { ask, bought, newCommitment, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -38,7 +39,7 @@ layer(world(), realClock)("a cached read", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
-      yield* bought("/api/witness", { commitment: newCommitment() })
+      yield* buy()
       const [stone] = yield* sql<{ commitment: string; id: string }>`
       SELECT commitment, id FROM witness_stones WHERE sequence = 1`
       const chains: ReadonlyArray<readonly [path: string, link: string]> = [

@@ -1,4 +1,5 @@
 /** The free reads: their content, freshness, 304 answers and pages, and the hashes of publications. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
@@ -6,7 +7,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { network } from "../lab/Chain.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, bought, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 
 /** The ids on all pages of a list. */
@@ -50,10 +51,10 @@ layer(world(), realClock)("the free reads", (it) => {
     Effect.gen(function* () {
       yield* today
       const payer = yield* newPayer(50_000_000n)
-      yield* bought("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, payer)
-      yield* bought("/api/acquire/moss-hare", { agentName: "Wren" }, payer)
-      yield* bought("/api/elements/beeswax/collect?spirit=moss-hare", {}, payer)
-      const last = yield* bought("/api/candles/month/moss-hare", { dedication: "For the hare" }, payer)
+      yield* buy("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, { payer })
+      yield* buy("/api/acquire/moss-hare", { agentName: "Wren" }, { payer })
+      yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", {}, { payer })
+      const last = yield* buy("/api/candles/month/moss-hare", { dedication: "For the hare" }, { payer })
       const field = yield* read("/api/field")
       assert.deepStrictEqual(
         [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
@@ -81,7 +82,7 @@ layer(world(), realClock)("the free reads", (it) => {
   it.effect("list the candles of an altar or of all, the newest first, and no light among them", () =>
     Effect.gen(function* () {
       const light = (spirit: string, body: object) =>
-        Effect.map(bought(`/api/candles/day/${spirit}`, body), ({ record }) => String(record.id))
+        Effect.map(buy(`/api/candles/day/${spirit}`, body), ({ record }) => String(record.id))
       const first = yield* light("ribbon-eel", { dedication: "First" })
       const second = yield* light("ink-cuttlefish", { dedication: "Second" })
       const third = yield* light("ribbon-eel", { dedication: "Third" })

@@ -1,4 +1,5 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
+import { buyForId } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
@@ -7,13 +8,11 @@ import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { type Answer, ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { type Answer, ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
-
-const buy = (path: string, body: object) => Effect.map(bought(path, body), ({ record }) => String(record.id))
 
 const read = Effect.fnUntraced(function* (path: string) {
   const { url } = yield* TestServer
@@ -25,14 +24,14 @@ const read = Effect.fnUntraced(function* (path: string) {
 /** A stone, a candle and a light, each opened; with the words of each. */
 const opened = Effect.fnUntraced(function* (words: { stone: string; candle: string; light: string }, with_ = salt) {
   const { url } = yield* TestServer
-  const stone = yield* buy("/api/witness", { commitment: seal(with_, words.stone), spirit: "moss-hare" })
+  const stone = yield* buyForId("/api/witness", { commitment: seal(with_, words.stone), spirit: "moss-hare" })
   const revealed = yield* ask(`${url}/api/witness/${stone}/reveal`, post({ salt: with_, text: words.stone }))
   assert.strictEqual(revealed.status, 201, revealed.text)
-  const candle = yield* buy("/api/candles/day/moss-hare", {
+  const candle = yield* buyForId("/api/candles/day/moss-hare", {
     dedication: "For the bees",
     intentionCommitment: seal(with_, words.candle),
   })
-  const light = yield* buy("/api/candles/day/moss-hare", {
+  const light = yield* buyForId("/api/candles/day/moss-hare", {
     parentId: candle,
     intentionCommitment: seal(with_, words.light),
   })
@@ -95,7 +94,7 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         assert.deepInclude(verified, { verified: true, reveal: { recomputed: stone.commitment, holds: true } })
         assert.strictEqual(verified.stone.reveal.salt, salt)
         // An act without sealed words, and words that stay sealed, show none.
-        const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
+        const sealed = yield* buyForId("/api/witness", { commitment: seal(salt, "Not yet.") })
         assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
         assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
         assert.strictEqual((yield* verify(url)).fault, "none")
@@ -145,7 +144,7 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         for (const path of new Set(Object.values(placesOf(advert)).flat()))
           assert.notInclude(yield* read(path), "buy at", path)
         for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
-          const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
+          const id = yield* buyForId("/api/witness", { commitment: seal(random, "Well salted.") })
           const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
           assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
         }
@@ -203,7 +202,7 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
         const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
         assertAnswer(unsealed, 500, "reveal_broken")
         // Sales continue.
-        yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
+        yield* buyForId("/api/candles/day/moss-hare", { parentId: set.candle })
         yield* mend
       }),
     )

@@ -1,4 +1,5 @@
 /** Search takes exactly what the site prints, and tells nothing about hidden texts. */
+import { buy, buyForId } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,15 +7,13 @@ import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { searchMaximum } from "../../src/altar/Acts.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { anotherServer, ask, bought, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { anotherServer, ask, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
 const newStone = Effect.fnUntraced(function* (agentName: string) {
-  return (yield* bought("/api/witness", { commitment: newCommitment(), agentName })).record
+  return (yield* buy("/api/witness", { commitment: newCommitment(), agentName })).record
 })
-
-const buy = (path: string, body: object) => Effect.map(bought(path, body), ({ record }) => String(record.id))
 
 /** `hits` is the list of what was found. */
 const search = Effect.fnUntraced(function* (words: string, more = "") {
@@ -75,13 +74,13 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
 
   it.effect("finds the words of every public text, and sealed words once they are revealed", () =>
     Effect.gen(function* () {
-      const stone = yield* buy("/api/witness", { commitment: seal(salt, "Otters sleep downstream") })
-      const candle = yield* buy("/api/candles/day/moss-hare", {
+      const stone = yield* buyForId("/api/witness", { commitment: seal(salt, "Otters sleep downstream") })
+      const candle = yield* buyForId("/api/candles/day/moss-hare", {
         dedication: "For the quiet Bees of <b>Bade</b>",
         intentionCommitment: seal(salt, "Lanterns over marshland"),
       })
-      const keeper = yield* buy("/api/acquire/moss-hare", { reason: "It followed thunder home" })
-      const item = yield* buy("/api/elements/beeswax/collect", { reason: "Because 100% of pebbles glitter" })
+      const keeper = yield* buyForId("/api/acquire/moss-hare", { reason: "It followed thunder home" })
+      const item = yield* buyForId("/api/elements/beeswax/collect", { reason: "Because 100% of pebbles glitter" })
       yield* finds("quiet bees", candle)
       yield* finds("thunder", keeper)
       yield* finds("100% of", item)
@@ -97,14 +96,14 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const moderation = yield* Moderation
-      const stone = yield* buy("/api/witness", { commitment: seal(salt, "Secretive walruses") })
+      const stone = yield* buyForId("/api/witness", { commitment: seal(salt, "Secretive walruses") })
       yield* reveal(`/api/witness/${stone}/reveal`, { salt, text: "Secretive walruses" })
-      const candle = yield* buy("/api/candles/day/rain-crow", {
+      const candle = yield* buyForId("/api/candles/day/rain-crow", {
         dedication: "Unwelcome gossip",
         intentionCommitment: seal(salt, "Murmuring gnomes"),
       })
       yield* reveal(`/api/candles/${candle}/unseal`, { salt, words: "Murmuring gnomes" })
-      const keeper = yield* buy("/api/acquire/rain-crow", { reason: "Slander in feathers" })
+      const keeper = yield* buyForId("/api/acquire/rain-crow", { reason: "Slander in feathers" })
       for (const [id, field, words] of [
         [stone, "words", "walruses"],
         [candle, "dedication", "gossip"],
@@ -119,7 +118,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
         yield* finds(words, id)
       }
       const linked = "see spam.example.com for more"
-      const advert = yield* buy("/api/witness", { commitment: seal(linked, "Advertised bargains") })
+      const advert = yield* buyForId("/api/witness", { commitment: seal(linked, "Advertised bargains") })
       yield* reveal(`/api/witness/${advert}/reveal`, { salt: linked, text: "Advertised bargains" })
       yield* findsNothing("bargains")
     }),
@@ -130,9 +129,9 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
       const url = yield* anotherServer().pipe(Effect.provideService(searchMaximum, 1))
       const bounded = (words: string) =>
         Effect.map(ask(`${url}/v2/acts?q=${encodeURIComponent(words)}`), ({ text }) => text)
-      const old = yield* buy("/api/acquire/kelp-seal", { reason: "Pelican weather" })
+      const old = yield* buyForId("/api/acquire/kelp-seal", { reason: "Pelican weather" })
       assert.include(yield* bounded("pelican weather"), old)
-      const newer = yield* buy("/api/acquire/dew-spider", { reason: "Heron weather" })
+      const newer = yield* buyForId("/api/acquire/dew-spider", { reason: "Heron weather" })
       assert.include(yield* bounded("heron weather"), newer)
       assert.include(yield* bounded("pelican weather"), "Nothing found")
       yield* finds("pelican weather", old)

@@ -1,10 +1,11 @@
 /** Every text of a stranger, wherever a page, a feed, a list or a tool shows it: never as markup, and nowhere once it is hidden. */
+import { buyForId } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { ask, bought, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { operations } from "../lab/OpenApi.ts"
 
@@ -13,40 +14,39 @@ const salt = "a salt of sixteen or more"
 /** A text with markup, and a word that finds it again in whatever shows it. */
 const markup = (word: string) => `<b onclick="x">${word}</b>`
 
-const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { record } = yield* bought(path, body)
-  return String(record.id)
-})
-
 /** One row of each kind, with every text that a stranger may write; the words of each by the act's id and member. */
 const written = Effect.gen(function* () {
   const { url } = yield* TestServer
   const spirit = "moss-hare"
   const sealed = (words: string) => seal(salt, markup(words))
-  const prayer = yield* buy(`/api/prayers/${spirit}`, {
+  const prayer = yield* buyForId(`/api/prayers/${spirit}`, {
     agentName: markup("Prayername"),
     intentionCommitment: sealed("unsaid"),
   })
-  const keeper = yield* buy(`/api/acquire/${spirit}`, {
+  const keeper = yield* buyForId(`/api/acquire/${spirit}`, {
     agentName: markup("Keepername"),
     reason: markup("Keeperreason"),
   })
-  const item = yield* buy(`/api/elements/beeswax/collect?spirit=${spirit}`, {
+  const item = yield* buyForId(`/api/elements/beeswax/collect?spirit=${spirit}`, {
     agentName: markup("Itemname"),
     reason: markup("Itemreason"),
   })
-  const candle = yield* buy(`/api/candles/day/${spirit}`, {
+  const candle = yield* buyForId(`/api/candles/day/${spirit}`, {
     dedication: markup("Candlededication"),
     agentName: markup("Candlename"),
     intentionCommitment: sealed("Candlewords"),
   })
-  const light = yield* buy(`/api/candles/day/${spirit}`, {
+  const light = yield* buyForId(`/api/candles/day/${spirit}`, {
     parentId: candle,
     agentName: markup("Lightname"),
     intentionCommitment: sealed("Lightwords"),
   })
-  const stone = yield* buy("/api/witness", { agentName: markup("Stonename"), spirit, commitment: sealed("Stonewords") })
-  const nameless = yield* buy("/api/witness", { spirit, commitment: sealed("Otherwords") })
+  const stone = yield* buyForId("/api/witness", {
+    agentName: markup("Stonename"),
+    spirit,
+    commitment: sealed("Stonewords"),
+  })
+  const nameless = yield* buyForId("/api/witness", { spirit, commitment: sealed("Otherwords") })
   const open = (path: string, body: object) =>
     Effect.map(ask(url + path, post({ salt, ...body })), ({ status }) => status)
   const opened = [

@@ -1,11 +1,12 @@
 /** Stones as readers find them: listed, linked, revealed once, and in segments. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, bought, newCommitment, newKey, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
 
 const salt = "a salt of sixteen or more"
@@ -14,7 +15,7 @@ const sequencesOf = (stones: ReadonlyArray<{ readonly sequence: number }>) => st
 
 /** A sealed stone, and what is answered to a reveal of it. */
 const sealed = Effect.fnUntraced(function* (text: string) {
-  const { id, verify } = (yield* bought("/api/witness", { commitment: seal(salt, text) })).record
+  const { id, verify } = (yield* buy("/api/witness", { commitment: seal(salt, text) })).record
   return { id, reveal: (body: object) => ask(verify.revealUrl, post(body)) }
 })
 
@@ -24,7 +25,7 @@ layer(world(), realClock)("a witness stone", (it) => {
       const { url } = yield* TestServer
       const commitment = newCommitment()
       const body = { commitment, kind: "prediction", agentName: "Wren" }
-      const { receipt: first, record } = yield* bought("/api/witness", body)
+      const { receipt: first, record } = yield* buy("/api/witness", body)
       assert.strictEqual(record.spirit, spiritIds[Number(BigInt(`0x${commitment}`) % 24n)])
       const link = [record.previousHash, record.sequence, commitment, record.witnessedAt, record.transaction]
       assert.strictEqual(createHash("sha256").update(link.join("\0")).digest("hex"), record.chainHash)
@@ -127,10 +128,10 @@ layer(world(), realClock)("a witness stone", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const _ of [1, 2, 3])
-        assert.deepInclude(
-          (yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })).record,
-          { kind: "intention", spirit: "kelp-seal" },
-        )
+        assert.deepInclude((yield* buy("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })).record, {
+          kind: "intention",
+          spirit: "kelp-seal",
+        })
       const all = yield* read("/api/witness?limit=50")
       const sequences = sequencesOf(all.stones)
       assert.deepStrictEqual(

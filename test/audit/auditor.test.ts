@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newKey, newPayer, realClock } from "../lab/Fixture.ts"
-import { onChain, prepare, token } from "../lab/buyer/Purchase.ts"
+import { onChain, prepareAt, token } from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { forward, serve } from "../lab/proxy/HttpServer.ts"
 import type { AuditReport } from "./Audit.ts"
@@ -97,7 +97,7 @@ layer(altar, realClock)("the auditor", (it) => {
         const hash = await client.writeContract({ ...gift, account: giver, chain: null })
         await client.waitForTransactionReceipt({ hash })
       })
-      yield* broadcast(yield* prepare(server))
+      yield* broadcast(yield* prepareAt(server))
       const report = yield* audited()
       assert.deepStrictEqual(report.violations, [])
       assert.strictEqual(report.examined.get("a gift buys nothing"), 1)

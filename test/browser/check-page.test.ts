@@ -1,4 +1,5 @@
 /** The check page: receipts and proofs of this altar, part by part, green only where every part holds. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
@@ -6,7 +7,7 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { createAct, guide } from "../lab/browser/Guide.ts"
+import { guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { cosignerOf } from "../lab/log/Witness.ts"
@@ -21,7 +22,9 @@ const words = { salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by Ma
 /** The receipt file and the proof of a revealed stone. */
 const stone = Effect.gen(function* () {
   const { url } = yield* TestServer
-  const { id } = yield* createAct("/api/witness", { commitment: seal(words.salt, words.text) })
+  const {
+    record: { id },
+  } = yield* buy("/api/witness", { commitment: seal(words.salt, words.text) })
   assert.strictEqual((yield* ask(`${url}/api/witness/${id}/reveal`, post(words))).status, 201)
   const { text } = yield* ask(`${url}/witness/${id}.receipt.json`).pipe(until("no proof", ({ json }) => "log" in json))
   return { id, receipt: text, proof: (yield* ask(`${url}/api/witness/${id}/proof`)).text }
@@ -87,7 +90,9 @@ guide(
       const { page } = await visit("/verify")
       await drop(page, "plan.txt", text)
       await outcome(page, "unchecked", commitment)
-      const { id } = await run(createAct("/api/witness", { commitment, kind: "hash" }))
+      const {
+        record: { id },
+      } = await run(buy("/api/witness", { commitment, kind: "hash" }))
       await drop(page, "plan.txt", text)
       await outcome(page, "holds", "This is the file of stone")
       await page.getByRole("link", { name: "See the stone" }).click()

@@ -1,4 +1,5 @@
 /** A browser checks the chain: by its hashes, against the page, and against the checkpoint that it remembers. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,7 +7,7 @@ import type { Page } from "playwright-core"
 import { seal, chainHash } from "../../src/altar/Hashes.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, loggedStone, createAct } from "../lab/browser/Guide.ts"
+import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { type ChainClaim, type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
@@ -75,7 +76,7 @@ const stones = Effect.fnUntraced(function* (atLeast: number) {
   const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
   const { entries } = yield* read
   for (let set = entries.length; set < atLeast; set++) {
-    yield* createAct("/api/witness", { commitment: newCommitment() })
+    yield* buy("/api/witness", { commitment: newCommitment() })
   }
   return (yield* read).entries
 })

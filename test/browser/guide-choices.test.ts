@@ -1,8 +1,9 @@
 /** A page says where to go on: where nothing is chosen, a wallet refuses, a limit is reached, or a stone is revealed. */
+import { buy, buyForId } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { createAct, createActs, guide, settled } from "../lab/browser/Guide.ts"
+import { createActs, guide, settled } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
 import { ask, newCommitment } from "../lab/Fixture.ts"
 
@@ -85,7 +86,7 @@ guide("a buyer", (it) => {
 guide("a stone's page", (it) => {
   it("puts revealed words in the form's place, and is then titled and shared by them", async ({ run, visit, url }) => {
     const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
-    const { id } = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
+    const id = await run(buyForId("/api/witness", { commitment: seal(salt, words) }))
     const { page } = await visit(`/witness/${id}`)
     await page.getByText("Check these words, or reveal them to everyone").click()
     await page.locator("#check-salt").fill(salt)
@@ -108,7 +109,7 @@ guide("a phone", (it) => {
     visit,
   }) => {
     await run(createActs)
-    await run(createAct("/api/witness", { commitment: newCommitment() }))
+    await run(buy("/api/witness", { commitment: newCommitment() }))
     const { page, url } = await visit("/v2/", { viewport: { width: 360, height: 740 } })
     const links = page.getByRole("navigation", { name: "Site" }).getByRole("link")
     assert.strictEqual(await links.count(), 8)

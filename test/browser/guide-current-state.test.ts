@@ -1,8 +1,9 @@
 /** Sentences about an act hold after a purchase or a reveal, on the page that caused it and in every list. */
+import { buy, buyForId } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { createAct, guide, settled } from "../lab/browser/Guide.ts"
+import { guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { cutOff, fundAndLay, refusePaid } from "../lab/browser/PrayerPage.ts"
 import { keepsakeOf, setStone } from "../lab/browser/WordsPage.ts"
@@ -83,8 +84,8 @@ guide("a page", (it) => {
   }) => {
     const words = "For her."
     const dedication = "For Grandma, who kept bees"
-    const candle = await run(
-      createAct("/api/candles/day/moss-hare", { dedication, intentionCommitment: seal(salt, words) }),
+    const { record: candle } = await run(
+      buy("/api/candles/day/moss-hare", { dedication, intentionCommitment: seal(salt, words) }),
     )
     const { page } = await visit(`/acts/${candle.id}`)
     const note = page.locator("#check .head__note")
@@ -93,7 +94,7 @@ guide("a page", (it) => {
     await note.filter({ hasText: "Their owner unsealed them." }).waitFor()
     assert.strictEqual(await page.getByText("until they are unsealed").count(), 0)
 
-    const stone = await run(createAct("/api/witness", { commitment: seal(salt, words), kind: "hash" }))
+    const { record: stone } = await run(buy("/api/witness", { commitment: seal(salt, words), kind: "hash" }))
     await page.goto(`${url}/witness/${stone.id}`)
     await page.locator("[data-file-check]").waitFor()
     await reveal(page, words)
@@ -109,8 +110,8 @@ guide("a page", (it) => {
       [undefined, seal(salt, "For him."), seal(salt, "For them.")].map(async (intentionCommitment, index) => {
         const dedication = `Candle ${index}`
         const body = { dedication, ...(intentionCommitment !== undefined && { intentionCommitment }) }
-        const { id } = await run(createAct("/api/candles/week/kelp-seal", body))
-        await run(createAct("/api/candles/day/kelp-seal", { parentId: id }))
+        const id = await run(buyForId("/api/candles/week/kelp-seal", body))
+        await run(buy("/api/candles/day/kelp-seal", { parentId: id }))
         return id
       }),
     )

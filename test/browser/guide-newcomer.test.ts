@@ -1,8 +1,9 @@
 /** A newcomer never reads a browser's own error text, and can retry in place. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { guide, createAct, settled } from "../lab/browser/Guide.ts"
+import { guide, settled } from "../lab/browser/Guide.ts"
 import { write } from "../lab/browser/PrayerPage.ts"
 
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
@@ -13,7 +14,7 @@ const isOurs = async (page: Page, state: string) =>
 guide("a newcomer", (it) => {
   it("without a network reads our message at a stone, and can retry in place", async ({ visit, run }) => {
     const [salt, words] = ["0123456789abcdef", "Offline and back."]
-    const stone = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
+    const { record: stone } = await run(buy("/api/witness", { commitment: seal(salt, words) }))
     // Nothing but what came with the page is there: no part that is fetched when it is asked for.
     const { page } = await visit(`/witness/${stone.id}`)
     const offline = (is: boolean) => page.context().setOffline(is)

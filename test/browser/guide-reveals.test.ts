@@ -1,10 +1,11 @@
 /** Revealed words in a reader's browser: hashed there with their salt, and called false where they are not what was sealed. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, createAct } from "../lab/browser/Guide.ts"
+import { guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
@@ -19,11 +20,11 @@ const opened = Effect.gen(function* () {
     const got = yield* ask(`${url}${path}`, post(body))
     assert.strictEqual(got.status, 201, got.text)
   })
-  const stone = yield* createAct("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
+  const { record: stone } = yield* buy("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
   yield* reveal(`/api/witness/${stone.id}/reveal`, { salt, text: words, agentName: "Wren" })
-  const strange = yield* createAct("/api/witness", { commitment: seal(odd.salt, odd.words) })
+  const { record: strange } = yield* buy("/api/witness", { commitment: seal(odd.salt, odd.words) })
   yield* reveal(`/api/witness/${strange.id}/reveal`, { salt: odd.salt, text: odd.words })
-  const candle = yield* createAct("/api/candles/day/moss-hare", {
+  const { record: candle } = yield* buy("/api/candles/day/moss-hare", {
     dedication: "For the bees",
     intentionCommitment: seal(salt, words),
   })

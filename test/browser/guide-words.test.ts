@@ -1,10 +1,11 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
 import type { Locator } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
+import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
 import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
@@ -74,7 +75,7 @@ guide("sealed words", (it) => {
   it("are restored from a file that is chosen or dropped, and from no other", async ({ visit, run }) => {
     const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
     const kept = { salt, words, commitment: seal(salt, words) }
-    const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
+    const { record: stone } = await run(buy("/api/witness", { commitment: kept.commitment }))
     const { page } = await visit(`/witness/${stone.id}`)
     await page.getByText("reveal them to everyone").click()
     const requests = watch(page)

@@ -1,4 +1,5 @@
 /** Requests asked twice: a URL that is known is answered as the router answers it, to the byte. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
@@ -7,7 +8,7 @@ import { urlMaximum } from "../../src/http/UrlCache.ts"
 import * as Server from "../../src/server/Server.ts"
 import { freePort } from "../lab/Ports.ts"
 import { loopback, newRoom } from "../lab/server/Rooms.ts"
-import { type Answer, ask, bought, newCommitment, newKey, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const headers = `content-type content-encoding content-length etag cache-control vary allow www-authenticate link
   access-control-allow-origin payment-required payment-response idempotent-replayed content-security-policy`.split(
@@ -44,7 +45,7 @@ layer(fixture, realClock)("a repeated URL", (it) => {
           ),
         ),
       )
-      const { key, record } = yield* bought("/api/witness", { commitment: newCommitment() })
+      const { key, record } = yield* buy()
       const { id, token } = yield* newRoom(url)
       const list = `${url}/api/witness?limit=20`
       const etag = (yield* ask(list)).headers.get("etag") ?? ""
@@ -86,7 +87,7 @@ layer(fixture, realClock)("a repeated URL", (it) => {
   it.effect("costs one database query for its key, whatever the request becomes", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const { key } = yield* bought("/api/witness", { commitment: newCommitment() })
+      const { key } = yield* buy()
       const asked = Effect.fnUntraced(function* (path: string, key: string) {
         const before = lookups
         const body = { commitment: newCommitment() }

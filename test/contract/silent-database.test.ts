@@ -136,18 +136,18 @@ describe.concurrent("a server whose database connections fall silent", () => {
   it.live("at the COMMIT of a stone leaves its payment pending, and records it once", () =>
     Effect.gen(function* () {
       const { database, silence, url } = yield* silenceable
-      const purchase = yield* Purchase.prepare(url)
+      const purchase = yield* Purchase.prepareAt(url)
       const head = database.arm(/UPDATE witness_head/u, "holdBefore")
-      const request = yield* Purchase.sendInto(head, url, purchase)
+      const request = yield* Purchase.sendInto(head, purchase)
       const trap = database.arm(/^COMMIT$/u, "holdBefore")
       yield* head.release
       yield* trap.arrived
       yield* silence
       yield* database.calm
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+      Purchase.assertPending(purchase, yield* Fiber.join(request))
       yield* trap.release
       yield* Purchase.ended(purchase)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(stage)),
   )

@@ -17,9 +17,9 @@ const upgrade =
 const selling = Effect.gen(function* () {
   const server = yield* listening()
   const { rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(server.url)
+  const purchase = yield* Purchase.prepareAt(server.url)
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-  const buying = yield* Effect.forkScoped(Purchase.send(server.url, purchase))
+  const buying = yield* Effect.forkScoped(Purchase.send(purchase))
   yield* trap.arrived
   return { buying, purchase, rpc, server, trap }
 })

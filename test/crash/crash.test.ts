@@ -108,9 +108,9 @@ const survive = Effect.fnUntraced(function* (point: Point, settledBy: string) {
   const { database, facilitator, rpc } = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment(point, settledBy))
   yield* server.start
-  const purchase = yield* Purchase.prepare(server.url)
+  const purchase = yield* Purchase.prepareAt(server.url)
   const trap = yield* reach
-  yield* Effect.forkScoped(Effect.exit(Purchase.send(server.url, purchase)))
+  yield* Effect.forkScoped(Effect.exit(Purchase.send(purchase)))
   yield* trap.arrived
   yield* server.kill
   yield* Effect.all([rpc.calm, facilitator.calm, database.calm])
@@ -133,8 +133,8 @@ const survive = Effect.fnUntraced(function* (point: Point, settledBy: string) {
     yield* Purchase.afterNextSweep(purchase)
   }
   yield* Purchase.ended(purchase)
-  if (ends === "failed") return yield* Purchase.assertFailed(server.url, purchase, "authorization_expired")
-  yield* Purchase.assertSettled(server.url, purchase)
+  if (ends === "failed") return yield* Purchase.assertFailed(purchase, "authorization_expired")
+  yield* Purchase.assertSettled(purchase)
   return yield* Purchase.assertNextStone(server.url)
 }, Effect.provide(stage))
 

@@ -22,7 +22,7 @@ describe.concurrent("a server killed with transactions that no node knows", () =
       const purchases = yield* Purchase.prepareMany(server.url, 4)
       rpc.arm("eth_sendRawTransaction", "swallow")
       yield* Effect.forkScoped(
-        Effect.forEach(purchases, (one) => Effect.exit(Purchase.send(server.url, one)), { concurrency: "unbounded" }),
+        Effect.forEach(purchases, (one) => Effect.exit(Purchase.send(one)), { concurrency: "unbounded" }),
       )
       yield* sql`SELECT hash FROM relayer_broadcasts`.pipe(until("recorded", (rows) => rows.length === 4))
       yield* server.kill
@@ -30,7 +30,7 @@ describe.concurrent("a server killed with transactions that no node knows", () =
       for (const one of purchases) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
       yield* server.start
       for (const one of purchases) yield* untilEnded(one)
-      for (const one of purchases) yield* Purchase.assertSettled(server.url, one)
+      for (const one of purchases) yield* Purchase.assertSettled(one)
       assert.strictEqual(yield* Purchase.relayed, 4)
       yield* Purchase.assertNextStone(server.url)
     }).pipe(Effect.provide(stage)),

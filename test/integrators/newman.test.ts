@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
+import { buy } from "../lab/buyer/Purchase.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, newPayer, pay, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
@@ -40,9 +41,7 @@ layer(world(), realClock)("newman through Prism", (it) => {
   it.effect("matches every operation of the document without a fault", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      const stone: string = JSON.parse(answer.text).record.id
+      const stone: string = (yield* buy()).record.id
       const { room, token } = JSON.parse((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
       const served = (yield* ask(`${url}/openapi.json`)).text
       const named = served.replaceAll(example.act, stone).replaceAll(example.room, room.id)

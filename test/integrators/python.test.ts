@@ -5,8 +5,9 @@ import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { buy } from "../lab/buyer/Purchase.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 
@@ -28,10 +29,7 @@ layer(world(), realClock)("Python's standard library (with python3 in the PATH)"
   it.effect("reads a price, checks the chain, sends signals, and rejects a false link", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      for (let stone = 0; stone < 2; stone += 1) {
-        yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      }
+      yield* Effect.andThen(buy(), buy())
       const { stdout } = yield* python(url)
       assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
       const { text } = yield* ask(`${url}/api/witness/chain`)

@@ -3,8 +3,9 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { buy } from "../lab/buyer/Purchase.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { ask, newCommitment, newPayer, pay, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { unescaped } from "../lab/Sources.ts"
 
 const run = promisify(execFile)
@@ -20,10 +21,7 @@ layer(world(), realClock)("the page on checking the chain", (it) => {
   it.effect("shows a program that recomputes the chain and finds a changed stone", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      for (let stone = 0; stone < 2; stone += 1) {
-        yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      }
+      yield* Effect.andThen(buy(), buy())
       const program = yield* shown
       const check = (altar: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, altar]))
       const { stdout } = yield* check(url)

@@ -1,9 +1,8 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import * as Server from "../../src/server/Server.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import type { PaymentsConfig } from "../../src/payments/Payments.ts"
@@ -11,10 +10,8 @@ import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { usdc } from "../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { type Authorization, challengeOf, encode, sign } from "./buyer/Payment.ts"
 import { chain, network } from "./Chain.ts"
 import { database, sql } from "./Database.ts"
-import { until } from "./Eventually.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 import { TestServer } from "./TestServices.ts"
@@ -140,43 +137,6 @@ export const newPayer = Effect.fnUntraced(function* (amountAtomic: bigint = 10_0
   const localChain = yield* LocalChain
   if (amountAtomic > 0n) yield* Effect.orDie(localChain.fund(account.address, amountAtomic))
   return account
-})
-
-/** A payment that is signed for a request, or for what a bare probe is offered; its headers pay for it. */
-export const signedFor = Effect.fnUntraced(function* (
-  account: PrivateKeyAccount,
-  url: string,
-  body: object | undefined,
-  key: string = newKey(),
-  change: Partial<Authorization> = {},
-) {
-  const probe = body === undefined ? { method: "POST" } : post(body, { "idempotency-key": key })
-  // A node or facilitator that is slow under load stops all offers for a second.
-  const offered = ask(url, probe).pipe(until(`${url} is never offered`, ({ status }) => status !== 503))
-  const challenge = challengeOf(yield* offered)
-  const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
-  return { payment, headers: { "idempotency-key": key, "payment-signature": encode(payment) }, key }
-})
-
-/** Pays a route the long way: challenge, signature, settlement. */
-export const pay = Effect.fnUntraced(function* (
-  account: PrivateKeyAccount,
-  url: string,
-  body: object,
-  key?: string,
-  change?: Partial<Authorization>,
-) {
-  const signed = yield* signedFor(account, url, body, key, change)
-  return { answer: yield* ask(url, post(body, signed.headers)), ...signed }
-})
-
-/** Buys an act, with a new wallet unless one is given; the answer and its payment. */
-export const bought = Effect.fnUntraced(function* (path: string, body: object, payer?: PrivateKeyAccount) {
-  const { url } = yield* TestServer
-  const paid = yield* pay(payer ?? (yield* newPayer()), `${url}${path}`, body)
-  assert.strictEqual(paid.answer.status, 201, paid.answer.text)
-  const { permalink, receipt, record } = JSON.parse(paid.answer.text)
-  return { ...paid, permalink, receipt, record }
 })
 
 export const read = (path: string) =>

@@ -5,11 +5,12 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
+import { buyAt } from "../lab/buyer/Purchase.ts"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
-import { type Answer, ask, newCommitment, newPayer, pay, realClock, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, newPayer, realClock, TestServer } from "../lab/Fixture.ts"
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { ownWitness } from "../lab/log/Witness.ts"
@@ -49,13 +50,11 @@ const started = Effect.gen(function* () {
   const server = yield* ServerProcess.make(env)
   const { url } = server
   yield* server.start
-  const buyer = yield* newPayer()
-  const buy = Effect.gen(function* () {
-    const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
-    assert.strictEqual(answer.status, 201, answer.text)
-    const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
-    return { id, sequence }
-  })
+  const payer = yield* newPayer()
+  const buy = Effect.map(
+    Effect.suspend(() => buyAt(url, { payer })),
+    ({ record }): { readonly id: string; readonly sequence: number } => record,
+  )
   /** Runs a command, which has to end with this code, and answers its output. */
   const command = Effect.fnUntraced(function* (code: number, line: string) {
     const ended = yield* commandRun(line.split(" "), { ...env, HOME: at.folder, SPIRIT_ALTAR_URL: url })

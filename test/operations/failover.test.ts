@@ -5,8 +5,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import { buyAt, prepareAt, send } from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, newCommitment, newPayer, pay, post, realClock } from "../lab/Fixture.ts"
+import { ask, newCommitment, newPayer, post, realClock } from "../lab/Fixture.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
@@ -47,9 +48,7 @@ layer(stage, realClock)("a server whose database role", (it) => {
       yield* server.says("server listening")
       const { url } = server
       const payer = yield* newPayer()
-      const buy = Effect.suspend(() =>
-        Effect.map(pay(payer, `${url}/api/witness`, { commitment: newCommitment() }), ({ answer }) => answer),
-      )
+      const buy = Effect.suspend(() => Effect.flatMap(prepareAt(url, { payer }), send))
       assert.strictEqual((yield* buy).status, 201)
 
       yield* asOwner(
@@ -110,11 +109,8 @@ layer(stage, realClock)("a server whose database role", (it) => {
       )
       const server = yield* serving(env)
       yield* server.says("server listening")
-      const { answer } = yield* pay(yield* newPayer(), `${server.url}/api/prayers/moss-hare`, {
-        agentName: "Wren",
-        intentionCommitment: newCommitment(),
-      })
-      assert.strictEqual(answer.status, 201, answer.text)
+      const body = { agentName: "Wren", intentionCommitment: newCommitment() }
+      const { answer } = yield* buyAt(server.url, { path: "/api/prayers/moss-hare", body })
       assert.include(answer.text, new Date().toISOString().slice(0, 10))
       assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 200)
     }),

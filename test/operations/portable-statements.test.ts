@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
+import { buyAt } from "../lab/buyer/Purchase.ts"
 import { acts } from "../lab/ActTable.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { emptyDatabase, sql } from "../lab/Database.ts"
@@ -11,7 +12,7 @@ import { newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { chain } from "../lab/Chain.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
-import { serverWith, ask, newPayer, pay, realClock, TestServer } from "../lab/Fixture.ts"
+import { serverWith, ask, newPayer, realClock, TestServer } from "../lab/Fixture.ts"
 
 /** Features of PostgreSQL that compatible engines lack (decision 5). */
 const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [
@@ -49,9 +50,7 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock
       yield* Effect.promise(() => follow(programOf(text)))
       const payer = yield* newPayer(100_000_000n)
       for (const act of acts()) {
-        const { body, path } = act.request()
-        const { answer } = yield* pay(payer, `${url}${path}`, body ?? {})
-        assert.strictEqual(answer.status, 201, `${act.name}: ${answer.text}`)
+        yield* buyAt(url, { ...act.request(), payer })
       }
       for (const path of reads) yield* ask(`${url}${path}`)
       const guest = yield* newRoom(url)

@@ -6,13 +6,14 @@ import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import * as Sql from "../../src/platform/Sql.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
+import { buyAt } from "../lab/buyer/Purchase.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { exampleOf } from "../lab/Sources.ts"
-import { serverWith, ask, newCommitment, newPayer, pay, post, realClock } from "../lab/Fixture.ts"
+import { serverWith, ask, newCommitment, newPayer, post, realClock } from "../lab/Fixture.ts"
 
 const suffix = randomBytes(4).toString("hex")
 
@@ -91,13 +92,12 @@ layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) =>
         ["/api/elements/beeswax/collect", { reason: "June" }],
         ["/api/candles/week/moss-hare", { dedication: "For them" }],
       ] as const) {
-        const { answer } = yield* pay(payer, `${url}${path}`, body)
-        assert.strictEqual(answer.status, 201, answer.text)
+        yield* buyAt(url, { path, body, payer })
       }
 
       const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
       const commitment = createHash("sha256").update(`${salt}\0${text}`).digest("hex")
-      const stone = JSON.parse((yield* pay(payer, `${url}/api/witness`, { commitment })).answer.text).record
+      const stone = (yield* buyAt(url, { body: { commitment }, payer })).record
       const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
       assert.strictEqual(revealed.status, 201, revealed.text)
       yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(

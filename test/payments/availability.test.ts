@@ -109,9 +109,9 @@ describe.concurrent("while every payment would be refused", () => {
       () =>
         Effect.gen(function* () {
           const { url } = yield* TestServer
-          const earlier = yield* Purchase.prepare(url)
-          assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
-          const purchase = yield* Purchase.prepare(url)
+          const earlier = yield* Purchase.prepare()
+          assert.strictEqual((yield* Purchase.send(earlier)).status, 201)
+          const purchase = yield* Purchase.prepare()
           // A bare question is remembered, and must notice all the same.
           assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
           yield* begin
@@ -133,16 +133,16 @@ describe.concurrent("while every payment would be refused", () => {
           assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
           assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
           assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-          const refused = yield* Purchase.send(url, purchase)
+          const refused = yield* Purchase.send(purchase)
           assertRefused(refused, code, wait, paid)
           assert.match(refused.text, /This request charged nothing\./u)
-          assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
+          assert.strictEqual((yield* Purchase.send(earlier)).status, 200, "what is settled replays")
           assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
           yield* end
           yield* becomes("/readyz", 200)
           assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
-          assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-          yield* Purchase.assertSettled(url, purchase)
+          assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+          yield* Purchase.assertSettled(purchase)
         }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
     )
   }
@@ -175,17 +175,17 @@ describe.concurrent("while every payment would be refused", () => {
         assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
         database.refuse(false)
         yield* becomes("/readyz", 200)
-        assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+        assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare())).status, 201)
       }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("the server refuses a blocked payer alone and sells to every other", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       yield* usdcOwner(["blacklist", purchase.payer.address])
-      const refused = yield* Purchase.send(url, purchase)
+      const refused = yield* Purchase.send(purchase)
       assertAnswer(refused, 402, "payment_invalid")
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare())).status, 201)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
@@ -279,11 +279,11 @@ describe.concurrent("after the claim, a facilitator that", () => {
   it.live("accepts no connection received nothing, so the attempt ends at once", () =>
     Effect.gen(function* () {
       const { database, facilitator, purchase, url } = yield* signedFixture
-      const another = yield* Purchase.prepare(url)
+      const another = yield* Purchase.prepare()
       // It leaves once its last word is believed, not when that is so old that it is asked again.
       assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
       const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
-      const request = yield* Purchase.sendInto(intent, url, purchase)
+      const request = yield* Purchase.sendInto(intent, purchase)
       yield* facilitator.leave
       yield* database.calm
       yield* intent.release
@@ -294,22 +294,22 @@ describe.concurrent("after the claim, a facilitator that", () => {
         /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
       )
       assert.strictEqual(facilitator.asked(), 0)
-      assertRefused(yield* Purchase.send(url, another), "facilitator_unavailable", "5", notConfirmed)
+      assertRefused(yield* Purchase.send(another), "facilitator_unavailable", "5", notConfirmed)
       yield* facilitator.comeBack
       yield* becomes("/readyz", 200)
-      yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
+      yield* Purchase.assertFailed(purchase, "facilitator_unreachable")
     }).pipe(Effect.provide(proxiedServer("facilitator"))),
   )
 
   it.live("refused a payment, named its transaction or made no sense does not get it again", () =>
     Effect.gen(function* () {
-      const { facilitator, url } = yield* paymentFixture
+      const { facilitator } = yield* paymentFixture
       const faults = ["refuseBefore", "imagineBefore", "nonsenseBefore"] as const
-      const purchases = yield* Effect.forEach(faults, () => Purchase.prepare(url))
+      const purchases = yield* Effect.forEach(faults, () => Purchase.prepare())
       for (const [index, fault] of faults.entries()) {
         const purchase = purchases[index] ?? assert.fail()
         facilitator.arm(fault)
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       }
       yield* facilitator.calm
       for (const purchase of purchases) {

@@ -3,37 +3,34 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardFaults.ts"
-import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
-import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
+import { cardBooks, carded, cardsOf, prepareByCard, Processor } from "../lab/buyer/Cards.ts"
+import { afterNextSweep, type Paid, reconcile, send, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { type Answer, TestServer, anotherServer } from "../lab/Fixture.ts"
 
-const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
+const assertPending = ({ key, server }: Paid, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")
-  assert.strictEqual(answer.headers.get("location"), `${new URL(url).origin}/api/reconcile/${key}`)
+  assert.strictEqual(answer.headers.get("location"), `${server}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.isNull(answer.headers.get("payment-response"))
   assert.deepInclude(answer.json["attempt"], { network: null, validBefore: null, amountAtomic: "3000000" })
 }
 
 /** One charge, one candle, the same bytes to everybody, and all of it under one idempotency key. */
-const assertSettled = Effect.fnUntraced(function* (purchase: CardPurchase) {
+const assertSettled = Effect.fnUntraced(function* (purchase: Paid) {
   const bank = yield* Processor
-  assert.deepInclude(yield* books(purchase), { state: "settled", taken: 1, acts: 1, candles: 1 })
+  assert.deepInclude(yield* cardBooks(purchase), { state: "settled", taken: 1, acts: 1, candles: 1 })
   const [again, reconciled] = [yield* send(purchase), yield* reconcile(purchase)]
   assert.deepStrictEqual([again.status, reconciled.status, again.text], [200, 200, reconciled.text])
   assert.isNotNull(reconciled.headers.get("payment-receipt"))
   assert.deepStrictEqual([bank.asked().keys, bank.taken().length], [1, 1])
 })
 
-/** How it ended: on a slow day the processor still answers what was asked before it was calm. */
-const ended = (purchase: CardPurchase) => storedAnswer(new URL(purchase.url).origin, purchase)
-
 const suffer = Effect.fnUntraced(function* (fault: CardFault) {
   const { url } = yield* TestServer
   const bank = yield* Processor
-  const purchase = yield* prepare(url)
+  const purchase = yield* prepareByCard(url)
   const trap = bank.arm(fault)
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
@@ -49,7 +46,7 @@ describe.concurrent("a charge whose response never arrives", () => {
       assertPending(purchase, yield* send(purchase))
       assert.strictEqual(bank.taken().length, taken)
       yield* bank.calm
-      const answer = yield* ended(purchase)
+      const answer = yield* storedAnswer(purchase)
       assert.strictEqual(answer.status, 200, answer.text)
       yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded())),
@@ -74,7 +71,7 @@ describe.concurrent("a charge that the processor made, but whose response", () =
       assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
       yield* trap.release
       yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
-      assert.strictEqual((yield* ended(purchase)).status, 200)
+      assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
       yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded())),
   )
@@ -83,12 +80,12 @@ describe.concurrent("a charge that the processor made, but whose response", () =
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const bank = yield* Processor
-      const purchase = yield* prepare(url, "pm_bank_slow")
+      const purchase = yield* prepareByCard(url, "pm_bank_slow")
       assertPending(purchase, yield* send(purchase))
       assertPending(purchase, yield* reconcile(purchase))
       assert.strictEqual(bank.asked().charges, 1)
       yield* bank.finish
-      assert.strictEqual((yield* ended(purchase)).status, 200)
+      assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
       yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded())),
   )
@@ -115,7 +112,7 @@ describe.concurrent("a charge that was not made, because the processor", () => {
         yield* reconcile(purchase)
         assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
         const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
-        assert.deepInclude(yield* books(purchase), failed)
+        assert.deepInclude(yield* cardBooks(purchase), failed)
         for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
           assertAnswer(answer, 402, "payment_failed", "card_never_charged")
         assert.deepStrictEqual(bank.taken(), [])
@@ -132,8 +129,8 @@ describe.concurrent("a request that fails validation, whose key the processor do
       const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
       // It sweeps as it starts, so it starts before there is an attempt.
       const other = yield* anotherServer(cards)
-      const purchase = yield* prepare(url)
-      const there = { ...purchase, url: purchase.url.replace(url, other) }
+      const purchase = yield* prepareByCard(url)
+      const there = { ...purchase, server: other }
       yield* bank.arm("invalidBefore").release
       assertPending(purchase, yield* send(purchase))
 
@@ -151,7 +148,7 @@ describe.concurrent("a request that fails validation, whose key the processor do
       assertAnswer(told, 402, "payment_failed")
       const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
       assert.match(String(told.json["message"]), sentence)
-      assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
+      assert.deepInclude(yield* cardBooks(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
       const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
       FROM payment_strays`
       assert.deepStrictEqual(yield* strays, [{ network: null, amount: "3000000", isIntent: true }])

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
-import { books, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
+import { cardBooks, prepareByCard, processor, Processor } from "../lab/buyer/Cards.ts"
+import { type Paid, reconcile, send } from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
@@ -28,9 +29,9 @@ const environment = Effect.gen(function* () {
 
 const place = Layer.merge(stage, processor)
 
-const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnType<typeof prepare>>) {
-  yield* books(purchase).pipe(until("it was never settled", (row) => row?.state === "settled"))
-  assert.deepInclude(yield* books(purchase), { taken: 1, acts: 1, candles: 1 })
+const settledBy = Effect.fnUntraced(function* (purchase: Paid) {
+  yield* cardBooks(purchase).pipe(until("it was never settled", (row) => row?.state === "settled"))
+  assert.deepInclude(yield* cardBooks(purchase), { taken: 1, acts: 1, candles: 1 })
   assert.deepStrictEqual((yield* Processor).taken().length, 1)
   const again = yield* send(purchase)
   assert.deepStrictEqual([again.status, again.text], [200, (yield* reconcile(purchase)).text])
@@ -46,7 +47,7 @@ describe.concurrent("a charge of a server killed", () => {
         const bank = yield* Processor
         const server = yield* ServerProcess.make(yield* environment)
         yield* server.start
-        const purchase = yield* prepare(server.url)
+        const purchase = yield* prepareByCard(server.url)
         const trap = bank.arm(fault)
         yield* Effect.forkScoped(Effect.exit(send(purchase)))
         yield* trap.arrived

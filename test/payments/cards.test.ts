@@ -5,24 +5,13 @@ import { Challenge, Credential, Receipt } from "mppx"
 import { SqlClient } from "effect/sql"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import * as Cards from "../lab/buyer/Cards.ts"
-import { written } from "../lab/buyer/Purchase.ts"
+import { prepareAt, reconcile, send, written } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
-import {
-  type Answer,
-  ask,
-  newKey,
-  newPayer,
-  post,
-  read,
-  realClock,
-  signedFor,
-  TestServer,
-  world,
-} from "../lab/Fixture.ts"
+import { type Answer, ask, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { until } from "../lab/Eventually.ts"
 
-const { books, carded, challengeSecret, dedication, prepare, Processor, reconcile, send } = Cards
+const { carded, cardBooks, challengeSecret, dedication, prepareByCard, Processor } = Cards
 
 const week = "/api/candles/week/moss-hare"
 
@@ -122,7 +111,7 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       assert.deepStrictEqual(receipt.card, { method, reference, currency: "usd", amountCents: "300" })
       assert.isNull(response.headers.get("payment-response"))
       const sold = { state: "settled", reason: null, acts: 1, candles: 1, claims: 1, taken: 1 }
-      assert.deepInclude(yield* books({ key }), sold)
+      assert.deepInclude(yield* cardBooks({ key }), sold)
       const kept = yield* sql`SELECT id FROM payment_attempts a WHERE a::text LIKE '%spt\\_%'`
       assert.deepStrictEqual(kept, [], "the token is forgotten")
 
@@ -150,10 +139,10 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
   it.effect("sells an anonymous light on a candle by card, and every page can show it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const candle = yield* send(yield* prepare(url))
+      const candle = yield* send(yield* prepareByCard(url))
       const { record } = JSON.parse(candle.text)
       const light = yield* send(
-        yield* prepare(url, "pm_card_visa", "/api/candles/month/moss-hare", { parentId: record.id }),
+        yield* prepareByCard(url, "pm_card_visa", "/api/candles/month/moss-hare", { parentId: record.id }),
       )
       assert.strictEqual(light.status, 201, light.text)
       assert.deepInclude(JSON.parse(light.text).record, { kind: "light", parentId: record.id, days: 30 })
@@ -181,11 +170,11 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       assert.isNull(response.headers.get("www-authenticate"), "a key that failed is no offer")
       assert.isNotNull(response.headers.get("payment-required"))
       assert.strictEqual(counted.tokens, 1)
-      assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 1, taken: 0 })
-      const told = yield* reconcile({ url, key, body: {}, headers: {} })
+      assert.deepInclude(yield* cardBooks({ key }), { state: "failed", acts: 0, candles: 0, claims: 1, taken: 0 })
+      const told = yield* reconcile({ server: url, key })
       assert.strictEqual(told.json["code"], "payment_failed")
       assert.deepStrictEqual([told.headers.get("payment-response"), told.json["settlement"]], [null, undefined])
-      assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
+      assert.strictEqual((yield* send(yield* prepareByCard(url))).status, 201)
     }),
   )
 
@@ -270,9 +259,9 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       const { url } = yield* TestServer
       const bank = yield* Processor
       const payer = yield* newPayer()
-      const purchase = yield* prepare(url)
+      const purchase = yield* prepareByCard(url)
       const before = bank.taken().length
-      const { headers: wallet } = yield* signedFor(payer, purchase.url, dedication, purchase.key)
+      const { headers: wallet } = yield* prepareAt(url, { path: week, body: dedication, key: purchase.key, payer })
       const answers = yield* Effect.forEach(
         [purchase, { ...purchase, headers: wallet }, purchase, { ...purchase, headers: wallet }],
         send,
@@ -285,18 +274,18 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       )
       const byWallet = Number((10_000_000n - balance) / 3_000_000n)
       assert.strictEqual(byWallet + bank.taken().length - before, 1)
-      assert.deepInclude(yield* books(purchase), { state: "settled", acts: 1, candles: 1 })
+      assert.deepInclude(yield* cardBooks(purchase), { state: "settled", acts: 1, candles: 1 })
     }),
   )
 
   it.effect("refuses two payments in one request", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const purchase = yield* prepare(url)
+      const purchase = yield* prepareByCard(url)
       const answer = yield* send({ ...purchase, headers: { ...purchase.headers, "payment-signature": "e30=" } })
       assertAnswer(answer, 400, "bad_request")
       assert.include(answer.text, "This request charged nothing")
-      assert.isUndefined(yield* books(purchase))
+      assert.isUndefined(yield* cardBooks(purchase))
     }),
   )
 
@@ -304,8 +293,8 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
-      const card = yield* prepare(url)
-      const { headers } = yield* signedFor(yield* newPayer(), card.url, dedication, card.key)
+      const card = yield* prepareByCard(url)
+      const { headers } = yield* prepareAt(url, { path: week, body: dedication, key: card.key })
       yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
       yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
       for (const paid of [card, { ...card, headers }]) assertAnswer(yield* send(paid), 503, "selling_paused")

@@ -17,13 +17,12 @@ import {
   newCommitment,
   newKey,
   newPayer,
-  pay,
   post,
   realClock,
   TestServer,
   world,
 } from "../lab/Fixture.ts"
-import { written } from "../lab/buyer/Purchase.ts"
+import { buy, written } from "../lab/buyer/Purchase.ts"
 import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
@@ -59,8 +58,7 @@ layer(world(), realClock)("before any money moves", (it) => {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const body = { commitment: newCommitment(), kind: "promise" }
-      const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
-      assert.strictEqual(answer.status, 201)
+      const { headers, key } = yield* buy("/api/witness", body, { payer })
       const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
       assertAnswer(other, 409, "idempotency_conflict")
       const respelled = yield* ask(
@@ -69,10 +67,10 @@ layer(world(), realClock)("before any money moves", (it) => {
       )
       assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
       const collect = `${url}/api/elements/beeswax/collect`
-      const collected = yield* pay(payer, `${collect}?spirit=moss-hare`, {})
+      const collected = yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", {}, { payer })
       for (const query of ["", "?spirit=static-fox"])
         assertAnswer(yield* ask(collect + query, post({}, collected.headers)), 409, "idempotency_conflict")
-      const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": headers["idempotency-key"] }))
+      const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key }))
       assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
     }),
   )
@@ -80,10 +78,8 @@ layer(world(), realClock)("before any money moves", (it) => {
   it.effect("a known key is answered before its act can refuse anything", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
       const path = `${url}/api/candles/day/rain-crow`
-      const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
-      assert.strictEqual(answer.status, 201, answer.text)
+      const { headers } = yield* buy("/api/candles/day/rain-crow", { dedication: "For the bees" })
       const held = { dedication: "see my-site.example.com" }
       const known = yield* ask(path, post(held, headers))
       assertAnswer(known, 409, "idempotency_conflict")
@@ -95,9 +91,8 @@ layer(world(), realClock)("before any money moves", (it) => {
   it.effect("an unpaid request without a key is priced like a keyed one, and reserves nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
       const kept = "acquire/brass-cicada"
-      assert.strictEqual((yield* pay(payer, `${url}/api/${kept}`, { agentName: "Wren" })).answer.status, 201)
+      yield* buy(`/api/${kept}`, { agentName: "Wren" })
       const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
         ["witness", { commitment: newCommitment() }, 402, "payment_required"],
         ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],

@@ -9,7 +9,7 @@ import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { broadcast, empty, spend } from "../lab/buyer/ThirdParty.ts"
-import { ask, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { stranger } from "../lab/Chain.ts"
 
 /** A purchase whose transaction never reaches the node. */
@@ -17,7 +17,7 @@ const unsent = Effect.gen(function* () {
   const { purchase, rpc, sql, url } = yield* signedFixture
   yield* Purchase.mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
-  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  Purchase.assertPending(purchase, yield* Purchase.send(purchase))
   yield* rpc.calm
   return { url, rpc, sql, purchase }
 })
@@ -25,13 +25,13 @@ const unsent = Effect.gen(function* () {
 describe.concurrent("an attempt", () => {
   it.live("that fails after its server stopped behind a broadcast names that transaction", () =>
     Effect.gen(function* () {
-      const { purchase, sql, url } = yield* unsent
+      const { purchase, sql } = yield* unsent
       // The intent and the broadcast are on disk; the outcome of the submission never was.
       yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction'`
       yield* Purchase.passExpiry
-      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-      assert.match(Purchase.settlementIn(yield* Purchase.reconcile(url, purchase)).transaction, /^0x[0-9a-f]{64}$/u)
+      assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
+      yield* Purchase.assertFailed(purchase, "authorization_expired")
+      assert.match(Purchase.settlementIn(yield* Purchase.reconcile(purchase)).transaction, /^0x[0-9a-f]{64}$/u)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
@@ -42,60 +42,60 @@ describe.concurrent("an attempt", () => {
         const { purchase, url } = yield* unsent
         yield* Purchase.passExpiry
         const servers = [url, ...(yield* neighbours(2, "relayer"))]
-        const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+        const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
           concurrency: "unbounded",
         })
-        for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+        for (const answer of yield* many) Purchase.assertPending(purchase, answer)
         yield* Purchase.afterNextSweep(purchase)
         assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-        yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+        yield* Purchase.assertFailed(purchase, "authorization_expired")
       }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("that was never paid does not fail when an inquiry between two verdicts found it open", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* unsent
+      const { purchase, rpc } = yield* unsent
       const before = yield* Purchase.height
       yield* Purchase.passExpiry
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* Purchase.afterNextSweep(purchase)
       // A node that is behind: on it the authorization has not ended.
       rpc.behave(() => ({ head: before }))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* rpc.calm
-      yield* Purchase.failsNow(url, purchase, "authorization_expired")
+      yield* Purchase.failsNow(purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("that was never paid keeps the first verdict while the node is unreachable", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* unsent
+      const { purchase, rpc } = yield* unsent
       yield* Purchase.passExpiry
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       rpc.arm("*", "status500")
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* rpc.calm
       yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+      yield* Purchase.assertFailed(purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("whose final transaction paid does not fail while one node counts it and another is behind it", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, sql, url } = yield* signedFixture
+      const { purchase, rpc, sql } = yield* signedFixture
       yield* Purchase.mine(3)
       const before = yield* Purchase.height
       yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       yield* Purchase.mineAll
       yield* Purchase.mine(4)
       rpc.behave((method) => (method === "eth_getTransactionCount" ? {} : { head: before }))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '2 hours'`
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* rpc.calm
-      yield* Purchase.settlesNow(url, purchase)
+      yield* Purchase.settlesNow(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
@@ -104,7 +104,7 @@ describe.concurrent("an attempt", () => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { purchase, url } = yield* unsent
+        const { purchase } = yield* unsent
         const earlier = "0x0000000000000000000000000000000000000e0e"
         yield* Purchase.onChain(async (client, { asset }) => {
           await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
@@ -112,7 +112,7 @@ describe.concurrent("an attempt", () => {
         yield* sql`
         UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
         yield* Purchase.passExpiry
-        assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
+        assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
       }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
@@ -120,17 +120,17 @@ describe.concurrent("an attempt", () => {
     "whose transaction a facilitator reported does not fail by a node that calls it unpaid for less than ten sweeps",
     () =>
       Effect.gen(function* () {
-        const { facilitator, purchase, sql, url } = yield* signedFixture
+        const { facilitator, purchase, sql } = yield* signedFixture
         facilitator.arm("imagineBefore")
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
         yield* facilitator.calm
         yield* Purchase.passExpiry
-        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
         yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
-        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
         yield* Purchase.afterNextSweep(purchase)
-        assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-        yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+        assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+        yield* Purchase.assertFailed(purchase, "authorization_expired")
       }).pipe(Effect.provide(proxiedServer("facilitator"))),
   )
 })
@@ -149,23 +149,20 @@ const uses: Readonly<Record<string, Use>> = {
 describe.concurrent("an attempt that holds a keeper's record", () => {
   it.live.each(Object.entries(uses))("fails and frees it once its nonce was used in a final block %s", ([, use]) =>
     Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* paymentFixture
-      const keeper = `${url}/api/acquire/moss-hare`
+      const { facilitator, sql } = yield* paymentFixture
+      const keeper = "/api/acquire/moss-hare"
       facilitator.arm("nonsenseBefore")
-      const payer = yield* newPayer()
-      const { answer, key, payment } = yield* pay(payer, keeper, {})
-      Purchase.assertPending(url, { key }, answer)
+      const purchase = yield* Purchase.prepare({ path: keeper })
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       yield* facilitator.calm
-      const { nonce, validBefore } = payment.payload.authorization
-      yield* use({ nonce, payer, validBefore })
-      Purchase.assertPending(url, { key }, yield* Purchase.reconcile(url, { key }))
+      yield* use(purchase)
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       const doubts = yield* sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
       assert.isEmpty(doubts, "its block may be replaced")
       yield* Purchase.mine(4)
-      const ended = yield* Purchase.storedAnswer(url, { key })
+      const ended = yield* Purchase.storedAnswer(purchase)
       assert.deepStrictEqual(Purchase.reasonIn(ended), [402, "payment_failed", "authorization_spent_elsewhere"])
-      const { answer: next } = yield* pay(yield* newPayer(), keeper, {})
-      assert.strictEqual(next.status, 201, next.text)
+      yield* Purchase.buy(keeper)
     }).pipe(Effect.provide(proxiedServer("facilitator", "1 second", "300 millis"))),
   )
 })
@@ -182,12 +179,12 @@ describe.concurrent("a payment in flight", () => {
         ["prayers/moss-hare", prayer, "prayer_slot_taken"],
         ["elements/beeswax/collect", {}, "sold_out"],
       ] as const) {
-        const { answer, key, payment } = yield* pay(yield* newPayer(), `${url}/api/${path}`, body)
-        Purchase.assertPending(url, { key }, answer)
+        const purchase = yield* Purchase.prepare({ path: `/api/${path}`, body })
+        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
         const other = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
         assert.deepStrictEqual([other.status, other.json["code"]], [409, code])
         // Blocks of that time are final by half an hour later.
-        const latest = (Number(payment.payload.authorization.validBefore) + 1800) * 1000
+        const latest = (Number(purchase.validBefore) + 1800) * 1000
         assert.strictEqual(other.json["heldUntil"], new Date(latest).toISOString())
       }
       const { altars } = Object((yield* ask(`${url}/api/altars`)).json)
@@ -207,12 +204,12 @@ const fund = ({ payer }: Purchase.Purchase) =>
 
 /** A payment whose broadcast is in a block, after all of its wallet's money has left. */
 const emptied = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* signedFixture
+  const { purchase, rpc } = yield* signedFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
-  const bought = yield* Purchase.sendInto(trap, url, purchase)
+  const bought = yield* Purchase.sendInto(trap, purchase)
   yield* empty(purchase.payer)
   yield* trap.release
-  Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+  Purchase.assertPending(purchase, yield* Fiber.join(bought))
   return purchase
 })
 
@@ -222,10 +219,9 @@ const strays = Effect.flatMap(
 ).pipe(Effect.orDie)
 
 const failed = Effect.gen(function* () {
-  const { url } = yield* TestServer
   const purchase = yield* emptied
   yield* Purchase.mine(3)
-  assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.storedAnswer(url, purchase)), [
+  assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.storedAnswer(purchase)), [
     402,
     "payment_failed",
     "wallet_could_not_pay",
@@ -239,13 +235,12 @@ describe.concurrent("a late payment for a failed attempt", () => {
     "is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* TestServer
         const purchase = yield* failed
-        const told = yield* Purchase.reconcile(url, purchase)
+        const told = yield* Purchase.reconcile(purchase)
         const [recorded = assert.fail()] = yield* (yield* SqlClient.SqlClient)<{
           hash: string
         }>`SELECT hash FROM relayer_broadcasts`
-        for (const answer of [told, yield* Purchase.send(url, purchase)])
+        for (const answer of [told, yield* Purchase.send(purchase)])
           assert.deepInclude(Purchase.settlementIn(answer), { success: false, transaction: recorded.hash })
         const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
         assert.strictEqual(told.json["authorizationOpenUntil"], until)
@@ -253,9 +248,8 @@ describe.concurrent("a late payment for a failed attempt", () => {
         assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
         yield* fund(purchase)
         yield* broadcast(purchase)
-        const key = newKey()
-        const headers = { "idempotency-key": key, "payment-signature": purchase.headers["payment-signature"] ?? "" }
-        const stolen = yield* Purchase.send(url, { ...purchase, key, headers, body: { commitment: newCommitment() } })
+        const headers = { ...purchase.headers, "idempotency-key": newKey() }
+        const stolen = yield* Purchase.send({ ...purchase, headers, body: { commitment: newCommitment() } })
         assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
         assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
       }).pipe(Effect.provide(server)),
@@ -263,21 +257,20 @@ describe.concurrent("a late payment for a failed attempt", () => {
 
   it.live("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const purchase = yield* failed
       yield* fund(purchase)
       const transaction = yield* broadcast(purchase)
       yield* Purchase.mine(1)
       assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
-      yield* eventually("told", Purchase.reconcile(url, purchase), ({ json }) =>
+      yield* eventually("told", Purchase.reconcile(purchase), ({ json }) =>
         String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
       )
       assert.deepStrictEqual(yield* strays, [])
       yield* Purchase.mine(4)
       yield* eventually("noted", strays, (rows) => rows.length > 0)
       assert.deepStrictEqual(yield* strays, [{ transaction }])
-      const told = yield* Purchase.reconcile(url, purchase)
+      const told = yield* Purchase.reconcile(purchase)
       assert.strictEqual(told.status, 402)
       assert.include(
         String(told.json["message"]),
@@ -287,7 +280,7 @@ describe.concurrent("a late payment for a failed attempt", () => {
       // It buys nothing. It is the unmatched payment of this attempt.
       const key = newKey()
       const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
-      assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(url, again)).slice(0, 2), [
+      assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(again)).slice(0, 2), [
         409,
         "payment_authorization_already_bound",
       ])
@@ -298,7 +291,7 @@ describe.concurrent("a late payment for a failed attempt", () => {
       yield* Purchase.mine(3)
       const refunded = yield* Refunds.refunded(id, back)
       assert.strictEqual(refunded.code, 0, refunded.stderr)
-      assert.include(String((yield* Purchase.reconcile(url, purchase)).json["message"]), `in transaction ${back}`)
+      assert.include(String((yield* Purchase.reconcile(purchase)).json["message"]), `in transaction ${back}`)
       assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
     }).pipe(Effect.provide(server)),
   )

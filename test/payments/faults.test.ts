@@ -16,39 +16,39 @@ import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 const openThenPaid = Effect.gen(function* () {
   const { facilitator, purchase, rpc, url } = yield* signedFixture
   yield* Purchase.automine(false)
-  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-  Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+  Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+  Purchase.assertPending(purchase, yield* Purchase.send(purchase))
   yield* Purchase.mineAll
   yield* rpc.calm
   yield* facilitator.calm
-  yield* Purchase.settlesNow(url, purchase)
+  yield* Purchase.settlesNow(purchase)
   yield* Purchase.assertNextStone(url)
 })
 
 /** The request is answered 202 for as long as the authorization could still be used, and 402 from then on. */
 const openThenFailed = Effect.gen(function* () {
-  const { facilitator, purchase, rpc, url } = yield* signedFixture
-  Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  const { facilitator, purchase, rpc } = yield* signedFixture
+  Purchase.assertPending(purchase, yield* Purchase.send(purchase))
   yield* facilitator.calm
   yield* Purchase.mine(4)
-  Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+  Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
   yield* Purchase.passExpiry
   yield* rpc.calm
-  const answer = yield* Purchase.secondInquiry(url, purchase)
+  const answer = yield* Purchase.secondInquiry(purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   // A relayer whose node drops transactions counts on its own for two seconds.
   yield* pass(2_000)
-  yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  yield* Purchase.assertFailed(purchase, "authorization_expired")
 })
 
 /** The facilitator's answer does not matter once the transfer is there. */
 const paidAtOnce = Effect.gen(function* () {
-  const { facilitator, purchase, url } = yield* signedFixture
-  const answer = yield* Purchase.send(url, purchase)
+  const { facilitator, purchase } = yield* signedFixture
+  const answer = yield* Purchase.send(purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   yield* facilitator.calm
-  yield* Purchase.assertSettled(url, purchase)
+  yield* Purchase.assertSettled(purchase)
 })
 
 describe.concurrent("a payment that the facilitator has broadcast", () => {
@@ -106,10 +106,10 @@ describe.concurrent("a node that", () => {
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "dropBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       yield* rpc.calm
-      yield* Purchase.reconcile(url, purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.reconcile(purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
+      yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
   )
@@ -118,7 +118,7 @@ describe.concurrent("a node that", () => {
     Effect.gen(function* () {
       const { rpc, url } = yield* paymentFixture
       rpc.arm("eth_chainId", "status500")
-      yield* Purchase.send(url, yield* Purchase.prepare(url))
+      yield* Purchase.send(yield* Purchase.prepare())
       yield* rpc.calm
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
@@ -131,22 +131,22 @@ const headerOf = (headers: Headers) =>
 describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
   it.live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       yield* Purchase.automine(false)
-      const answers = [yield* Purchase.send(url, purchase), yield* Purchase.reconcile(url, purchase)]
-      for (const answer of answers) Purchase.assertPending(url, purchase, answer)
+      const answers = [yield* Purchase.send(purchase), yield* Purchase.reconcile(purchase)]
+      for (const answer of answers) Purchase.assertPending(purchase, answer)
       yield* Purchase.mineAll
-      const { transaction } = yield* Purchase.settlesNow(url, purchase)
+      const { transaction } = yield* Purchase.settlesNow(purchase)
       assertEach(answers, ({ headers }) => headerOf(headers).transaction, [transaction, transaction])
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
   it.live("names none while none is known", () =>
     Effect.gen(function* () {
-      const { facilitator, purchase, url } = yield* signedFixture
+      const { facilitator, purchase } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
-      const answer = yield* Purchase.send(url, purchase)
-      Purchase.assertPending(url, purchase, answer)
+      const answer = yield* Purchase.send(purchase)
+      Purchase.assertPending(purchase, answer)
       assert.strictEqual(headerOf(answer.headers).transaction, "")
     }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
   )
@@ -156,13 +156,14 @@ describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       yield* Purchase.automine(false)
-      const { answer, key, read, told } = yield* stockPurchase(url, payer)
+      const purchase = yield* stockPurchase(url, payer)
+      const { answer, read, told } = purchase
       assert.strictEqual(answer.status, 202)
       assert.deepStrictEqual(told, [headerOf(answer.headers)])
       assert.include(read, { status: 202, paymentStatus: "settle_failed" })
       assert.propertyVal(read.header, "errorReason", "settlement_pending")
       yield* Purchase.mineAll
-      assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
+      assert.strictEqual((yield* Purchase.storedAnswer(purchase)).status, 200)
       yield* Purchase.audit(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
@@ -173,9 +174,9 @@ describe.concurrent("a database that drops its connection", () => {
     Effect.gen(function* () {
       const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutAfter")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       yield* database.calm
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
@@ -183,10 +184,10 @@ describe.concurrent("a database that drops its connection", () => {
     Effect.gen(function* () {
       const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
       yield* database.calm
-      yield* Purchase.settlesNow(url, purchase)
+      yield* Purchase.settlesNow(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
@@ -195,24 +196,24 @@ describe.concurrent("a database that drops its connection", () => {
     Effect.gen(function* () {
       const { purchase, sql, url } = yield* signedFixture
       yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
-      yield* Purchase.settlesNow(url, purchase)
+      yield* Purchase.settlesNow(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("before the intent is stored leaves no attempt, and the payment valid", () =>
     Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
+      const { database, purchase } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       assertAnswer(answer, 503, "unavailable")
       assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
       yield* database.calm
-      const again = yield* Purchase.send(url, purchase)
+      const again = yield* Purchase.send(purchase)
       assert.strictEqual(again.status, 201, again.text)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
@@ -222,13 +223,13 @@ describe.concurrent("a client that disconnects during settlement", () => {
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const request = yield* Purchase.sendInto(trap, url, purchase)
+      const request = yield* Purchase.sendInto(trap, purchase)
       yield* Fiber.interrupt(request)
       // An answer to a later request: the server has seen by then that this client is gone.
       yield* ask(`${url}/livez`)
       yield* trap.release
       yield* Purchase.ended(purchase)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })

@@ -23,8 +23,8 @@ interface Receipt {
 type Bought = Effect.Success<typeof buy>
 
 const buy = Effect.gen(function* () {
-  const { purchase, url } = yield* signedFixture
-  const answer = yield* Purchase.send(url, purchase)
+  const { purchase } = yield* signedFixture
+  const answer = yield* Purchase.send(purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   const { receipt, record }: { receipt: Receipt; record: { id: string; chainHash: string } } = JSON.parse(answer.text)
   assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
@@ -49,9 +49,9 @@ const becomes = (
 /** For every fate of the block: the same answer, the same record, the same link. */
 const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
   const { url } = yield* TestServer
-  const again = yield* Purchase.send(url, purchase)
+  const again = yield* Purchase.send(purchase)
   assert.deepStrictEqual([again.status, again.text], [200, text.replace(/false\}$/u, "true}")])
-  assert.strictEqual((yield* Purchase.reconcile(url, purchase)).text, again.text)
+  assert.strictEqual((yield* Purchase.reconcile(purchase)).text, again.text)
   const { stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
   assert.strictEqual(stone.chainHash, chainHash)
   const { entries } = JSON.parse((yield* ask(`${url}/api/witness/chain`)).text)

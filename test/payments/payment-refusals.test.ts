@@ -73,8 +73,8 @@ describe.concurrent("refused payments from one address", () => {
   it.live("get 402 sixty times a minute, then 429 without a request to the node", () =>
     Effect.gen(function* () {
       const { rpc, url } = yield* paymentFixture
-      const honest = yield* Purchase.prepare(url)
-      const settled = yield* Purchase.prepare(url)
+      const honest = yield* Purchase.prepare()
+      const settled = yield* Purchase.prepare()
       const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
       assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
 
@@ -202,9 +202,9 @@ const cards = Cards.carded("20 seconds", { trustedProxies: loopback })
 /** Candles with these tokens, sent at once from one address. */
 const cardsFrom = Effect.fnUntraced(function* (address: string, tokens: ReadonlyArray<string>) {
   const { url } = yield* TestServer
-  const purchases = yield* Effect.forEach(tokens, (token) => Cards.prepareWith(url, token), { concurrency: 16 })
+  const purchases = yield* Effect.forEach(tokens, (token) => Cards.prepareWithToken(url, token), { concurrency: 16 })
   const sent = purchases.map((purchase) => ({ ...purchase, headers: { ...purchase.headers, ...from(address) } }))
-  const answers = yield* Effect.forEach(sent, Cards.send, { concurrency: "unbounded" })
+  const answers = yield* Effect.forEach(sent, Purchase.send, { concurrency: "unbounded" })
   return { sent, statuses: answers.map(({ status }) => status), answers }
 })
 
@@ -254,13 +254,13 @@ describe.concurrent("card payments with invented tokens from one address", () =>
       const held = yield* cardsFrom(address, yield* grants("pm_bank_slow", 20))
       assert.strictEqual(counted(held.statuses, 202), 20)
       yield* bank.finish
-      for (const purchase of held.sent) assert.strictEqual((yield* Cards.reconcile(purchase)).status, 200)
+      for (const purchase of held.sent) assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 200)
       assert.strictEqual(yield* used, 0, "nor what is charged later")
 
       const late = yield* cardsFrom(address, invented(30))
       assert.strictEqual(counted(late.statuses, 202), 30)
       yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day' WHERE state = 'pending'`
-      for (const purchase of late.sent) assertAnswer(yield* Cards.reconcile(purchase), 402, "payment_failed")
+      for (const purchase of late.sent) assertAnswer(yield* Purchase.reconcile(purchase), 402, "payment_failed")
       assert.strictEqual(yield* used, 30)
       const declined = yield* cardsFrom(address, yield* grants("pm_card_visa_chargeDeclined", 40))
       assert.deepStrictEqual([counted(declined.statuses, 402), counted(declined.statuses, 429)], [30, 10])

@@ -1,4 +1,5 @@
 /** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Schema } from "effect"
@@ -12,7 +13,7 @@ import { jwsOf } from "../../src/payments/Receipt.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, bought as buy, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { checked, key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
@@ -22,7 +23,7 @@ const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSe
 
 const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
 
-const bought = (path: string, body: object) =>
+const filed = (path: string, body: object) =>
   Effect.map(buy(path, body), ({ answer, permalink, record }) => ({
     id: String(record.id),
     settlement: JSON.parse(Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString()),
@@ -48,7 +49,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
     it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
-        const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
+        const stone = yield* filed("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
         assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
         const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
         assert.isTrue(isFile(answer.json), answer.text)
@@ -76,7 +77,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
 
     it.effect("of a refunded act names the refund", () =>
       Effect.gen(function* () {
-        const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+        const { file, id } = yield* filed("/api/witness", { commitment: seal(words.salt, words.text) })
         const sql = yield* SqlClient.SqlClient
         const shown = { ...refundExample, attempt: id }
         yield* sql`INSERT INTO payment_refunds (payment, transaction, attempt, shown)
@@ -92,7 +93,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const intentionCommitment = seal(words.salt, words.text)
-        const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
+        const candle = yield* filed("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
         const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
         assert.include(closed.lines, "NOT CHECKED  words: No words are revealed.")
         const unsealed = { salt: words.salt, words: words.text }
@@ -117,7 +118,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const sql = yield* SqlClient.SqlClient
-        const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+        const kept = yield* filed("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
         yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
         const answer = yield* ask(kept.file)
         assertAnswer(answer, 404, "receipt_hidden")
@@ -131,7 +132,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const sql = yield* SqlClient.SqlClient
-        const { file, id } = yield* bought("/api/witness", { commitment: seal(words.salt, words.text) })
+        const { file, id } = yield* filed("/api/witness", { commitment: seal(words.salt, words.text) })
         const reveal = (more: object) => ask(`${url}/api/witness/${id}/reveal`, post({ ...words, ...more }))
         const latin = {
           method: "POST",
@@ -152,8 +153,8 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
         const { url } = yield* TestServer
         const { rpcUrl } = yield* LocalChain
         const rpc = Option.some(rpcUrl)
-        const { json, text } = yield* ask((yield* bought("/api/acquire/quartz-elephant", {})).file)
-        const { json: second } = yield* ask((yield* bought("/api/acquire/kelp-seal", {})).file)
+        const { json, text } = yield* ask((yield* filed("/api/acquire/quartz-elephant", {})).file)
+        const { json: second } = yield* ask((yield* filed("/api/acquire/kelp-seal", {})).file)
         const claimsIn = (jws: unknown) =>
           JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
         const claims = claimsIn(json["receipt"])
@@ -195,7 +196,7 @@ layer(world(), realClock)("a server without a receipt key", (it) => {
   it.effect("signs nothing, publishes no keys, and says so of a receipt file", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const act = yield* bought("/api/acquire/dew-spider", {})
+      const act = yield* filed("/api/acquire/dew-spider", {})
       assert.hasAllKeys(act.settlement, ["success", "transaction", "network", "payer"])
       assert.strictEqual((yield* ask(`${url}/.well-known/did.json`)).status, 404)
       const answer = yield* ask(act.file)

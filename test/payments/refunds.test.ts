@@ -7,7 +7,7 @@ import { Chain } from "../../src/payments/x402/chain/Chain.ts"
 import { type Log, wordOf } from "../../src/payments/x402/chain/Eip3009.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { checked } from "../../src/payments/store/Refunds.ts"
-import { carded, prepare, send } from "../lab/buyer/Cards.ts"
+import { carded, prepareByCard } from "../lab/buyer/Cards.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
@@ -21,7 +21,7 @@ const json = (text: string) => JSON.parse(text)
 
 /** A payment by a third party, which the server learned of after it could buy anything. */
 const unmatched = Effect.gen(function* () {
-  const purchase = yield* Purchase.prepare((yield* TestServer).url)
+  const purchase = yield* Purchase.prepare()
   const transaction = yield* broadcast(purchase)
   yield* Purchase.mine(3)
   yield* Refunds.note(purchase, transaction)
@@ -29,8 +29,8 @@ const unmatched = Effect.gen(function* () {
 })
 
 const settled = Effect.gen(function* () {
-  const { purchase, url } = yield* signedFixture
-  const bought = yield* Purchase.send(url, purchase)
+  const { purchase } = yield* signedFixture
+  const bought = yield* Purchase.send(purchase)
   assert.strictEqual(bought.status, 201, bought.text)
   const { receipt, record } = json(bought.text)
   yield* Purchase.mine(3)
@@ -69,8 +69,7 @@ describe.concurrent("admin refunded", () => {
   it.live("counts one transaction for one of two payments of a wallet", () =>
     Effect.gen(function* () {
       const one = yield* unmatched
-      const { url } = yield* TestServer
-      const other = yield* Purchase.prepare(url, 0n, one.payer)
+      const other = yield* Purchase.prepare({ funds: 0n, payer: one.payer })
       const second = yield* broadcast(other)
       yield* Purchase.mine(3)
       yield* Refunds.note(other, second)
@@ -119,7 +118,7 @@ describe.concurrent("admin refunded", () => {
       assert.deepInclude(receipt.refund, { transaction: back, amountAtomic: "20000", attempt: id })
       const page = (yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text
       assert.include(page, "Refunded to the payer: 20000 atomic USDC")
-      const reconciled = yield* Purchase.reconcile(url, purchase)
+      const reconciled = yield* Purchase.reconcile(purchase)
       assert.strictEqual(reconciled.text, text.replace(/false\}$/u, "true}"), "the first answer stays")
       assert.strictEqual(reconciled.headers.get("link"), `</api/acts/${id}>; rel="related"; title="refund"`)
     }).pipe(Effect.provide(server)),
@@ -127,7 +126,6 @@ describe.concurrent("admin refunded", () => {
 
   it.live("records the refund of a failed attempt, and its key says so", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const { id, purchase, transaction } = yield* settled
       // As if a lying node had made it fail, and its payment had been found afterwards.
@@ -137,13 +135,13 @@ describe.concurrent("admin refunded", () => {
       WHERE id = ${id}::uuid`
       // As if it had been judged before the attempt claimed it.
       yield* sql`UPDATE payment_strays SET attempt = NULL`
-      const noted = yield* Purchase.reconcile(url, purchase)
+      const noted = yield* Purchase.reconcile(purchase)
       assert.include(String(noted.json["message"]), "is recorded for the operator")
       const back = yield* repay(purchase.payer.address)
       yield* Purchase.mine(3)
       const done = yield* refunded(id, back)
       assert.strictEqual(done.code, 0, done.stderr)
-      const told = yield* Purchase.reconcile(url, purchase)
+      const told = yield* Purchase.reconcile(purchase)
       assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"])
       assert.deepInclude(told.json["refund"], { transaction: back, attempt: id })
       assert.include(String(told.json["message"]), `were refunded to ${purchase.payer.address.toLowerCase()}`)
@@ -152,8 +150,8 @@ describe.concurrent("admin refunded", () => {
 
   it.live("refuses an act whose payment was orphaned, since its payer was not charged", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      const { id } = json((yield* Purchase.send(url, purchase)).text).record
+      const { purchase } = yield* signedFixture
+      const { id } = json((yield* Purchase.send(purchase)).text).record
       const back = yield* repay(purchase.payer.address)
       yield* Purchase.reorganise(2)
       yield* Purchase.mine(4)
@@ -164,7 +162,7 @@ describe.concurrent("admin refunded", () => {
   it.live("refuses a card's payment, and names who refunds it", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const bought = yield* send(yield* prepare(url))
+      const bought = yield* Purchase.send(yield* prepareByCard(url))
       assert.strictEqual(bought.status, 201, bought.text)
       yield* refuses("Refund it at the card processor.", json(bought.text).record.id, `0x${"77".repeat(32)}`)
     }).pipe(Effect.provide(carded("20 seconds"))),

@@ -27,13 +27,12 @@ const takesAtMost = (rpc: NodeProxy, most: number) => {
   return { refused: () => refused, sent: () => sent.size }
 }
 
-const sendAll = (url: string, purchases: ReadonlyArray<Purchase.Purchase>) =>
-  Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
+const sendAll = (purchases: ReadonlyArray<Purchase.Purchase>) =>
+  Effect.forEach(purchases, (one) => Purchase.send(one), { concurrency: "unbounded" })
 
-const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: ReadonlyArray<Purchase.Purchase>) {
-  for (const one of purchases)
-    yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-  for (const one of purchases) yield* Purchase.assertSettled(url, one)
+const settledInTheEnd = Effect.fnUntraced(function* (purchases: ReadonlyArray<Purchase.Purchase>) {
+  for (const one of purchases) yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
+  for (const one of purchases) yield* Purchase.assertSettled(one)
   assert.strictEqual(yield* Purchase.relayed, purchases.length)
 })
 
@@ -50,9 +49,8 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       const purchases = yield* Purchase.prepareMany(url, 20)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 16)
-      const answers = yield* sendAll(url, purchases)
-      for (const [index, answer] of answers.entries())
-        Purchase.assertPending(url, purchases[index] ?? assert.fail(), answer)
+      const answers = yield* sendAll(purchases)
+      for (const [index, answer] of answers.entries()) Purchase.assertPending(purchases[index] ?? assert.fail(), answer)
       assert.deepStrictEqual([node.sent(), node.refused()], [16, 0])
       assert.deepStrictEqual(
         valuesOf(yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`, "nonce"),
@@ -60,7 +58,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       )
       yield* rpc.calm
       yield* mine
-      yield* settledInTheEnd(url, purchases)
+      yield* settledInTheEnd(purchases)
     }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
   )
 
@@ -70,14 +68,14 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       const purchases = yield* Purchase.prepareMany(url, 6)
       yield* Purchase.automine(false)
       const node = takesAtMost(rpc, 4)
-      yield* sendAll(url, purchases)
+      yield* sendAll(purchases)
       assert.isAtLeast(node.refused(), 2)
       const recorded = sql`SELECT attempt_id, nonce::int AS nonce FROM relayer_broadcasts ORDER BY attempt_id`
       const before = yield* recorded
       assert.lengthOf(before, 6)
       yield* rpc.calm
       yield* mine
-      yield* settledInTheEnd(url, purchases)
+      yield* settledInTheEnd(purchases)
       assert.deepStrictEqual(yield* recorded, before)
     }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
   )
@@ -91,20 +89,19 @@ describe.concurrent("more gas at risk than the limit", () => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const regular = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer: regular }))).status, 201)
       const unknown = yield* Purchase.prepareMany(url, 4)
       yield* Purchase.automine(false)
-      const answers = yield* sendAll(url, unknown)
-      for (const [index, answer] of answers.entries())
-        Purchase.assertPending(url, unknown[index] ?? assert.fail(), answer)
+      const answers = yield* sendAll(unknown)
+      for (const [index, answer] of answers.entries()) Purchase.assertPending(unknown[index] ?? assert.fail(), answer)
       const inFlight = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0 ORDER BY nonce`
       assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000])
-      const trusted = yield* Purchase.prepare(url, undefined, regular)
-      Purchase.assertPending(url, trusted, yield* Purchase.send(url, trusted))
+      const trusted = yield* Purchase.prepare({ payer: regular })
+      Purchase.assertPending(trusted, yield* Purchase.send(trusted))
       assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
       yield* mine
       for (const one of [trusted, ...unknown])
-        yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
       assert.strictEqual(yield* Purchase.relayed, 6)
     }).pipe(Effect.provide(cautious)),
   )
@@ -117,25 +114,24 @@ describe.concurrent("more gas at risk than the limit", () => {
       const unknown = yield* Purchase.prepareMany(url, 8)
       yield* Purchase.automine(false)
       // Each payment reaches both servers at once, as an impatient client sends it.
-      const sent = servers.flatMap((server) => unknown.map((one) => Purchase.send(server, one)))
+      const sent = servers.flatMap((server) => unknown.map((one) => Purchase.send({ ...one, server })))
       for (const { status, text } of yield* Effect.all(sent, { concurrency: "unbounded" }))
         assert.include([200, 201, 202], status, text)
       const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
       assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
       yield* mine
-      yield* settledInTheEnd(url, unknown)
+      yield* settledInTheEnd(unknown)
     }).pipe(Effect.provide(cautious)),
   )
 
   it.live("counts a wallet with code although it has paid here", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const payer = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
       yield* giveCode(payer.address, agreeing)
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
       const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`, "gas")
       assert.deepStrictEqual(gas, [150_000, 0, 3_000_000 / 8], "half of the 16 places, however little gas it takes")
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
@@ -148,15 +144,15 @@ describe.concurrent("wallets with code", () => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const regular = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, regular))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer: regular }))).status, 201)
       const smart = yield* Purchase.prepareMany(url, 6)
       for (const { payer } of smart) yield* giveCode(payer.address, agreeing)
       const plain = yield* Purchase.prepareMany(url, 2)
-      const trusted = yield* Purchase.prepare(url, undefined, regular)
+      const trusted = yield* Purchase.prepare({ payer: regular })
       yield* Purchase.automine(false)
       for (const group of [smart, plain, [trusted]])
-        for (const [index, answer] of (yield* sendAll(url, group)).entries())
-          Purchase.assertPending(url, group[index] ?? assert.fail(), answer)
+        for (const [index, answer] of (yield* sendAll(group)).entries())
+          Purchase.assertPending(group[index] ?? assert.fail(), answer)
       const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0`, "gas")
       assert.deepStrictEqual(
         gas.map(Number).toSorted((a, b) => a - b),
@@ -164,7 +160,7 @@ describe.concurrent("wallets with code", () => {
       )
       yield* mine
       for (const one of [trusted, ...plain, ...smart])
-        yield* eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
       assert.strictEqual(yield* Purchase.relayed, 10)
     }).pipe(Effect.provide(cautious)),
   )
@@ -173,13 +169,13 @@ describe.concurrent("wallets with code", () => {
 describe.concurrent("a transaction", () => {
   it.live("that its node forgets is sent again, byte by byte, while its request waits", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "swallow")
-      const bought = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      const bought = yield* Effect.forkScoped(Purchase.send(purchase))
       yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
       yield* rpc.calm
       assert.strictEqual((yield* Fiber.join(bought)).status, 201)
-      const { transaction } = yield* Purchase.assertSettled(url, purchase)
+      const { transaction } = yield* Purchase.assertSettled(purchase)
       assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
@@ -188,21 +184,21 @@ describe.concurrent("a transaction", () => {
     "that is final and did not pay fails its attempt before the authorization expires, although the wallet has money again",
     () =>
       Effect.gen(function* () {
-        const { rpc, sql, url } = yield* paymentFixture
-        const purchase = yield* Purchase.prepare(url, Purchase.price)
+        const { rpc, sql } = yield* paymentFixture
+        const purchase = yield* Purchase.prepare({ funds: Purchase.price })
         const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-        const bought = yield* Purchase.sendInto(trap, url, purchase)
+        const bought = yield* Purchase.sendInto(trap, purchase)
         yield* empty(purchase.payer)
         yield* trap.release
-        Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
+        Purchase.assertPending(purchase, yield* Fiber.join(bought))
         yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
         const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
         assert.isEmpty(yield* doubts, "its block is not final yet")
         yield* Purchase.mine(3)
-        yield* Purchase.secondInquiry(url, purchase)
+        yield* Purchase.secondInquiry(purchase)
         assert.strictEqual(yield* Purchase.relayed, 1)
-        yield* Purchase.assertFailed(url, purchase, "wallet_could_not_pay")
+        yield* Purchase.assertFailed(purchase, "wallet_could_not_pay")
       }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 })

@@ -26,34 +26,34 @@ const isRehearsal = (params: string) => params.includes("pending")
 
 const nonceOf = (raw: Hex = "0x") => parseTransaction(raw).nonce ?? 0
 
-const untilSettled = (url: string, purchase: Purchase.Purchase) =>
-  eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
+const untilSettled = (purchase: Purchase.Purchase) =>
+  eventually("settled", Purchase.reconcile(purchase), ({ status }) => status === 200)
 
 describe.concurrent("a payment that its own request did not broadcast", () => {
   it.live("is broadcast once, however many reconciliations run at once", () =>
     Effect.gen(function* () {
       const { database, purchase, rpc, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
+      assert.strictEqual((yield* Purchase.send(purchase)).status, 503)
       yield* database.calm
       const sent = overhear(rpc)
       const servers = [url, ...(yield* neighbours(3, "relayer"))]
-      const looks = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+      const looks = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
         concurrency: "unbounded",
       })
       yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
       assert.strictEqual(sent.filter((raw) => raw.includes(purchase.nonce.slice(2))).length, 1)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
   it.live("costs us nothing where its wallet is empty in the pending state", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const { rpc } = yield* paymentFixture
+      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
       const { payer } = purchase
       const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
-      const request = yield* Purchase.sendInto(trap, url, purchase)
+      const request = yield* Purchase.sendInto(trap, purchase)
       yield* rpc.calm
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
@@ -76,15 +76,15 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
 
   it.live("is never broadcast once its authorization has expired", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore", isRehearsal)
-      const request = yield* Purchase.sendInto(trap, url, purchase)
+      const request = yield* Purchase.sendInto(trap, purchase)
       yield* Purchase.passExpiry
       yield* rpc.calm
       yield* trap.release
       assert.strictEqual((yield* Fiber.join(request)).status, 402)
       assert.strictEqual(yield* Purchase.relayed, 0)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      yield* Purchase.assertFailed(purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 })
@@ -92,10 +92,10 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
 describe.concurrent("a transaction of the relayer", () => {
   it.live("is stored with its hash before the node receives it", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, sql, url } = yield* signedFixture
+      const { purchase, rpc, sql } = yield* signedFixture
       const sent = overhear(rpc)
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const request = yield* Purchase.sendInto(trap, url, purchase)
+      const request = yield* Purchase.sendInto(trap, purchase)
       const stored = yield* sql`SELECT hash, raw FROM relayer_broadcasts`
       assert.deepStrictEqual(
         stored,
@@ -110,10 +110,10 @@ describe.concurrent("a transaction of the relayer", () => {
 describe.concurrent("a node without a pending state", () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       rpc.arm("eth_call", "refusal", isRehearsal)
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
+      assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
@@ -124,14 +124,14 @@ describe.concurrent("a transaction that no block includes", () => {
       const { purchase, rpc, url } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       // From now on a block costs more than was offered.
       yield* Purchase.onChain(async (client) => {
         await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
         await client.mine({ blocks: 1 })
         await client.setAutomine(true)
       })
-      yield* untilSettled(url, purchase)
+      yield* untilSettled(purchase)
       const offers = [...new Set(sent)].map((raw) => parseTransaction(raw))
       assert.isAtLeast(offers.length, 2)
       assertEach(
@@ -142,7 +142,7 @@ describe.concurrent("a transaction that no block includes", () => {
       for (const [index, { maxFeePerGas }] of offers.slice(1).entries())
         assert.isAbove(Number(maxFeePerGas), Number(offers[index]?.maxFeePerGas) * 1.1)
       assert.strictEqual(yield* Purchase.relayed, 1)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
@@ -153,11 +153,11 @@ describe.concurrent("a transaction that no block includes", () => {
  * the node for its place.
  */
 const gap = Effect.gen(function* () {
-  const { rpc, url } = yield* paymentFixture
-  const [lost, waiting] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+  const { rpc } = yield* paymentFixture
+  const [lost, waiting] = [yield* Purchase.prepare(), yield* Purchase.prepare()]
   const sent = overhear(rpc)
   yield* Purchase.automine(false)
-  for (const purchase of [lost, waiting]) Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+  for (const purchase of [lost, waiting]) Purchase.assertPending(purchase, yield* Purchase.send(purchase))
   assertEach(sent, nonceOf, [0, 1])
   const [first = "0x", second = "0x"] = sent
   yield* Purchase.onChain(async (client) => {
@@ -174,13 +174,12 @@ const gap = Effect.gen(function* () {
 describe.concurrent("a relayer nonce that a lost transaction leaves free", () => {
   it.live("is used by the same payment again, and those behind it are paid", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const { lost, sent, waiting } = yield* gap
-      const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
+      const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(one))
       yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
       assert.strictEqual(nonceOf(sent[2]), 0)
-      yield* Purchase.assertSettled(url, lost)
-      yield* Purchase.assertSettled(url, waiting)
+      yield* Purchase.assertSettled(lost)
+      yield* Purchase.assertSettled(waiting)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
@@ -189,9 +188,9 @@ describe.concurrent("a relayer nonce that a lost transaction leaves free", () =>
       const { url } = yield* TestServer
       const { lost, waiting } = yield* gap
       yield* cancel(lost)
-      yield* untilSettled(url, waiting)
+      yield* untilSettled(waiting)
       assert.strictEqual(yield* Purchase.relayed, 2)
-      yield* Purchase.assertSettled(url, waiting)
+      yield* Purchase.assertSettled(waiting)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
@@ -200,17 +199,17 @@ describe.concurrent("a relayer nonce that a lost transaction leaves free", () =>
 describe.concurrent("a relayer nonce that no node has while a stranger made its payment", () => {
   it.live("is filled at once, and the sale behind it waits no longer than that", () =>
     Effect.gen(function* () {
-      const { purchase: lost, rpc, sql, url } = yield* signedFixture
+      const { purchase: lost, rpc, sql } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "swallow", (params) => params.includes(lost.nonce.slice(2)))
-      const first = yield* Effect.forkScoped(Purchase.send(url, lost))
+      const first = yield* Effect.forkScoped(Purchase.send(lost))
       yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
       const transaction = yield* broadcast(lost)
       // A transaction counts as stuck after a minute; this request waits for twenty seconds.
-      const behind = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, behind)).status, 201)
+      const behind = yield* Purchase.prepare()
+      assert.strictEqual((yield* Purchase.send(behind)).status, 201)
       assert.strictEqual((yield* Fiber.join(first)).status, 201)
-      assert.strictEqual((yield* Purchase.assertSettled(url, lost)).transaction, transaction)
-      yield* Purchase.assertSettled(url, behind)
+      assert.strictEqual((yield* Purchase.assertSettled(lost)).transaction, transaction)
+      yield* Purchase.assertSettled(behind)
       const nonces = yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`
       assert.deepStrictEqual(valuesOf(nonces, "nonce"), [0, 1])
       yield* eventually(
@@ -223,7 +222,7 @@ describe.concurrent("a relayer nonce that no node has while a stranger made its 
 
   it.live("is not filled by a node that is behind, while its own transaction has paid", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, sql, url } = yield* signedFixture
+      const { purchase, rpc, sql } = yield* signedFixture
       const before = yield* Purchase.height
       let looks = 0
       rpc.behave((method, _, params) => {
@@ -232,13 +231,13 @@ describe.concurrent("a relayer nonce that no node has while a stranger made its 
         const isBehind = (isCount && params.includes("latest")) || /Transaction(?:ByHash|Receipt)$/u.test(method)
         return isBehind ? { head: before } : {}
       })
-      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
+      const request = yield* Effect.forkScoped(Purchase.send(purchase))
       yield* Effect.sync(() => looks).pipe(until("no block was asked by its hash", (count) => count > 1))
       const sent = yield* sql<{ readonly hash: Hex }>`SELECT hash FROM relayer_broadcasts`
       assert.strictEqual((yield* Purchase.charges(purchase)).transaction, sent[0]?.hash)
       yield* rpc.calm
       assert.strictEqual((yield* Fiber.join(request)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 })
@@ -246,16 +245,16 @@ describe.concurrent("a relayer nonce that no node has while a stranger made its 
 describe.concurrent("a transaction that no block includes before its authorization expires", () => {
   it.live("leaves its nonce to the payments that wait behind it", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       // There is no room for it in these blocks.
       const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
       yield* room(60_000n)
       yield* Purchase.passExpiry
       yield* room(30_000_000n)
-      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+      const looks = Effect.map(Purchase.reconcile(purchase), () => sent.length)
       yield* eventually("replaced", looks, (count) => count > 1)
       assert.deepStrictEqual([...new Set(sent.map(nonceOf))], [0])
       yield* Purchase.onChain(async (client) => {
@@ -264,8 +263,8 @@ describe.concurrent("a transaction that no block includes before its authorizati
       })
       assert.strictEqual(yield* Purchase.relayed, 1)
       yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+      yield* Purchase.assertFailed(purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })
@@ -276,9 +275,9 @@ const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${a
 describe.concurrent("a wallet whose contract answers the relayer differently", () => {
   it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       yield* giveCode(purchase.payer.address, onlyWithout("32"))
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
       assert.isUndefined(yield* Purchase.attemptOf(purchase), "nothing is claimed")
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
@@ -286,13 +285,13 @@ describe.concurrent("a wallet whose contract answers the relayer differently", (
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       yield* giveCode(purchase.payer.address, slow)
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       assertAnswer(answer, 402, "payment_failed", "gas_too_high")
       assert.match(String(answer.json["message"]), /more gas .* Pay from another wallet\. It was not charged so far/u)
       assert.strictEqual(yield* Purchase.relayed, 0)
-      yield* Purchase.assertFailed(url, purchase, "gas_too_high")
+      yield* Purchase.assertFailed(purchase, "gas_too_high")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

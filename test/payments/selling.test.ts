@@ -4,20 +4,11 @@ import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { Selling } from "../../src/payments/Availability.ts"
+import { buy, prepare, reconcile, send } from "../lab/buyer/Purchase.ts"
 import { database, sql } from "../lab/Database.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { heldClock } from "../lab/Clock.ts"
-import {
-  ask,
-  newCommitment,
-  newKey,
-  newPayer,
-  pay,
-  realClock,
-  TestServer,
-  world,
-  anotherServer,
-} from "../lab/Fixture.ts"
+import { ask, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const selling = Selling.layer.pipe(Layer.provideMerge(sql), Layer.provide(database), Layer.orDie)
 
@@ -51,12 +42,8 @@ const ahead = (seconds: number) =>
     }),
   )
 
-const buy = Effect.fnUntraced(function* (life: number) {
-  const { url } = yield* TestServer
-  const validBefore = String(Math.floor(Date.now() / 1000) + life)
-  return (yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, undefined, {
-    validBefore,
-  })).answer
+const answerTo = Effect.fnUntraced(function* (life: number) {
+  return yield* send(yield* prepare({ validBefore: String(Math.floor(Date.now() / 1000) + life) }))
 })
 
 const clocks = [
@@ -67,10 +54,15 @@ for (const [way, seconds] of clocks) {
   layer(world().pipe(Layer.provide(ahead(seconds))), realClock)(`a server clock 150 seconds ${way}`, (it) => {
     it.effect("accepts an honest authorization of 60 seconds and refuses one that lives too long", () =>
       Effect.gen(function* () {
-        const bought = yield* buy(60)
+        const bought = yield* answerTo(60)
         assert.strictEqual(bought.status, 201, bought.text)
         for (const life of [601 + 60, -60])
-          assertAnswer(yield* buy(life), 402, "payment_invalid", "invalid_exact_evm_payload_authorization_valid_before")
+          assertAnswer(
+            yield* answerTo(life),
+            402,
+            "payment_invalid",
+            "invalid_exact_evm_payload_authorization_valid_before",
+          )
       }),
     )
 
@@ -101,22 +93,19 @@ layer(world().pipe(Layer.provide(ahead(20))), realClock)("a server clock 20 seco
 layer(world(), realClock)("a server that lost its payment configuration", (it) => {
   it.effect("replays settled purchases, and says that it cannot offer a failed purchase again", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
-      const key = newKey()
-      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)
-      assert.strictEqual(answer.status, 201, answer.text)
-      const reconcile = Effect.suspend(() => ask(`${unpaid}/api/reconcile/${key}`, { method: "POST" }))
+      const { answer, key } = yield* buy()
+      const asked = Effect.suspend(() => reconcile({ key, server: unpaid }))
 
-      const settled = yield* reconcile
+      const settled = yield* asked
       assert.strictEqual(settled.status, 200)
       assert.strictEqual(settled.text, answer.text.replace(/false\}$/u, "true}"))
 
       yield* sql`
         UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', answer = NULL
         WHERE idempotency_key = ${key}`
-      const failed = yield* reconcile
+      const failed = yield* asked
       assertAnswer(failed, 503, "payments_unavailable")
     }),
   )

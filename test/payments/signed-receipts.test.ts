@@ -12,19 +12,9 @@ import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { buy, buyAt, reconcile, send } from "../lab/buyer/Purchase.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
-import {
-  type Answer,
-  ask,
-  newCommitment,
-  newPayer,
-  pay,
-  post,
-  realClock,
-  TestServer,
-  world,
-  anotherServer,
-} from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, realClock, TestServer, world, anotherServer } from "../lab/Fixture.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
 
@@ -42,14 +32,10 @@ layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a se
   it.effect("carries a receipt that the extension verifies by the published key", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
-        commitment: newCommitment(),
-      })
-      assert.strictEqual(answer.status, 201)
+      const purchase = yield* buy()
+      const { answer, nonce, receipt: shown, record } = purchase
       const receipt = signedIn(answer)
       const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt))
-      const { receipt: shown, record } = JSON.parse(answer.text)
       const { previousHash, sequence, commitment, transaction, witnessedAt } = record
       assert.deepEqual(verified, {
         version: 1,
@@ -64,7 +50,7 @@ layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a se
           amount: shown.amountAtomic,
           asset: shown.asset,
           payTo: shown.payTo,
-          nonce: payment.payload.authorization.nonce,
+          nonce,
           record: sha256(canonicalJson(record)),
           sequence,
           leaf: leafHash(sha256, entryOf({ previousHash, sequence, commitment, transaction, witnessedAt })),
@@ -72,9 +58,9 @@ layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a se
       })
       const header = { alg: "EdDSA", kid: `${didOf(url)}#receipts-1`, typ: "x402-receipt+jws" }
       assert.deepEqual<unknown>(extractJWSHeader(receipt.signature), header)
-      const again = yield* ask(`${url}/api/witness`, post({ commitment }, headers))
+      const again = yield* send(purchase)
       assert.strictEqual(again.status, 200)
-      const reconciled = yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+      const reconciled = yield* reconcile(purchase)
       for (const repeated of [again, reconciled]) {
         assert.strictEqual(repeated.headers.get("payment-response"), answer.headers.get("payment-response"))
       }
@@ -84,7 +70,7 @@ layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a se
   it.effect("keeps a valid receipt after a key rotation", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+      const { answer } = yield* buy()
       const receipt = signedIn(answer)
       const rotated = yield* anotherServer({}, { receipts: { current: second, retired: [first] } })
       const document = yield* ask(`${rotated}/.well-known/did.json`)
@@ -109,8 +95,7 @@ layer(world({}, { receipts: { current: first, retired: [] } }), realClock)("a se
         ["/api/witness", { commitment: newCommitment() }],
         [`/api/prayers/${longestSpirit}`, { agentName, intentionCommitment: newCommitment() }],
       ] as const) {
-        const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
-        assert.strictEqual(answer.status, 201, answer.text)
+        const { answer } = yield* buyAt(here, { path, body })
         const { length } = answer.headers.get("payment-response") ?? ""
         assert.isTrue(length > 1_000 && length <= 4_096, `${path}: ${length}`)
       }

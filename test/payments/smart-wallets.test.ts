@@ -6,19 +6,8 @@ import { concatHex, encodeAbiParameters, getAddress, type Hex, serializeErc6492S
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { broadcast, giveCode } from "../lab/buyer/ThirdParty.ts"
-import {
-  type Answer,
-  ask,
-  newCommitment,
-  newKey,
-  newPayer,
-  post,
-  Proxies,
-  signedFor,
-  TestServer,
-  world,
-} from "../lab/Fixture.ts"
-import { written } from "../lab/buyer/Purchase.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, Proxies, TestServer, world } from "../lab/Fixture.ts"
+import { prepare, send, written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { newHex } from "../lab/TransferLogs.ts"
 import { chainClient, onChain } from "../lab/Chain.ts"
@@ -49,26 +38,24 @@ const newWallet = Effect.gen(function* () {
 })
 
 /** A stone whose payment `from` a wallet is signed by a key; `spelled` changes the signature. Answers how to send it. */
-const order = Effect.fnUntraced(function* (
+const signedBy = Effect.fnUntraced(function* (
   signer: PrivateKeyAccount,
   change: Partial<Authorization>,
   spelled: (signature: Hex) => Hex = (signature) => signature,
 ) {
-  const { url } = yield* TestServer
-  const body = { commitment: newCommitment() }
-  const { headers, payment } = yield* signedFor(signer, `${url}/api/witness`, body, newKey(), change)
-  const { authorization, signature } = payment.payload
-  const header = encode({ ...payment, payload: { authorization, signature: spelled(signature) } })
-  return { send: ask(`${url}/api/witness`, post(body, { ...headers, "payment-signature": header })), signature }
+  const purchase = yield* prepare({ payer: signer, ...change })
+  const { payment, signature } = purchase
+  const header = encode({ ...payment, payload: { ...payment.payload, signature: spelled(signature) } })
+  return { send: send({ ...purchase, headers: { ...purchase.headers, "payment-signature": header } }), signature }
 })
 
-const buy = (...of: Parameters<typeof order>) => Effect.flatMap(order(...of), ({ send }) => send)
+const answerTo = (...payment: Parameters<typeof signedBy>) => Effect.flatMap(signedBy(...payment), ({ send }) => send)
 
 layer(world(), realClock)("a smart wallet", (it) => {
   it.effect("pays by the signature of its owner", () =>
     Effect.gen(function* () {
       const { at, owner } = yield* newWallet
-      const answer = yield* buy(owner, { from: at })
+      const answer = yield* answerTo(owner, { from: at })
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), at)
     }),
@@ -84,7 +71,7 @@ layer(world(), realClock)("a smart wallet", (it) => {
         [owner, { validBefore: inSeconds(86_400) }, "invalid_exact_evm_payload_authorization_valid_before"],
         [newOwner(), {}, "invalid_exact_evm_signature"],
       ] as const) {
-        const answer = yield* buy(signer, { from: at, ...times })
+        const answer = yield* answerTo(signer, { from: at, ...times })
         assertAnswer(answer, 402, "payment_invalid", reason)
         assert.match(answer.text, /This request charged nothing/u)
       }
@@ -96,18 +83,16 @@ layer(world(), realClock)("a smart wallet", (it) => {
       const { url } = yield* TestServer
       const sqlClient = yield* SqlClient.SqlClient
       const wallet = yield* newWallet
-      const signedBy = (account: PrivateKeyAccount, change: Partial<Authorization>) =>
-        signedFor(account, `${url}/api/witness`, { commitment: newCommitment() }, newKey(), change)
-      const { payment } = yield* signedBy(wallet.owner, { from: wallet.at })
-      const { authorization, signature } = payment.payload
-      const { nonce, validBefore } = authorization
-      yield* broadcast({ payer: { address: wallet.at }, nonce, signature, validBefore })
+      const purchase = yield* prepare({ payer: wallet.owner, from: wallet.at })
+      const { payment, signature } = purchase
+      const { authorization } = payment.payload
+      yield* broadcast({ ...purchase, payer: { address: wallet.at } })
       const present = (words: { readonly authorization: typeof authorization; readonly signature: Hex }) => {
         const header = encode({ ...payment, payload: words })
         const body = post({ commitment: newCommitment() }, { "idempotency-key": newKey(), "payment-signature": header })
         return ask(`${url}/api/witness`, body)
       }
-      const { signature: others } = (yield* signedBy(newOwner(), authorization)).payment.payload
+      const { signature: others } = yield* prepare({ payer: newOwner(), ...authorization })
       for (const forged of [
         { authorization, signature: others },
         // The wallet's signature, with another `validBefore`.
@@ -139,7 +124,7 @@ layer(world(), realClock)("a wallet whose own key delegates to code", (it) => {
       const delegating = newOwner()
       yield* fund(delegating.address, 10_000_000n)
       yield* onChain((client) => client.setCode({ address: delegating.address, bytecode: concatHex(["0xef0100", at]) }))
-      const answer = yield* buy(owner, { from: delegating.address })
+      const answer = yield* answerTo(owner, { from: delegating.address })
       assert.strictEqual(answer.status, 201, answer.text)
     }),
   )
@@ -170,7 +155,7 @@ layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (E
       const heard: Array<string> = []
       rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
       for (const repeat of ["a first payment", "a payment of a wallet that has paid"]) {
-        const { send, signature } = yield* order(owner, { from: at }, wrap)
+        const { send, signature } = yield* signedBy(owner, { from: at }, wrap)
         const answer = yield* send
         assert.strictEqual(answer.status, 201, `${repeat} ${answer.text}`)
         assert.strictEqual((yield* send).status, 200, "the same request is a replay")
@@ -194,12 +179,12 @@ layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (E
       const wallet = yield* newWallet
       const later = privateKeyToAccount(generatePrivateKey()).address
       yield* fund(later, 10_000_000n)
-      const wrapped = yield* order(wallet.owner, { from: later }, wrap)
-      const bare = yield* order(wallet.owner, { from: later })
+      const wrapped = yield* signedBy(wallet.owner, { from: later }, wrap)
+      const bare = yield* signedBy(wallet.owner, { from: later })
       const before = yield* written
       assertUnaccepted(yield* wrapped.send)
       // An owner's signature has the length of a key's. It may pay as soon as its wallet is deployed, as below.
-      const { json } = yield* buy(wallet.owner, { from: newOwner().address })
+      const { json } = yield* answerTo(wallet.owner, { from: newOwner().address })
       assert.match(String(json["message"]), /not the paying wallet's.*This request charged nothing\.$/u)
       assert.deepStrictEqual(yield* written, before)
       yield* giveCode(later, (yield* onChain((client) => client.getCode({ address: wallet.at }))) ?? "0x")
@@ -228,9 +213,9 @@ layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (E
         ["an own key that its delegate refuses (EIP-7702)", delegating, delegating.address, undefined],
         ["an own key that its delegate refuses, wrapped", delegating, delegating.address, wrap],
       ] as const)
-        assertUnaccepted(yield* buy(signer, { from }, spelled), what)
+        assertUnaccepted(yield* answerTo(signer, { from }, spelled), what)
       assert.deepStrictEqual(yield* written, before)
-      const large = yield* buy(owner, { from: at }, (signature) => wrap(concatHex([signature, newHex(4096)])))
+      const large = yield* answerTo(owner, { from: at }, (signature) => wrap(concatHex([signature, newHex(4096)])))
       assertAnswer(large, 402, "payment_invalid", "invalid_payload")
       assert.match(String(large.json["message"]), /^payload\.signature must .*This request charged nothing\.$/u)
     }),
@@ -241,7 +226,7 @@ layer(proxiedServer("facilitator", "20 seconds"), realClock)("a wrapped signatur
   it.effect("reaches a facilitator without its wrapper", () =>
     Effect.gen(function* () {
       const { at, owner } = yield* newWallet
-      const answer = yield* buy(owner, { from: at }, wrap)
+      const answer = yield* answerTo(owner, { from: at }, wrap)
       assert.strictEqual(answer.status, 201, answer.text)
     }),
   )

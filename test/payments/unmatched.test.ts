@@ -13,7 +13,7 @@ import { onChain } from "../lab/Chain.ts"
 import { payment, scene } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
-import { TestServer, realClock } from "../lab/TestServices.ts"
+import { realClock } from "../lab/TestServices.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const recorded = Effect.flatMap(
@@ -28,13 +28,13 @@ const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.len
 describe.concurrent("a transfer to us that settled no act", () => {
   it.live("in another amount under the nonce of an attempt is that attempt's, which fails", () =>
     Effect.gen(function* () {
-      const { facilitator, purchase, url } = yield* signedFixture
+      const { facilitator, purchase } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
       yield* Purchase.mine(4)
       assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
-      const answer = yield* Purchase.storedAnswer(url, purchase)
+      const answer = yield* Purchase.storedAnswer(purchase)
       assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
       assert.include(String(answer.json["message"]), transaction)
     }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
@@ -42,15 +42,15 @@ describe.concurrent("a transfer to us that settled no act", () => {
 
   it.live("in a block with more logs than the node answers with is recorded by the inquiry that finds it", () =>
     Effect.gen(function* () {
-      const { facilitator, purchase, rpc, url } = yield* signedFixture
+      const { facilitator, purchase, rpc } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
       rpc.behave((method, _, params) =>
         method === "eth_getLogs" && params.includes(transferTopic) ? { logsAtMost: 0 } : {},
       )
       const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
       yield* Purchase.passExpiry
-      const answer = yield* Purchase.storedAnswer(url, purchase)
+      const answer = yield* Purchase.storedAnswer(purchase)
       assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
       const message = String(answer.json["message"])
       assert.include(message, `transaction ${transaction} paid us and is recorded for the operator`)
@@ -60,9 +60,8 @@ describe.concurrent("a transfer to us that settled no act", () => {
 
   it.live("of a payment that was refused and submitted later is recorded without an attempt", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url, 0n)
-      assertAnswer(yield* Purchase.send(url, purchase), 402, "payment_invalid")
+      const purchase = yield* Purchase.prepare({ funds: 0n })
+      assertAnswer(yield* Purchase.send(purchase), 402, "payment_invalid")
       yield* Effect.flatMap(
         onChain(async (_, chain) => chain),
         (chain) => chain.fund(purchase.payer.address, Purchase.price),
@@ -77,8 +76,8 @@ describe.concurrent("a transfer to us that settled no act", () => {
 
   it.live("is none of the operator's business once an act was settled by it", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      const { purchase } = yield* signedFixture
+      assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
       yield* Purchase.mine(4)
       const sql = yield* SqlClient.SqlClient
       yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(

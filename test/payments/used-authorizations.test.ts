@@ -51,32 +51,32 @@ describe.concurrent("a payment", () => {
     () =>
       Effect.gen(function* () {
         const { purchase, rpc, url } = yield* signedFixture
-        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-        assertBound(yield* Purchase.send(url, otherwise(purchase)))
+        assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+        assertBound(yield* Purchase.send(otherwise(purchase)))
         const { headers } = otherwise(purchase)
         assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
         rpc.arm("*", "status500")
-        assertBound(yield* Purchase.send(url, otherwise(purchase)))
+        assertBound(yield* Purchase.send(otherwise(purchase)))
         yield* rpc.calm
         yield* Purchase.passExpiry
         yield* pass(320_000)
-        assertBound(yield* Purchase.send(url, otherwise(purchase)))
-        yield* Purchase.assertSettled(url, purchase)
+        assertBound(yield* Purchase.send(otherwise(purchase)))
+        yield* Purchase.assertSettled(purchase)
       }).pipe(Effect.provide(onOwnClock(relayerServer))),
   )
 
   it.live("under verification while a duplicate of its request settles gets the answer that the duplicate bought", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
-      const slower = yield* Purchase.sendInto(trap, url, purchase)
+      const slower = yield* Purchase.sendInto(trap, purchase)
       yield* rpc.calm
-      const faster = yield* Purchase.send(url, purchase)
+      const faster = yield* Purchase.send(purchase)
       assert.strictEqual(faster.status, 201, faster.text)
       yield* trap.release
       const answer = yield* Fiber.join(slower)
       assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(relayerServer)),
   )
 })
@@ -87,12 +87,12 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       yield* Purchase.mine(3)
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
       const transaction = yield* ThirdParty.broadcast(purchase)
       const head = yield* Purchase.height
       yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
       yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       assert.strictEqual(answer.status, 201, `what is paid is delivered, even while sales are paused: ${answer.text}`)
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
       assert.strictEqual(yield* Purchase.relayed, 0)
@@ -100,7 +100,7 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       assert.deepStrictEqual(yield* sql`SELECT payment ->> 'fromBlock' AS from FROM payment_attempts`, [
         { from: String(head - 2n) },
       ])
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "300 millis"))),
   )
 
@@ -110,10 +110,10 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
     ["in a block with more logs than the node answers with", 3600, false, { logsAtMost: 0 }],
   ] as const)("is refused as already paid %s, and recorded once for the operator", ([, life, isAwaited, scanned]) =>
     Effect.gen(function* () {
-      const { rpc, sql, url } = yield* paymentFixture
+      const { rpc, sql } = yield* paymentFixture
       rpc.behave((method, _, params) => (method === "eth_getLogs" && params.includes(transferTopic) ? scanned : {}))
       const payer = yield* newPayer()
-      const purchase = yield* Purchase.prepare(url, undefined, payer, seconds() + life)
+      const purchase = yield* Purchase.prepare({ payer, validBefore: String(seconds() + life) })
       // Its block comes before its end on a slow machine, too.
       yield* Purchase.onChain(async (client) => {
         const { timestamp } = await client.getBlock()
@@ -122,10 +122,10 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       const transaction = yield* ThirdParty.broadcast(purchase)
       if (isAwaited) yield* untilOver(Number(purchase.validBefore))
       // An orphaned transfer has not paid: nothing is noted before that is impossible.
-      assertUntold(yield* Purchase.send(url, purchase))
+      assertUntold(yield* Purchase.send(purchase))
       yield* Purchase.mine(4)
       for (const one of [purchase, otherwise(purchase)]) {
-        const answer = yield* Purchase.send(url, one)
+        const answer = yield* Purchase.send(one)
         assertInvalid(answer, /paid us in transaction .* belongs to no purchase here\. .* Do not sign again/u)
         assert.include(answer.text, transaction)
         assert.notMatch(answer.text, /nothing was charged/iu)
@@ -133,7 +133,7 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       yield* Purchase.written.pipe(until("it is not recorded", ({ strays }) => strays === 1))
       // Known by now: the node has nothing to add.
       rpc.arm("*", "status500", (params) => params.includes(purchase.nonce.slice(2)))
-      assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
+      assertInvalid(yield* Purchase.send(otherwise(purchase)), /belongs to no purchase/u)
       const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
           SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
       assert.deepStrictEqual(rows, [
@@ -163,11 +163,11 @@ describe.concurrent("an authorization that did not pay us", () => {
   ] as const
   it.live.each(ends)("is refused as %s", ([, end, words]) =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       const transaction = yield* end(purchase)
-      assertUntold(yield* Purchase.send(url, purchase))
+      assertUntold(yield* Purchase.send(purchase))
       yield* Purchase.mine(4)
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       assertInvalid(answer, words)
       assert.include(answer.text, transaction)
       assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
@@ -176,15 +176,15 @@ describe.concurrent("an authorization that did not pay us", () => {
 
   it.live("is refused as expired where it was never used, without a search for it", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, undefined, undefined, seconds() - 5)
+      const { rpc } = yield* paymentFixture
+      const purchase = yield* Purchase.prepare({ validBefore: String(seconds() - 5) })
       const said =
         /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u
       const searches: Array<string> = []
       rpc.arm("eth_getLogs", "holdBefore", (params) => (searches.push(params), false))
-      assertInvalid(yield* Purchase.send(url, purchase), said)
+      assertInvalid(yield* Purchase.send(purchase), said)
       yield* Purchase.passExpiry
-      assertInvalid(yield* Purchase.send(url, purchase), said)
+      assertInvalid(yield* Purchase.send(purchase), said)
       assertNone(searches, (params) => params.includes(purchase.nonce.slice(2)))
       assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
     }).pipe(Effect.provide(relayerServer)),

@@ -33,9 +33,9 @@ const isLimited = Effect.fnUntraced(function* ({ address }: Pick<PrivateKeyAccou
 
 /** Buys, and does something on the chain between the rehearsal of that payment and its block. */
 const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, between: Effect.Effect<unknown, E, R>) {
-  const { rpc, url } = yield* paymentFixture
+  const { rpc } = yield* paymentFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
-  const bought = yield* Purchase.sendInto(trap, url, purchase)
+  const bought = yield* Purchase.sendInto(trap, purchase)
   yield* between
   yield* trap.release
   return yield* Fiber.join(bought)
@@ -44,11 +44,10 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
 describe.concurrent("a wallet that passes the rehearsal and burns its gas in a block", () => {
   it.live("cannot detect the rehearsal by the gas price", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestServer
       const payer = yield* newPayer(8n * Purchase.price)
-      const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
+      const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare({ payer }))
       yield* giveCode(payer.address, burningAtAPrice)
-      const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
+      const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(one), { concurrency: "unbounded" })
       assert.strictEqual(yield* Purchase.relayed, 0, "no gas is spent")
       const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
@@ -71,13 +70,13 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       const other = yield* anotherServer()
       const payer = yield* newPayer(64n * Purchase.price)
       yield* giveCode(payer.address, agreeing)
-      const purchase = yield* Purchase.prepare(url, undefined, payer)
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
+      const purchase = yield* Purchase.prepare({ payer })
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
       yield* giveCode(payer.address, agreeing)
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       assert.isTrue(yield* isLimited(payer))
       for (const server of [url, other]) {
-        const limited = yield* Purchase.send(server, yield* Purchase.prepare(url, undefined, payer))
+        const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
         assertAnswer(limited, 409, "reconcile_required")
         assert.match(
           String(limited.json["message"]),
@@ -86,49 +85,49 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       }
       const neighbour = yield* newPayer()
       yield* giveCode(neighbour.address, agreeing)
-      const bought = yield* Purchase.send(other, yield* Purchase.prepare(url, undefined, neighbour))
+      const bought = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer: neighbour })), server: other })
       assert.strictEqual(bought.status, 201, bought.text)
       // However often it is looked at, it is not sent again.
-      yield* Purchase.reconcile(other, purchase)
+      yield* Purchase.reconcile({ ...purchase, server: other })
       assert.strictEqual(yield* Purchase.relayed, 2)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("counts against a wallet that cancelled it in flight, once that is final", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
+      const { purchase } = yield* signedFixture
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, cancel(purchase)))
       yield* Purchase.mine(4)
-      yield* Purchase.reconcile(url, purchase)
+      yield* Purchase.reconcile(purchase)
       assert.isTrue(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("counts against no wallet where its block came after it expired", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+      const { purchase } = yield* signedFixture
       const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, late))
       assert.strictEqual(yield* Purchase.relayed, 1)
-      yield* Purchase.reconcile(url, purchase)
+      yield* Purchase.reconcile(purchase)
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("counts against no wallet where another submitter was faster and it paid", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       const forgotten = Effect.sync(() => rpc.behave(() => ({ forgets: ["logs"] })))
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), forgotten)))
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), forgotten)))
       yield* rpc.calm
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 200)
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("counts against no wallet that paid by another submitter, although a node is behind that block", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+      const { purchase, rpc } = yield* signedFixture
       const before = yield* Purchase.height
       // One node answers for heads and states, another one for all else.
       const isBehind = (method: string, params: string) =>
@@ -136,8 +135,8 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       const behind = Effect.sync(() =>
         rpc.behave((method, _, params) => (isBehind(method, params) ? { head: before } : {})),
       )
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       assert.isFalse(yield* isLimited(purchase.payer))
     }).pipe(Effect.provide(proxiedServer("relayer", "2 seconds"))),
   )
@@ -162,7 +161,7 @@ describe.concurrent("the gas of a payment that failed in its block", () => {
       assert.deepStrictEqual(counted, { status: 200, state: "ok", lastHourEther: lost })
       yield* sql`UPDATE relayer_broadcasts SET lost_wei = 1000000000000000`
       assert.deepStrictEqual(yield* gasLost, { status: 200, state: "failing", lastHourEther: "0.001000000" })
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare())).status, 201)
       assert.strictEqual((yield* gasLost).lastHourEther, "0.001000000", "a sale costs no lost gas")
       yield* sql`UPDATE relayer_broadcasts SET lost_at = lost_at - interval '61 minutes'`
       assert.strictEqual((yield* gasLost).lastHourEther, "0.000000000")
@@ -175,11 +174,11 @@ const authorizationState = toFunctionSelector("authorizationState(address,bytes3
 const balanceOf = toFunctionSelector("balanceOf(address)").slice(2)
 
 /** Three signed stones of one wallet with so many prices; each can be sent. */
-const prepare = Effect.fnUntraced(function* (url: string, prices: bigint) {
+const prepare = Effect.fnUntraced(function* (prices: bigint) {
   const payer = yield* newPayer(prices * Purchase.price)
-  const one = Effect.map(Purchase.prepare(url, undefined, payer), (purchase) => ({
+  const one = Effect.map(Purchase.prepare({ payer }), (purchase) => ({
     ...purchase,
-    send: Purchase.send(url, purchase),
+    send: Purchase.send(purchase),
   }))
   return [yield* one, yield* one, yield* one] as const
 })
@@ -191,7 +190,7 @@ describe.concurrent("a wallet with exactly the price", () => {
   it.live("is not overdrawn by a payment that left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
       const { rpc, url } = yield* paymentFixture
-      const [first, second] = yield* prepare(url, 2n)
+      const [first, second] = yield* prepare(2n)
       let hash: string | undefined
       const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
       const slow = yield* Effect.forkScoped(first.send)
@@ -206,8 +205,8 @@ describe.concurrent("a wallet with exactly the price", () => {
 
   it.live("buys once while one node behind a balancer knows its payment and another does not", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, second] = yield* prepare(url, 1n)
+      const { rpc } = yield* paymentFixture
+      const [first, second] = yield* prepare(1n)
       const unpaid = yield* Purchase.height
       let hash: string | undefined
       const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
@@ -227,27 +226,27 @@ describe.concurrent("a wallet with exactly the price", () => {
 
   it.live("settles a payment that a stranger broadcasts before the balance is read, though nothing is left", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
+      const { rpc } = yield* paymentFixture
+      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
       const before: View = { head: yield* Purchase.height }
       const transaction = yield* broadcast(purchase)
       // The rehearsal is answered by a node that has not seen it yet.
       rpc.behave((method, _, params) =>
         method === "eth_call" && params.includes(rehearsal) && params.includes("latest") ? before : {},
       )
-      const answer = yield* Purchase.send(url, purchase)
+      const answer = yield* Purchase.send(purchase)
       yield* rpc.calm
       assert.strictEqual(answer.status, 201, answer.text)
       assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.assertSettled(purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("buys nothing with the money of a payment in flight while an older one ages", () =>
     Effect.gen(function* () {
-      const { rpc, sql, url } = yield* paymentFixture
+      const { rpc, sql } = yield* paymentFixture
       // Two prices: the first purchase spends one, and the other one is promised twice.
-      const [older, pending, late] = yield* prepare(url, 2n)
+      const [older, pending, late] = yield* prepare(2n)
       assert.strictEqual((yield* older.send).status, 201)
       const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const slow = yield* Effect.forkScoped(pending.send)

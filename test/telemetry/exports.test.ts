@@ -64,17 +64,17 @@ const values: ReadonlyArray<readonly [name: string, labels: Sample["labels"], va
 /** Buys two stones, polls a room, misses forty times and meets a limit; a third purchase is left in flight. */
 const visited = Effect.fnUntraced(function* (url: string) {
   const { rpc } = yield* Proxies
-  const bought = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-  for (const one of bought) assert.strictEqual((yield* Purchase.send(url, one)).status, 201)
+  const bought = [yield* Purchase.prepareAt(url), yield* Purchase.prepareAt(url)]
+  for (const one of bought) assert.strictEqual((yield* Purchase.send(one)).status, 201)
   const guest = yield* newRoom(url)
   for (let n = 0; n < 3; n += 1) assert.strictEqual((yield* poll(guest)).status, 200)
   for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/nowhere/${n}`)
   for (let n = 0; n < 20; n += 1) yield* ask(`${url}/api/witness/00000000-0000-4000-8000-0000000000${10 + n}`)
   let limited = 0
   while (limited !== 429) limited = (yield* ask(`${url}/api/rooms`, { method: "POST" })).status
-  const open = yield* Purchase.prepare(url)
+  const open = yield* Purchase.prepareAt(url)
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-  yield* Effect.forkScoped(Purchase.send(url, open))
+  yield* Effect.forkScoped(Purchase.send(open))
   yield* trap.arrived
   return trap
 })
@@ -229,11 +229,11 @@ describe.concurrent("a trace", () => {
       const node = yield* overheard(rpc.url)
       const telemetry = telemetryTo(otlp.url, node.url)
       const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
-      const paid = yield* Purchase.prepare(first.url)
+      const paid = yield* Purchase.prepareAt(first.url)
       const traced = { ...paid, headers: { ...paid.headers, traceparent } }
-      assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
+      assert.strictEqual((yield* Purchase.send(traced)).status, 201)
       // Another one loses the node in the middle, and its server is killed.
-      const lost = yield* Purchase.prepare(first.url)
+      const lost = yield* Purchase.prepareAt(first.url)
       rpc.arm("eth_sendRawTransaction", "dropAfter")
       rpc.arm("eth_getTransactionReceipt", "status500")
       rpc.arm("eth_getLogs", "status500")

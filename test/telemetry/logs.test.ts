@@ -6,12 +6,12 @@ import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
-import { prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
+import { prepareByCard, processor, Processor } from "../lab/buyer/Cards.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
-import { ask, post, Proxies, realClock } from "../lab/Fixture.ts"
+import { ask, Proxies, realClock } from "../lab/Fixture.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
 
 type LogLine = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
@@ -56,26 +56,26 @@ const story = Effect.gen(function* () {
   })
   const { url } = server
   // Paid, replayed, told again, and refused for another body.
-  const paid = yield* Purchase.prepare(url)
-  assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
-  assert.strictEqual((yield* Purchase.send(url, paid)).status, 200)
-  assert.strictEqual((yield* Purchase.reconcile(url, paid)).status, 200)
+  const paid = yield* Purchase.prepareAt(url)
+  assert.strictEqual((yield* Purchase.send(paid)).status, 201)
+  assert.strictEqual((yield* Purchase.send(paid)).status, 200)
+  assert.strictEqual((yield* Purchase.reconcile(paid)).status, 200)
   const other = { ...paid, body: { commitment: "f".repeat(64) } }
-  assert.strictEqual((yield* Purchase.send(url, other)).status, 409)
+  assert.strictEqual((yield* Purchase.send(other)).status, 409)
   // Spoiled: a signature that fits nothing, and a header that is no payment.
-  const forged = yield* Purchase.prepare(url)
+  const forged = yield* Purchase.prepareAt(url)
   const spoiled = { ...forged.headers, "payment-signature": `${forged.headers["payment-signature"]}AAAA` }
-  assert.isAtLeast((yield* Purchase.send(url, { ...forged, headers: spoiled })).status, 400)
+  assert.isAtLeast((yield* Purchase.send({ ...forged, headers: spoiled })).status, 400)
   // The node hears it and its answer is lost: pending, and settled by the sweep.
-  const pending = yield* Purchase.prepare(url)
+  const pending = yield* Purchase.prepareAt(url)
   rpc.arm("eth_sendRawTransaction", "dropAfter")
   rpc.arm("eth_getTransactionReceipt", "status500")
   rpc.arm("eth_getLogs", "status500")
-  yield* Purchase.send(url, pending)
+  yield* Purchase.send(pending)
   yield* rpc.calm
   yield* Purchase.ended(pending)
-  const card = yield* prepareCard(url)
-  assert.strictEqual((yield* ask(card.url, post(card.body, card.headers))).status, 201)
+  const card = yield* prepareByCard(url)
+  assert.strictEqual((yield* Purchase.send(card)).status, 201)
   // A room, its messages, and a stranger with a token of his own.
   const guest = yield* newRoom(url)
   assert.strictEqual((yield* sendSignal(guest, { text: "the-words-of-a-message" }, clientAddress)).status, 201)
@@ -84,17 +84,17 @@ const story = Effect.gen(function* () {
   assert.strictEqual((yield* poll(stranger, "", clientAddress)).status, 401)
   yield* ask(`${url}/api/rooms`, { method: "POST", headers: { ...from("2001:db8::77"), "x-request-id": "mine" } })
   // A fault of ours, in the middle of a purchase and of a poll, and a database that hangs up.
-  const faulty = yield* Purchase.prepare(url)
+  const faulty = yield* Purchase.prepareAt(url)
   yield* sql`ALTER TABLE payment_claims RENAME TO elsewhere`
-  assert.strictEqual((yield* Purchase.send(url, faulty)).status, 500)
+  assert.strictEqual((yield* Purchase.send(faulty)).status, 500)
   yield* sql`ALTER TABLE elsewhere RENAME TO payment_claims`
   yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
   const fault = yield* poll(guest, "", clientAddress)
   assert.strictEqual(fault.status, 500)
   yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
-  const cut = yield* Purchase.prepare(url)
+  const cut = yield* Purchase.prepareAt(url)
   database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
-  const away = yield* Purchase.send(url, cut)
+  const away = yield* Purchase.send(cut)
   assert.deepStrictEqual([away.status, away.headers.get("retry-after")], [503, "2"], away.text)
   assert.strictEqual(away.json["code"], "unavailable")
   yield* database.calm
@@ -214,8 +214,8 @@ describe.concurrent("the log", () => {
       const { url } = server
       for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
       for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
-      const paid = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
+      const paid = yield* Purchase.prepareAt(url)
+      assert.strictEqual((yield* Purchase.send(paid)).status, 201)
       yield* server.signal("SIGTERM")
       yield* server.ended
       const requests = requestsIn(server.output())
@@ -230,17 +230,17 @@ describe.concurrent("the log", () => {
   it.live("delays no purchase while its output is not read, and none after it was closed", () =>
     Effect.gen(function* () {
       const server = yield* started({ LOG_LEVEL: "Trace" })
-      const paid = yield* Purchase.prepare(server.url)
+      const paid = yield* Purchase.prepareAt(server.url)
       server.deafen()
       // More than a pipe holds.
       for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
-      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
-      yield* Purchase.assertSettled(server.url, paid)
-      const later = yield* Purchase.prepare(server.url)
+      assert.strictEqual((yield* Purchase.send(paid)).status, 201)
+      yield* Purchase.assertSettled(paid)
+      const later = yield* Purchase.prepareAt(server.url)
       server.hangUp()
       for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
-      assert.strictEqual((yield* Purchase.send(server.url, later)).status, 201)
-      yield* Purchase.assertSettled(server.url, later)
+      assert.strictEqual((yield* Purchase.send(later)).status, 201)
+      yield* Purchase.assertSettled(later)
       yield* server.signal("SIGTERM")
       assert.strictEqual(yield* server.ended, 0, server.output())
     }).pipe(Effect.provide(stage)),

@@ -95,7 +95,7 @@ describe.concurrent("while the database is unreachable,", () => {
       const server = yield* listening({ TRUSTED_PROXIES: "127.0.0.1", TEST_SWEEP_SECONDS: "1" })
       const { url } = server
       const guest = yield* newRoom(url)
-      const purchase = yield* Purchase.prepare(url)
+      const purchase = yield* Purchase.prepareAt(url)
       database.refuse(true)
       database.cutAll()
       const reads = ["/api/spirits", "/api/witness", "/api/witness/chain", "/api/candles", "/api/acts"]
@@ -111,7 +111,7 @@ describe.concurrent("while the database is unreachable,", () => {
       const room = yield* poll(guest)
       assert.deepStrictEqual([room.status, JSON.parse(room.text).error.code], [503, "UNAVAILABLE"], room.text)
       assert.strictEqual(room.headers.get("retry-after"), "2")
-      const bought = yield* Purchase.send(url, purchase)
+      const bought = yield* Purchase.send(purchase)
       assert.deepStrictEqual([bought.status, bought.json["code"]], [503, "unavailable"], bought.text)
       assert.match(String(bought.json["message"]), /do not sign another/u)
       const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_spirits", arguments: {} } }
@@ -145,7 +145,7 @@ describe.concurrent("while the database is unreachable,", () => {
       assert.deepStrictEqual(troubles, ["database unreachable"], worse.join("\n"))
       assert.isAtMost(worse.length, 2, worse.join("\n"))
       assert.notInclude(told, "PgConnection.ts", "no stack is printed")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
+      assert.strictEqual((yield* Purchase.send(purchase)).status, 201, "the same payment, as it was told")
       assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
     }).pipe(Effect.provide(stage)),
   )
@@ -212,11 +212,10 @@ const hangings: Readonly<Record<string, Hanging>> = {
       return { ...log, LOG_CHECKPOINT_FILE: checkpoint, LOG_WITNESSES: policy }
     }),
     // Opening a pipe waits for a writer, and the first stone needs the file.
-    hang: ({ url, LOG_CHECKPOINT_FILE = "" }) =>
+    hang: ({ LOG_CHECKPOINT_FILE = "", url }) =>
       Effect.gen(function* () {
         execFileSync("mkfifo", [LOG_CHECKPOINT_FILE])
-        const answer = yield* Purchase.send(url, yield* Purchase.prepare(url))
-        assert.strictEqual(answer.status, 201, answer.text)
+        yield* Purchase.buyAt(url)
       }),
   },
 }

@@ -1,4 +1,5 @@
 /** The field guide as visitors meet it: a sandbox with play money, a browser, and acts that others have left. */
+import { buy } from "../buyer/Purchase.ts"
 import { Effect, Layer } from "effect"
 import type { Page, Request } from "playwright-core"
 import { beforeEach } from "vitest"
@@ -9,7 +10,7 @@ import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
 import { Browser, journeys } from "./Browser.ts"
 import { today } from "../Clock.ts"
 import { until } from "../Eventually.ts"
-import { ask, bought, newCommitment, type PaymentsChange, post, TestServer, world, type World } from "../Fixture.ts"
+import { ask, newCommitment, type PaymentsChange, post, TestServer, world, type World } from "../Fixture.ts"
 
 /** A server with the sandbox's own routes, as `npm start` has them. */
 export const sandbox = (change?: Partial<ServerConfig>, payments?: PaymentsChange) =>
@@ -31,14 +32,10 @@ export const guide = (
     tests(it)
   })
 
-/** One settled act of another buyer; its record. */
-export const createAct = (path: string, body: object) =>
-  Effect.map(bought(path, body), ({ record }): { readonly id: string } => record)
-
 /** A stone that the log covers; its record. */
 export const loggedStone = Effect.fnUntraced(function* (body: object = { commitment: newCommitment() }) {
   const { url } = yield* TestServer
-  const stone = yield* createAct("/api/witness", body)
+  const { record: stone } = yield* buy("/api/witness", body)
   yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(until("it is never covered", ({ status }) => status === 200))
   return stone
 })
@@ -46,10 +43,10 @@ export const loggedStone = Effect.fnUntraced(function* (body: object = { commitm
 /** A little of everything, with names that would like to be markup. */
 export const createActs = Effect.gen(function* () {
   const agentName = `<b onclick="x">&"'`
-  yield* createAct("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
-  const kept = yield* createAct("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
-  const collected = yield* createAct("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
-  const stone = yield* createAct("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
+  yield* buy("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
+  const { record: kept } = yield* buy("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
+  const { record: collected } = yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
+  const { record: stone } = yield* buy("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
   return { kept, collected, stone }
 })
 
@@ -58,17 +55,17 @@ export const fillGuide = Effect.gen(function* () {
   const { url } = yield* TestServer
   const long = "W".repeat(64)
   const salt = "0123456789abcdef"
-  yield* createAct("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
-  yield* createAct("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
+  yield* buy("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
+  yield* buy("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
   for (const [index, rung] of ["month", "week", ...Array.from({ length: 10 }, () => "day")].entries()) {
     const dedication = [`${"W".repeat(40)}`, "إلى أمي التي تنتظر", "🕯️ für Opa"][index] ?? `Candle ${index + 1}`
-    yield* createAct(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
+    yield* buy(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
   }
   for (const item of ["sea-glass", "pixel-moon-gecko", "boxer-crab-undefeated"]) {
-    yield* createAct(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
+    yield* buy(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
   }
   for (const text of ["see https://example.com", "سوف تعود", "W".repeat(280)]) {
-    const stone = yield* createAct("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
+    const { record: stone } = yield* buy("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
     yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: long }))
   }
 })

@@ -1,7 +1,8 @@
 /** The pages of the site, and one page of each kind of act that others have left. */
+import { buy } from "../buyer/Purchase.ts"
 import { Effect } from "effect"
 import { ask, TestServer } from "../Fixture.ts"
-import { fillGuide, createActs, createAct } from "./Guide.ts"
+import { fillGuide, createActs } from "./Guide.ts"
 
 /** Pages of the guide, each held to the budget of a page. */
 const guided = `/v2/ /v2/spirits/moss-hare /v2/spirits/quartz-elephant /v2/spirits/rain-crow /v2/candles
@@ -23,7 +24,7 @@ export const guidePaths = Effect.gen(function* () {
   const read = Effect.map(ask(`${url}/api/acts?limit=50`), ({ text }): Listed => JSON.parse(text))
   if ((yield* read).acts.length === 0) {
     yield* createActs
-    yield* createAct("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
+    yield* buy("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
     yield* fillGuide
   }
   const { acts } = yield* read

@@ -59,45 +59,33 @@ export const agent = (bank: CardProcessor.CardProcessor, paymentMethod = "pm_car
 
 export const dedication = { dedication: "For Grandma, who kept bees" }
 
-type Prepared = Effect.Success<ReturnType<typeof prepare>>
-
-export type CardPurchase = Pick<Prepared, "url" | "key" | "body"> & { readonly headers: Record<string, string> }
-
-const week = "/api/candles/week/moss-hare"
-
-/** A candle with this token, ready to be sent. */
-export const prepareWith = Effect.fnUntraced(function* (
+/** The purchase of a candle by this token, ready to be sent. */
+export const prepareWithToken = Effect.fnUntraced(function* (
   server: string,
   spt: string,
-  path = week,
+  path = "/api/candles/week/moss-hare",
   body: object = dedication,
 ) {
   const key = newKey()
-  const url = `${server}${path}`
-  const offer = yield* ask(url, post(body, { "idempotency-key": key }))
+  const offer = yield* ask(`${server}${path}`, post(body, { "idempotency-key": key }))
   const headers = { "idempotency-key": key, authorization: credentialFor(offer, spt) }
-  return { url, key, body, headers }
+  return { server, path, key, body, headers }
 })
 
 /** The same with a token that is granted for it. */
-export const prepare = Effect.fnUntraced(function* (
+export const prepareByCard = Effect.fnUntraced(function* (
   server: string,
   paymentMethod = "pm_card_visa",
-  path = week,
+  path?: string,
   body?: object,
 ) {
   const bank = yield* Processor
-  const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
-  return yield* prepareWith(server, spt, path, body)
+  const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path?.includes("month") === true ? "900" : "300"))
+  return yield* prepareWithToken(server, spt, path, body)
 })
 
-export const send = ({ body, headers, url }: CardPurchase) => ask(url, post(body, headers))
-
-export const reconcile = ({ key, url }: CardPurchase) =>
-  ask(`${new URL(url).origin}/api/reconcile/${key}`, { method: "POST" })
-
 /** The database's rows of a purchase, and the processor's charges. */
-export const books = Effect.fnUntraced(function* (purchase: { readonly key: string }) {
+export const cardBooks = Effect.fnUntraced(function* (purchase: { readonly key: string }) {
   const bank = yield* Processor
   const row = yield* attemptOf(purchase)
   return row && { ...row, taken: bank.taken().filter(({ attempt }) => attempt === row.id).length }

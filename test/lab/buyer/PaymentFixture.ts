@@ -12,6 +12,5 @@ export const paymentFixture = Effect.gen(function* () {
 
 /** The same with a purchase that is signed and not sent. */
 export const signedFixture = Effect.gen(function* () {
-  const found = yield* paymentFixture
-  return { ...found, purchase: yield* Purchase.prepare(found.url) }
+  return { ...(yield* paymentFixture), purchase: yield* Purchase.prepare() }
 })

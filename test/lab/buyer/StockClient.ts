@@ -15,5 +15,5 @@ export const stockPurchase = Effect.fnUntraced(function* (url: string, payer: Pr
   const request = post({ commitment: newCommitment() }, { "idempotency-key": key })
   const answer = yield* Effect.promise(() => wrapFetchWithPayment(fetch, client)(`${url}/api/witness`, request))
   const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
-  return { answer, key, read, told }
+  return { server: url, answer, key, read, told }
 })

@@ -1,0 +1,138 @@
+/** The traces of a purchase in chain and database, and the hands on both that decide its fate. */
+import { assert } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
+import { verifySegment } from "../../../src/buyer/index.ts"
+import { onChain, token } from "../Chain.ts"
+import { ask } from "../Fixture.ts"
+import { until } from "../Eventually.ts"
+import { events } from "../TransferLogs.ts"
+import type { Purchase } from "./Purchase.ts"
+
+export const price = 10_000n
+
+export const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
+export const automine = (enabled: boolean) => onChain((client) => client.setAutomine(enabled))
+export const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+
+/** Waiting transactions get their block, and so do all later ones. */
+export const mineAll = Effect.andThen(automine(true), mine(1))
+
+/** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
+export const charges = ({ nonce, payer }: Purchase) =>
+  onChain(async (client, { asset, payTo }) => {
+    const all = { address: asset, abi: events, fromBlock: 0n } as const
+    const own = { eventName: "AuthorizationUsed", args: { authorizer: payer.address, nonce } } as const
+    const uses = await client.getContractEvents({ ...all, ...own })
+    const toSeller = { eventName: "Transfer", args: { from: payer.address, to: payTo } } as const
+    const transfers = await client.getContractEvents({ ...all, ...toSeller })
+    const paying = transfers.filter((one) => uses.some((use) => use.transactionHash === one.transactionHash))
+    const args = [payer.address, nonce] as const
+    const state = { address: asset, abi: token, functionName: "authorizationState", args } as const
+    return {
+      charged: paying.length,
+      transaction: paying[0]?.transactionHash,
+      isUsed: await client.readContract(state),
+    }
+  })
+
+export const attemptOf = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<
+    Readonly<Record<"id" | "state", string>> &
+      Readonly<Record<"number" | "checks" | "acts" | "stones" | "candles" | "claims", number>> & {
+        readonly reason: string | null
+      }
+  >`SELECT id, state, reason, pool_number AS number, checks,
+      (SELECT count(*)::int FROM acts WHERE id = a.id) AS acts,
+      (SELECT count(*)::int FROM witness_stones WHERE id = a.id) AS stones,
+      (SELECT count(*)::int FROM candles WHERE id = a.id) AS candles,
+      (SELECT count(*)::int FROM payment_claims WHERE attempt_id = a.id) AS claims
+    FROM payment_attempts a WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
+  return rows[0]
+})
+
+/** How many rows all payments have left in each table. */
+export const written = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<Readonly<Record<"attempts" | "claims" | "pools" | "strays" | "stones" | "candles", number>>>`
+    SELECT (SELECT count(*)::int FROM payment_attempts) AS attempts,
+      (SELECT count(*)::int FROM payment_claims) AS claims, (SELECT count(*)::int FROM payment_pools) AS pools,
+      (SELECT count(*)::int FROM payment_strays) AS strays, (SELECT count(*)::int FROM witness_stones) AS stones,
+      (SELECT count(*)::int FROM candles) AS candles`.pipe(Effect.orDie)
+  return row ?? assert.fail("nothing is counted")
+})
+
+/** Charged, recorded and set: three numbers that have to be one. */
+export const books = Effect.fnUntraced(function* (purchase: Purchase) {
+  const nothing = { acts: 0, stones: 0, claims: 0, state: undefined, reason: undefined, number: undefined }
+  return { ...(yield* charges(purchase)), ...((yield* attemptOf(purchase)) ?? nothing) }
+})
+
+/** The seller's balance, the settled acts and the chain's length are one number; the chain is gapless and hashes. */
+export const audit = Effect.fnUntraced(function* (server: string) {
+  const sql = yield* SqlClient.SqlClient
+  const balance = yield* onChain((client, { asset, payTo }) =>
+    client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] }),
+  )
+  const acts = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM acts`.pipe(Effect.orDie)
+  const segment = yield* ask(`${server}/api/witness/chain?limit=100`)
+  assert.strictEqual(segment.status, 200, segment.text)
+  const links = Number(balance / price)
+  assert.strictEqual(acts[0]?.n, links, "acts recorded are acts paid for")
+  const verdict = yield* Effect.promise(() =>
+    verifySegment(JSON.parse(segment.text), { sequence: 0, chainHash: "0".repeat(64) }),
+  )
+  assert.deepInclude(verdict, { ok: true, links }, "stones set are stones paid for")
+})
+
+/** The address of the relayer. */
+export const relayer = Effect.map(
+  LocalChain,
+  ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address,
+)
+
+/** How many transactions of the relayer are in blocks. */
+export const relayed = Effect.flatMap(relayer, (address) =>
+  onChain((client) => client.getTransactionCount({ address })),
+)
+
+/** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
+export const passExpiry = onChain(async (client) => {
+  await client.increaseTime({ seconds: 320 })
+  await client.mine({ blocks: 4 })
+})
+
+/** Takes the newest blocks back, with everything in them. */
+export const reorganise = (blocks: number) =>
+  onChain(({ request }): Promise<unknown> => request({ method: "anvil_rollback", params: [blocks] } as never))
+
+/** Waits until a look found that it fails. */
+export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
+    Effect.orDie,
+    until(`no look found that ${key} fails`, (rows) => rows.length > 0),
+  )
+})
+
+/** The look before this moment was a day ago. */
+export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const doubted = yield* sql`
+    UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day'
+    WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL RETURNING id`.pipe(Effect.orDie)
+  assert.strictEqual(doubted.length, 1, "a look before found that it fails")
+})
+
+/** The transaction that was to pay an attempt, as the relayer or a facilitator named it; empty without a broadcast. */
+export const broadcastOf = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ transaction: string }>`
+    SELECT coalesce(a.payment ->> 'transaction', b.hash, '') AS transaction
+    FROM payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id
+    WHERE a.idempotency_key = ${key}`.pipe(Effect.orDie)
+  return rows[0]?.transaction ?? assert.fail(`${key} has no attempt`)
+})
