@@ -8,7 +8,7 @@ import { PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { Challenge } from "../../schema/payments/Payment.ts"
 import { domainTypes } from "../../schema/payments/TransferTypes.ts"
 import { boundTo, paymentOf, typedDataOf } from "../buyer/core/Authorization.ts"
-import { filled } from "../payments/Act.ts"
+import { filled, refuseConflicts } from "../payments/Act.ts"
 import { Availability } from "../payments/Availability.ts"
 import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
 import { Rails } from "../payments/Rails.ts"
@@ -104,7 +104,7 @@ export const buyKit = Effect.gen(function* () {
     const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
     yield* request.check
     const { conflicts } = yield* lookup.state("", request.claims)
-    if (conflicts[0] !== undefined) return yield* Effect.fail(act.conflict(conflicts[0]))
+    yield* refuseConflicts(act, conflicts)
   })
 
   /** The body's members that are required in this case and absent. */

@@ -150,6 +150,10 @@ export interface PaidAct<Refusal> extends SoldAct {
   ) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
+/** Fails with the act's refusal of the first claim that another attempt holds. */
+export const refuseConflicts = <Refusal>(act: PaidAct<Refusal>, [conflict]: ReadonlyArray<ClaimConflict>) =>
+  conflict === undefined ? Effect.void : Effect.fail(act.conflict(conflict))
+
 export type ActOf<Endpoint extends PaidEndpoint> = PaidAct<RefusalOf<Endpoint>>
 
 const make = <Endpoint extends PaidEndpoint, By extends Payer>(

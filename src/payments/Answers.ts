@@ -1,6 +1,7 @@
 /** Turns an attempt into status, headers and body. Every answer about a purchase is made here. */
 import { Context, Effect, Layer, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import { headersOfUnpaid, reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
@@ -9,10 +10,11 @@ import { type Refund, refundLink } from "../../schema/payments/Refund.ts"
 import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
 import { jsonText, refusalOf } from "../http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import { toMiddleware } from "../platform/Sql.ts"
 import { filled } from "./Act.ts"
 import { retryAfterSeconds } from "./decision.ts"
 import { PaymentOffers } from "./Offers.ts"
-import { claimOf, shownOf } from "./Payment.ts"
+import { claimOf, isRejected, type PaymentRejected, shownOf } from "./Payment.ts"
 import { challengeOf } from "./PaymentTerms.ts"
 import type { Order } from "./Rail.ts"
 import { Rails } from "./Rails.ts"
@@ -30,7 +32,7 @@ export interface Concluded {
 
 type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 
-export const isUnpaid = (error: unknown): error is Unpaid =>
+const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
 /** A 402, serialised once per offer: offers are cached and are the most frequent answer. */
@@ -57,7 +59,7 @@ export class Answers extends Context.Service<Answers>()("spirit-altar/payments/A
   make: Effect.gen(function* () {
     const publicUrl = yield* PublicUrl
     const rails = yield* Rails
-    const { terms } = yield* PaymentOffers
+    const { invalid, terms } = yield* PaymentOffers
     const unmatched = yield* UnmatchedPayments
     const refunds = yield* Refunds
 
@@ -116,7 +118,7 @@ export class Answers extends Context.Service<Answers>()("spirit-altar/payments/A
     }
 
     /** A settled answer keeps its bytes, so a header links the refund of its payment. */
-    const reconciled = Effect.fnUntraced(function* (attempt: Attempt) {
+    const ofReconcile = Effect.fnUntraced(function* (attempt: Attempt) {
       const response = yield* ofAttempt(attempt, true)
       if (attempt.state === "pending") return response
       const refund = yield* refunds.ofAttempt(attempt.id)
@@ -135,7 +137,20 @@ export class Answers extends Context.Service<Answers>()("spirit-altar/payments/A
       return response
     })
 
-    return { ofAttempt, reconciled, unpaid }
+    /** The answer of a purchase, or the 402 of an unpaid one. */
+    const ofPurchase = <E, R>(
+      purchase: Effect.Effect<Concluded, E | PaymentRejected | Unpaid | SqlError.SqlError, R>,
+      order: Order,
+      source: HttpServerRequest.HttpServerRequest,
+    ) =>
+      purchase.pipe(
+        Effect.flatMap(({ attempt, isReplay }) => ofAttempt(attempt, isReplay)),
+        Effect.catchIf(isRejected, (rejected) => invalid(order, rejected)),
+        Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, order, source)),
+        toMiddleware,
+      )
+
+    return { ofPurchase, ofReconcile }
   }),
 }) {
   static readonly layer = Layer.effect(this, this.make)

@@ -91,6 +91,8 @@ export class PaymentRejected extends Schema.TaggedError<PaymentRejected>()("Paym
   member: Schema.optionalKey(Schema.String),
 }) {}
 
+export const isRejected = (error: unknown): error is PaymentRejected => error instanceof PaymentRejected
+
 /** The refusal of a payment that may have paid or may still pay: the chain was not asked, or only at one moment. */
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })

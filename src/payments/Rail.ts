@@ -7,7 +7,7 @@ import { FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
 import type { SoldAct } from "./Act.ts"
 import type { CardCredential } from "./card/Challenge.ts"
 import type { Found } from "./decision.ts"
-import { type PaymentOf, PaymentRejected, type ProofOf, type RailName } from "./Payment.ts"
+import { isRejected, type PaymentOf, PaymentRejected, type ProofOf, type RailName } from "./Payment.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import type { InFlight, PayerBalance } from "./store/Claim.ts"
 import type { Funds, Submission } from "./x402/settle/Settlement.ts"
@@ -43,7 +43,9 @@ export interface Verified<R extends RailName> {
 }
 
 /** Why a payment is not verified: its own fault, or that nothing can be proven now. */
-export type Unverifiable = PaymentRejected | FacilitatorUnavailable | SqlError.SqlError
+export type Unverifiable = PaymentRejected | FacilitatorUnavailable
+export const isUnverifiable = (error: unknown): error is Unverifiable =>
+  isRejected(error) || error instanceof FacilitatorUnavailable
 
 export type Verdict<R extends RailName> =
   | Verified<R>
@@ -51,7 +53,7 @@ export type Verdict<R extends RailName> =
   | {
       readonly _tag: "Unverified"
       readonly payment: PaymentOf<R>
-      readonly unlessHeld: Effect.Effect<Verified<R>, Unverifiable>
+      readonly unlessHeld: Effect.Effect<Verified<R>, Unverifiable | SqlError.SqlError>
     }
 
 /** The answer to an inquiry about a claimed payment. */
@@ -110,7 +112,7 @@ export interface Rail<R extends RailName> extends RailFacts<R> {
   readonly reverify: (
     verified: Verified<R>,
     inFlight: ReadonlyArray<InFlight>,
-  ) => Effect.Effect<Verified<R>, Unverifiable>
+  ) => Effect.Effect<Verified<R>, Unverifiable | SqlError.SqlError>
   /** Submits a claimed payment that is not made. The report proves nothing; undefined where evidence submits. */
   readonly submit: (id: string, payment: PaymentOf<R>, order: Order) => Effect.Effect<Submission | undefined>
   /** Submits a payment again; none if it may be in flight. */

@@ -10,27 +10,26 @@ import { body as bodyOf } from "../http/Responses.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { timestampOf } from "../platform/Time.ts"
-import { addressOf, type Claims, type PaidAct, type SoldAct } from "./Act.ts"
+import { addressOf, type PaidAct, type SoldAct } from "./Act.ts"
 import type { Credential, Order } from "./Rail.ts"
 import { Rails } from "./Rails.ts"
+import type { NewAttempt } from "./store/Claim.ts"
 
 /** A request before anything of it is read but its URL. */
 export interface PaidRequest extends Order {
   readonly credentials: ReadonlyArray<Credential>
 }
 
+/** An attempt as a request wants it, before its payment is verified. */
+export type Intent = Omit<NewAttempt, "payment" | "balance" | "leaseMillis">
+
 /** A request with everything that it says. */
 export interface ReadRequest<Refusal> {
   readonly order: Order
-  readonly key: string
-  /** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
-  readonly fingerprint: string
   readonly credential: Credential | undefined
-  readonly input: Schema.Json
-  readonly claims: Claims
+  readonly intent: Intent
   /** All refusals of the act itself. Only an unknown key runs them. */
   readonly check: Effect.Effect<void, Refusal>
-  readonly acceptedAtMillis: number
 }
 
 /** The key of an unpaid request without one. No attempt has it. */
@@ -119,16 +118,23 @@ export const reader = Effect.gen(function* () {
     const day = timestampOf(millis).slice(0, 10)
     const { check, claims, input } = yield* act.read({ ...members, ...order.parameters }, { millis, day })
     const body = bodyText(members)
-    return {
-      order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
-      key,
+    const intent: Intent = {
+      idempotencyKey: key,
       fingerprint: hash("sha256", `${order.method}\n${order.url}\n${body}`, "hex"),
-      credential,
+      act: act.name,
+      url: order.url,
       input,
+      amountAtomic: act.priceAtomic,
       claims,
-      check,
       acceptedAtMillis: millis,
-    } satisfies ReadRequest<Refusal>
+    }
+    const read: ReadRequest<Refusal> = {
+      order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
+      credential,
+      intent,
+      check,
+    }
+    return read
   })
 
   return { received, read }
