@@ -53,10 +53,9 @@ const values: ReadonlyArray<string> = [
   `[${"0,".repeat(3000)}0]`,
 ]
 
-/** Requests whose bytes are no HTTP, or lie about their length; the answer is not of the contract. */
+/** Requests whose bytes are no HTTP, or lie about their length, beside those whose answers `cross-origin` knows. */
 const broken: ReadonlyArray<string> = [
   "GET\r\n\r\n",
-  "GET / HTTP/9.9\r\n\r\n",
   "get / http/1.1\r\nhost: a\r\n\r\n",
   "GET / HTTP/1.1\r\n\r\n",
   "GET  /  HTTP/1.1\r\nhost: a\r\n\r\n",
@@ -67,25 +66,20 @@ const broken: ReadonlyArray<string> = [
   "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n",
   "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n",
   "GET /api/spirits HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
-  "GET /api/spirits HTTP/1.1\r\nhost: a\r\nno colon\r\n\r\n",
   "GET /api/spirits HTTP/1.1\r\nhost: a\r\na\u0000b: c\r\n\r\n",
   "GET /api/spirits HTTP/1.1\r\nhost: a\r\n folded: x\r\n\r\n",
-  `GET /api/spirits HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(40_000)}\r\n\r\n`,
   `GET /api/spirits HTTP/1.1\r\nhost: a\r\n${"x: y\r\n".repeat(3000)}\r\n`,
   `GET /${"a".repeat(33_000)} HTTP/1.1\r\nhost: a\r\n\r\n`,
-  "GET /api/spirits HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
   "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
   "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n{}",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n{}",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
-  "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip\r\n\r\n{}",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n{}",
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
   `POST /api/witness HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
   "POST /api/witness HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\n{}GET / HTTP/1.1\r\nhost: a\r\n\r\n",
-  "POST /api/witness HTTP/1.1\r\nhost: a\r\nexpect: nonsense\r\ncontent-length: 2\r\n\r\n{}",
   "POST /api/rooms HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999999\r\n\r\n{}",
 ]
 

@@ -57,18 +57,16 @@ describe("batched requests", () => {
   )
 })
 
-describe("a read without an answer", () => {
-  it.effect("counts as an unreachable database after ten seconds, and not before", () =>
-    Effect.gen(function* () {
-      const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
-      yield* TestClock.adjust("9 seconds")
-      assert.isUndefined(reading.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      const end = yield* Fiber.join(reading)
-      assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
-    }),
-  )
-})
+it.effect("a read without an answer counts as an unreachable database after ten seconds, and not before", () =>
+  Effect.gen(function* () {
+    const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
+    yield* TestClock.adjust("9 seconds")
+    assert.isUndefined(reading.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    const end = yield* Fiber.join(reading)
+    assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
+  }),
+)
 
 describe("a database", () => {
   it.each([
@@ -128,53 +126,51 @@ interface Run {
   readonly began: number
 }
 
-describe("a shared run", () => {
-  it.effect.prop(
-    "is the next one of its name for each reader that asks, and no two of a name overlap",
-    [World],
-    ([world]) =>
-      Effect.gen(function* () {
-        let steps = 0
-        const began: Array<Run> = []
-        const running = new Map<string, number>()
-        const ask = yield* Batcher.shared({
-          nameOf: (name: string) => name,
-          run: (name: string) =>
-            Effect.gen(function* () {
-              const run: Run = { name, number: began.length, began: (steps += 1) }
-              const { fails, takes } = world.runs[run.number % world.runs.length] ?? { fails: false, takes: 1 }
-              began.push(run)
-              const before = running.get(name) ?? 0
-              assert.strictEqual(before, 0, "two runs of one name at once")
-              running.set(name, before + 1)
-              yield* Effect.sleep(takes)
-              running.set(name, 0)
-              return fails ? yield* Effect.fail(run) : run
-            }),
-        })
-        const readers = yield* Effect.forEach(world.readers, ({ at, leavesAfter, name }) =>
-          Effect.forkChild(
-            Effect.gen(function* () {
-              yield* Effect.sleep(at)
-              const asked = (steps += 1)
-              const reading = Effect.map(Effect.catch(ask(name), Effect.succeed), (run) => ({ asked, run }))
-              return leavesAfter === null
-                ? yield* Effect.asSome(reading)
-                : yield* Effect.timeoutOption(reading, leavesAfter)
-            }),
-          ),
-        )
-        // The last asks at 30 ms, and waits for the end of one run and for another, of 9 ms each at most.
-        for (let millis = 0; millis < 60; millis += 1) yield* TestClock.adjust(1)
-        for (const [index, fiber] of readers.entries()) {
-          const exit = fiber.pollUnsafe()
-          assert.isTrue(exit !== undefined && Exit.isSuccess(exit), `reader ${index} waits for ever, or died`)
-          if (exit === undefined || !Exit.isSuccess(exit) || exit.value._tag === "None") continue
-          const { asked, run } = exit.value.value
-          assert.strictEqual(run.name, world.readers[index]?.name)
-          const next = began.find(({ began: start, name }) => name === run.name && start > asked)
-          assert.strictEqual(run, next, "the first run that began after the question answers it")
-        }
-      }).pipe(Effect.scoped),
-  )
-})
+it.effect.prop(
+  "a shared run is the next one of its name for each reader that asks, and no two of a name overlap",
+  [World],
+  ([world]) =>
+    Effect.gen(function* () {
+      let steps = 0
+      const began: Array<Run> = []
+      const running = new Map<string, number>()
+      const ask = yield* Batcher.shared({
+        nameOf: (name: string) => name,
+        run: (name: string) =>
+          Effect.gen(function* () {
+            const run: Run = { name, number: began.length, began: (steps += 1) }
+            const { fails, takes } = world.runs[run.number % world.runs.length] ?? { fails: false, takes: 1 }
+            began.push(run)
+            const before = running.get(name) ?? 0
+            assert.strictEqual(before, 0, "two runs of one name at once")
+            running.set(name, before + 1)
+            yield* Effect.sleep(takes)
+            running.set(name, 0)
+            return fails ? yield* Effect.fail(run) : run
+          }),
+      })
+      const readers = yield* Effect.forEach(world.readers, ({ at, leavesAfter, name }) =>
+        Effect.forkChild(
+          Effect.gen(function* () {
+            yield* Effect.sleep(at)
+            const asked = (steps += 1)
+            const reading = Effect.map(Effect.catch(ask(name), Effect.succeed), (run) => ({ asked, run }))
+            return leavesAfter === null
+              ? yield* Effect.asSome(reading)
+              : yield* Effect.timeoutOption(reading, leavesAfter)
+          }),
+        ),
+      )
+      // The last asks at 30 ms, and waits for the end of one run and for another, of 9 ms each at most.
+      for (let millis = 0; millis < 60; millis += 1) yield* TestClock.adjust(1)
+      for (const [index, fiber] of readers.entries()) {
+        const exit = fiber.pollUnsafe()
+        assert.isTrue(exit !== undefined && Exit.isSuccess(exit), `reader ${index} waits for ever, or died`)
+        if (exit === undefined || !Exit.isSuccess(exit) || exit.value._tag === "None") continue
+        const { asked, run } = exit.value.value
+        assert.strictEqual(run.name, world.readers[index]?.name)
+        const next = began.find(({ began: start, name }) => name === run.name && start > asked)
+        assert.strictEqual(run, next, "the first run that began after the question answers it")
+      }
+    }).pipe(Effect.scoped),
+)

@@ -125,30 +125,28 @@ const guarded = HttpApiEndpoint.post("sell", "/sold", {
 const answered = HttpServerResponse.text("by the handler")
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
-describe("the cache of URLs", () => {
-  it.effect(
-    "evicts a URL after as many newer ones of its endpoint, keeps those of other endpoints, and omits long ones",
-    () =>
-      Effect.gen(function* () {
-        const urls = yield* UrlCache
-        const handler = urls.hot(() => answered)(() => () => Effect.succeed(answered))
-        const sold = request("/sold", { method: "POST" })
-        const long = `/${"a".repeat(600)}`
-        yield* handler({ request: sold, endpoint: guarded })
-        for (const path of ["/1", "/2", "/3", long]) yield* handler({ request: request(path), endpoint })
-        const isKnown = (asked: HttpServerRequest.HttpServerRequest) => urls.answer(asked) !== undefined
-        assert.deepStrictEqual([request("/1"), request("/2"), request("/3"), sold, request(long)].map(isKnown), [
-          false,
-          true,
-          true,
-          true,
-          false,
-        ])
-        const bad = request("/sold", { method: "POST", headers: { "idempotency-key": "bad" } })
-        assert.isFalse(isKnown(bad), "the router refuses headers that break the contract")
-      }).pipe(Effect.provide(bounded)),
-  )
-})
+it.effect(
+  "the cache of URLs evicts a URL after as many newer ones of its endpoint, keeps those of other endpoints, and omits long ones",
+  () =>
+    Effect.gen(function* () {
+      const urls = yield* UrlCache
+      const handler = urls.hot(() => answered)(() => () => Effect.succeed(answered))
+      const sold = request("/sold", { method: "POST" })
+      const long = `/${"a".repeat(600)}`
+      yield* handler({ request: sold, endpoint: guarded })
+      for (const path of ["/1", "/2", "/3", long]) yield* handler({ request: request(path), endpoint })
+      const isKnown = (asked: HttpServerRequest.HttpServerRequest) => urls.answer(asked) !== undefined
+      assert.deepStrictEqual([request("/1"), request("/2"), request("/3"), sold, request(long)].map(isKnown), [
+        false,
+        true,
+        true,
+        true,
+        false,
+      ])
+      const bad = request("/sold", { method: "POST", headers: { "idempotency-key": "bad" } })
+      assert.isFalse(isKnown(bad), "the router refuses headers that break the contract")
+    }).pipe(Effect.provide(bounded)),
+)
 
 /** Each refused payment takes the last place of its address. */
 const neighbours = Layer.merge(
@@ -158,23 +156,21 @@ const neighbours = Layer.merge(
   }),
 )
 
-describe("the addresses with too many refused payments", () => {
-  it.effect("are remembered up to 10,000, and the oldest starts again", () =>
-    Effect.gen(function* () {
-      const guardOf = yield* guards
-      const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
-      const isLetIn = (index: number) =>
-        Effect.map(
-          Effect.result(guard(index).admit(Effect.succeed(true), Effect.succeed(false))),
-          ({ _tag }) => _tag === "Success",
-        )
-      for (let index = 0; index < kept; index += 1) yield* guard(index).refused
-      assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(kept - 1), yield* isLetIn(kept)], [false, false, true])
-      yield* guard(kept).refused
-      assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(1), yield* isLetIn(kept)], [true, false, false])
-    }).pipe(Effect.provide(neighbours), Effect.scoped),
-  )
-})
+it.effect("the addresses with too many refused payments are remembered up to 10,000, and the oldest starts again", () =>
+  Effect.gen(function* () {
+    const guardOf = yield* guards
+    const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
+    const isLetIn = (index: number) =>
+      Effect.map(
+        Effect.result(guard(index).admit(Effect.succeed(true), Effect.succeed(false))),
+        ({ _tag }) => _tag === "Success",
+      )
+    for (let index = 0; index < kept; index += 1) yield* guard(index).refused
+    assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(kept - 1), yield* isLetIn(kept)], [false, false, true])
+    yield* guard(kept).refused
+    assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(1), yield* isLetIn(kept)], [true, false, false])
+  }).pipe(Effect.provide(neighbours), Effect.scoped),
+)
 
 const [minute, hour, day] = [60, 3_600, 86_400]
 

@@ -33,41 +33,39 @@ const statesOf = async (
   return { ok, ...Object.fromEntries(checks.map(({ name, state }) => [name, state])) }
 }
 
-describe("a dropped file", () => {
-  it("is recognised as a receipt, a proof, or another kind", async () => {
-    const { file } = madeReceiptFile()
-    const receipt = JSON.stringify(file)
-    const cases: ReadonlyArray<readonly [what: string, text: string, expected: object]> = [
-      ["a receipt file", receipt, { kind: "receipt", act: file.act, kid: "did:web:altar.example#receipts-1" }],
-      ["a proof", proof, { kind: "proof", origin: "logs.example/2026", index: 1, size: 3 }],
-      ["nothing", " \n ", { kind: "unknown" }],
-      ["bytes", "\u{fffd}PNG\0", { kind: "unknown" }],
-      ["a page", "<!doctype html><html>", { kind: "unknown" }],
-      ["all sealed words", `{"kind":"spirit-altar-sealed-words","words":[]}`, { kind: "box" }],
-      ["sealed words", JSON.stringify({ salt: "a", words: "b", commitment: "0".repeat(64) }), { kind: "words" }],
-      ["a file with a salt", `{"salt":"a","words":"b"}`, { kind: "unknown" }],
-      ["a record", JSON.stringify(file.record), { kind: "unknown" }],
-      ["half a receipt file", receipt.slice(0, 200), { word: "A damaged receipt file." }],
-      ["a later format", receipt.replace("/v1", "/v2"), { word: "A damaged receipt file." }],
-      ["a receipt file with one more member", JSON.stringify({ ...file, note: 1 }), { says: /note/u }],
-      ["a receipt of another algorithm", JSON.stringify({ ...file, receipt: "a.b.c" }), { kind: "damaged" }],
-      ["deep JSON", `{"a":${"[".repeat(200_000)}`, { kind: "unknown" }],
-      ["a later proof", proof.replace("@v1", "@v2"), { word: "A damaged proof." }],
-      ["a proof without its checkpoint", proof.slice(0, proof.indexOf("\n\n") + 2), { word: "A damaged proof." }],
-      ["a proof with a short hash", proof.replace(/=\n/u, "\n"), { word: "A damaged proof." }],
-      ["a proof with line ends of Windows", proof.replaceAll("\n", "\r\n"), { says: /end with CRLF/u }],
-      ["a receipt file with line ends of Windows", inWindows(file), { kind: "receipt" }],
-      ["a box with line ends of Windows", inWindows({ kind: "spirit-altar-sealed-words", words: [] }), { kind: "box" }],
-    ]
-    for (const [what, text, expected] of cases) {
-      const found: object = recognise(text)
-      for (const [name, value] of Object.entries(expected)) {
-        const got = Reflect.get(found, name)
-        if (value instanceof RegExp) assert.match(got, value, what)
-        else assert.strictEqual(got, value, `${what}: ${JSON.stringify(found)}`)
-      }
+it("a dropped file is recognised as a receipt, a proof, or another kind", async () => {
+  const { file } = madeReceiptFile()
+  const receipt = JSON.stringify(file)
+  const cases: ReadonlyArray<readonly [what: string, text: string, expected: object]> = [
+    ["a receipt file", receipt, { kind: "receipt", act: file.act, kid: "did:web:altar.example#receipts-1" }],
+    ["a proof", proof, { kind: "proof", origin: "logs.example/2026", index: 1, size: 3 }],
+    ["nothing", " \n ", { kind: "unknown" }],
+    ["bytes", "\u{fffd}PNG\0", { kind: "unknown" }],
+    ["a page", "<!doctype html><html>", { kind: "unknown" }],
+    ["all sealed words", `{"kind":"spirit-altar-sealed-words","words":[]}`, { kind: "box" }],
+    ["sealed words", JSON.stringify({ salt: "a", words: "b", commitment: "0".repeat(64) }), { kind: "words" }],
+    ["a file with a salt", `{"salt":"a","words":"b"}`, { kind: "unknown" }],
+    ["a record", JSON.stringify(file.record), { kind: "unknown" }],
+    ["half a receipt file", receipt.slice(0, 200), { word: "A damaged receipt file." }],
+    ["a later format", receipt.replace("/v1", "/v2"), { word: "A damaged receipt file." }],
+    ["a receipt file with one more member", JSON.stringify({ ...file, note: 1 }), { says: /note/u }],
+    ["a receipt of another algorithm", JSON.stringify({ ...file, receipt: "a.b.c" }), { kind: "damaged" }],
+    ["deep JSON", `{"a":${"[".repeat(200_000)}`, { kind: "unknown" }],
+    ["a later proof", proof.replace("@v1", "@v2"), { word: "A damaged proof." }],
+    ["a proof without its checkpoint", proof.slice(0, proof.indexOf("\n\n") + 2), { word: "A damaged proof." }],
+    ["a proof with a short hash", proof.replace(/=\n/u, "\n"), { word: "A damaged proof." }],
+    ["a proof with line ends of Windows", proof.replaceAll("\n", "\r\n"), { says: /end with CRLF/u }],
+    ["a receipt file with line ends of Windows", inWindows(file), { kind: "receipt" }],
+    ["a box with line ends of Windows", inWindows({ kind: "spirit-altar-sealed-words", words: [] }), { kind: "box" }],
+  ]
+  for (const [what, text, expected] of cases) {
+    const found: object = recognise(text)
+    for (const [name, value] of Object.entries(expected)) {
+      const got = Reflect.get(found, name)
+      if (value instanceof RegExp) assert.match(got, value, what)
+      else assert.strictEqual(got, value, `${what}: ${JSON.stringify(found)}`)
     }
-  })
+  }
 })
 
 describe("the proof of a stone", () => {
@@ -101,8 +99,9 @@ describe("the proof of a stone", () => {
   })
 })
 
-describe("the command that checks a proof", () => {
-  it.effect("accepts copies with line ends of Windows of all files that allow them, and names those of the proof", () =>
+it.effect(
+  "the command that checks a proof accepts copies with line ends of Windows of all files that allow them, and names those of the proof",
+  () =>
     Effect.gen(function* () {
       const folder = newFolder()
       const write = (name: string, text: string) => {
@@ -124,5 +123,4 @@ describe("the command that checks a proof", () => {
         assert.match(broken.stdout, /^BROKEN {7}file: The proof was changed by an editor: its lines end with CRLF/u)
       }
     }),
-  )
-})
+)

@@ -38,25 +38,23 @@ const some = [
   authorizationOf(65, 0n),
 ]
 
-describe("an authorization as bytes", () => {
-  it("equals viem's calls of transfer, state and balance, and viem's topics, for signatures of every length", () => {
-    for (const one of some) {
-      const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
-      const transfer = [from, to, value, validAfter, validBefore, nonce, signature] as const
-      const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args: transfer })
-      assert.deepStrictEqual(settlementCall(one), { to: asset, data })
-      assert.deepStrictEqual(authorizationIn({ to: asset, data }), { asset, from: one.from, nonce: one.nonce })
-      const args = { authorizer: from, nonce }
-      assert.strictEqual(
-        authorizationStateData(from, nonce),
-        encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
-      )
-      assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
-      const [used, ...indexed] = encodeEventTopics({ abi: events, eventName: "AuthorizationUsed", args })
-      const [canceled] = encodeEventTopics({ abi: events, eventName: "AuthorizationCanceled", args })
-      assert.deepStrictEqual(endTopics(one), [[used, canceled], ...indexed])
-    }
-  })
+it("an authorization as bytes equals viem's calls of transfer, state and balance, and viem's topics, for signatures of every length", () => {
+  for (const one of some) {
+    const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
+    const transfer = [from, to, value, validAfter, validBefore, nonce, signature] as const
+    const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args: transfer })
+    assert.deepStrictEqual(settlementCall(one), { to: asset, data })
+    assert.deepStrictEqual(authorizationIn({ to: asset, data }), { asset, from: one.from, nonce: one.nonce })
+    const args = { authorizer: from, nonce }
+    assert.strictEqual(
+      authorizationStateData(from, nonce),
+      encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
+    )
+    assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
+    const [used, ...indexed] = encodeEventTopics({ abi: events, eventName: "AuthorizationUsed", args })
+    const [canceled] = encodeEventTopics({ abi: events, eventName: "AuthorizationCanceled", args })
+    assert.deepStrictEqual(endTopics(one), [[used, canceled], ...indexed])
+  }
 })
 
 describe("the logs of a transaction", () => {

@@ -74,22 +74,20 @@ describe("the journal", () => {
   })
 })
 
-describe("a checkpoint's file", () => {
-  it.effect("is synced before it replaces the old one, and its folder afterwards", () =>
-    Effect.gen(function* () {
-      const steps: Array<string> = []
-      const step = (name: string) => Effect.sync(() => void steps.push(name))
-      const opened = (path: string) =>
-        ({ writeAll: () => step("write"), sync: step(`sync ${extname(path)}`) }) as unknown as FileSystem.File
-      const files = FileSystem.layerNoop({
-        open: (path) => Effect.sync(() => opened(path)),
-        rename: (from, to) => step(`rename ${extname(from)} to ${to}`),
-      })
-      yield* Effect.provide(DurableFile.write("/log/checkpoint", "a note"), files)
-      assert.deepStrictEqual(steps, ["write", "sync .new", "rename .new to /log/checkpoint", "sync "])
-    }),
-  )
-})
+it.effect("a checkpoint's file is synced before it replaces the old one, and its folder afterwards", () =>
+  Effect.gen(function* () {
+    const steps: Array<string> = []
+    const step = (name: string) => Effect.sync(() => void steps.push(name))
+    const opened = (path: string) =>
+      ({ writeAll: () => step("write"), sync: step(`sync ${extname(path)}`) }) as unknown as FileSystem.File
+    const files = FileSystem.layerNoop({
+      open: (path) => Effect.sync(() => opened(path)),
+      rename: (from, to) => step(`rename ${extname(from)} to ${to}`),
+    })
+    yield* Effect.provide(DurableFile.write("/log/checkpoint", "a note"), files)
+    assert.deepStrictEqual(steps, ["write", "sync .new", "rename .new to /log/checkpoint", "sync "])
+  }),
+)
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const [mine, hostile] = ["https://altar.example", "https://hostile.example"]
@@ -208,17 +206,15 @@ describe("the words of an id", () => {
   })
 })
 
-describe("a journal that cannot be used", () => {
-  it("states what is known before and after a payment", async () => {
-    const purchases = purchasesIn({ alone: () => Promise.reject(new Error("database or disk is full")) })
-    const key = "key-of-my-altar"
-    const purchase = { key, ...drafted(mine, "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
-    const said = (asked: Promise<unknown>) => rejected(asked).then(({ message }) => message)
-    const full = "The journal cannot be used: database or disk is full."
-    assert.strictEqual(await said(purchases.begin(key, async () => purchase)), `${full} Nothing was sent.`)
-    const signing = purchases.signOnce({ purchase, offer, payer: mine, sign: async () => "header" })
-    assert.strictEqual(await said(signing), `${full} This request sent no payment, so it charged nothing.`)
-    const settled = { id, permalink: mine, answer: {} }
-    assert.strictEqual(await said(purchases.amend(purchase, { settled })), full)
-  })
+it("a journal that cannot be used states what is known before and after a payment", async () => {
+  const purchases = purchasesIn({ alone: () => Promise.reject(new Error("database or disk is full")) })
+  const key = "key-of-my-altar"
+  const purchase = { key, ...drafted(mine, "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
+  const said = (asked: Promise<unknown>) => rejected(asked).then(({ message }) => message)
+  const full = "The journal cannot be used: database or disk is full."
+  assert.strictEqual(await said(purchases.begin(key, async () => purchase)), `${full} Nothing was sent.`)
+  const signing = purchases.signOnce({ purchase, offer, payer: mine, sign: async () => "header" })
+  assert.strictEqual(await said(signing), `${full} This request sent no payment, so it charged nothing.`)
+  const settled = { id, permalink: mine, answer: {} }
+  assert.strictEqual(await said(purchases.amend(purchase, { settled })), full)
 })

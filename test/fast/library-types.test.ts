@@ -1,4 +1,7 @@
-/** The library's public types, as far as no program of the tests uses them: its exports, and orders that do not compile. */
+/**
+ * The library's public types, as far as no program of the tests uses them: its exports, and orders that do not compile.
+ * `npm run check` holds the expectations of types, which no run can fail.
+ */
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import * as library from "../../src/buyer/index.ts"
 

@@ -116,11 +116,9 @@ const swept = Effect.fnUntraced(function* (
   return concluded
 }, Effect.scoped)
 
-describe("the sweep", () => {
-  it.effect("of transfers goes on while a card processor hangs", () =>
-    Effect.gen(function* () {
-      const inquiry = (id: string) => (id === "charge" ? Effect.never : Effect.void)
-      assert.deepStrictEqual(yield* swept({ card: ["charge", "later"], x402: ["one", "two"] }, inquiry), ["one", "two"])
-    }),
-  )
-})
+it.effect("the sweep of transfers goes on while a card processor hangs", () =>
+  Effect.gen(function* () {
+    const inquiry = (id: string) => (id === "charge" ? Effect.never : Effect.void)
+    assert.deepStrictEqual(yield* swept({ card: ["charge", "later"], x402: ["one", "two"] }, inquiry), ["one", "two"])
+  }),
+)

@@ -69,13 +69,11 @@ describe("the pairs among filtered logs", () => {
   })
 })
 
-describe("the pairs among all logs of a transaction", () => {
-  it("follow their order, whatever their indexes", () => {
-    const apart = pairsInReceipt(logs({ 4: used, 9: paid }), ours)
-    assert.deepStrictEqual([told(apart), apart[0]?.index], [["1:5"], 9])
-    const spent = logs({ 4: used, 5: move(payer, other, 5n), 6: paid })
-    assert.deepStrictEqual(pairsInReceipt(spent, ours), [])
-  })
+it("the pairs among all logs of a transaction follow their order, whatever their indexes", () => {
+  const apart = pairsInReceipt(logs({ 4: used, 9: paid }), ours)
+  assert.deepStrictEqual([told(apart), apart[0]?.index], [["1:5"], 9])
+  const spent = logs({ 4: used, 5: move(payer, other, 5n), 6: paid })
+  assert.deepStrictEqual(pairsInReceipt(spent, ours), [])
 })
 
 describe("a refused question for logs", () => {

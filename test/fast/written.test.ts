@@ -43,29 +43,27 @@ describe("an accepted encoding", () => {
   })
 })
 
-describe("content negotiation", () => {
-  it("follows the most specific range and its quality", () => {
-    const kinds = { html: "text/html", json: "application/json" } as const
-    const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
-      [undefined, "html"],
-      ["", "html"],
-      ["*/*", "html"],
-      ["text/*", "html"],
-      ["application/*", "json"],
-      ["application/json", "json"],
-      ["APPLICATION/JSON", "json"],
-      ["application/json, text/html", "html"],
-      ["text/html;q=0.5, application/json", "json"],
-      ["application/json;q=0.2, */*;q=0.1", "json"],
-      ["text/html;q=0, */*", "json"],
-      ["text/html;q=0, application/json;q=0", undefined],
-      ["image/avif, image/*", undefined],
-    ]
-    for (const [accept, kind] of asked) {
-      const found = preferred(accept, [kinds.html, kinds.json])
-      assert.strictEqual(found, kind === undefined ? undefined : kinds[kind], accept)
-    }
-  })
+it("content negotiation follows the most specific range and its quality", () => {
+  const kinds = { html: "text/html", json: "application/json" } as const
+  const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
+    [undefined, "html"],
+    ["", "html"],
+    ["*/*", "html"],
+    ["text/*", "html"],
+    ["application/*", "json"],
+    ["application/json", "json"],
+    ["APPLICATION/JSON", "json"],
+    ["application/json, text/html", "html"],
+    ["text/html;q=0.5, application/json", "json"],
+    ["application/json;q=0.2, */*;q=0.1", "json"],
+    ["text/html;q=0, */*", "json"],
+    ["text/html;q=0, application/json;q=0", undefined],
+    ["image/avif, image/*", undefined],
+  ]
+  for (const [accept, kind] of asked) {
+    const found = preferred(accept, [kinds.html, kinds.json])
+    assert.strictEqual(found, kind === undefined ? undefined : kinds[kind], accept)
+  }
 })
 
 describe("a cached response", () => {
@@ -118,20 +116,18 @@ describe("a cached response", () => {
   )
 })
 
-describe("an offer response", () => {
-  it.effect("has its status and no tag, and is compressed once", () =>
-    Effect.gen(function* () {
-      const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
-      const request = from({ "accept-encoding": "br", "if-none-match": "*" })
-      const response = yield* offer.respond(request)
-      assert.strictEqual(response.status, 402)
-      assert.isUndefined(response.headers["etag"])
-      assert.strictEqual(response.headers["cache-control"], "no-store")
-      assert.strictEqual(plain(bytesOf(response), "br"), text)
-      assert.strictEqual(yield* offer.respond(request), response)
-    }),
-  )
-})
+it.effect("an offer response has its status and no tag, and is compressed once", () =>
+  Effect.gen(function* () {
+    const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
+    const request = from({ "accept-encoding": "br", "if-none-match": "*" })
+    const response = yield* offer.respond(request)
+    assert.strictEqual(response.status, 402)
+    assert.isUndefined(response.headers["etag"])
+    assert.strictEqual(response.headers["cache-control"], "no-store")
+    assert.strictEqual(plain(bytesOf(response), "br"), text)
+    assert.strictEqual(yield* offer.respond(request), response)
+  }),
+)
 
 const Pebble = Schema.Struct({
   ok: Schema.Literal(true),

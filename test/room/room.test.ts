@@ -1,4 +1,7 @@
-/** The life of a room as its specification tells it: create, send, replay, conflict, poll, expire, delete; and which calls count. */
+/**
+ * The life of a room as its specification tells it: create, send, replay, conflict, poll, expire, delete; and which calls
+ * count. The lab holds the members and forms of every answer to the contract.
+ */
 import { createHash } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -18,9 +21,6 @@ import {
 import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
-const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
-const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
-
 layer(rooms(), realClock)("a room", (it) => {
   it.effect("is created with a default name, a token shown once, and exactly seven days", () =>
     Effect.gen(function* () {
@@ -31,14 +31,9 @@ layer(rooms(), realClock)("a room", (it) => {
       assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
       const body = JSON.parse(answer.text)
-      assert.deepStrictEqual(Object.keys(body), ["room", "token"])
-      assert.deepStrictEqual(Object.keys(body.room), ["id", "name", "createdAt", "expiresAt", "latestSequence"])
-      assert.match(body.room.id, uuid4)
-      assert.match(body.token, /^[A-Za-z0-9_-]{43}$/u)
       assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
       assert.strictEqual(body.room.name, "Signal room")
       assert.strictEqual(body.room.latestSequence, 0)
-      assert.match(body.room.createdAt, instant)
       assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
       const longest = { name: `  ${"🜁".repeat(60)} ` }
       const named = yield* ask(`${url}/api/rooms`, post(longest, from(newAddress())))
@@ -69,12 +64,9 @@ layer(rooms(), realClock)("a room", (it) => {
       const { duplicate, message, room } = JSON.parse(sent.text)
       assert.strictEqual(duplicate, false)
       assert.strictEqual(room.latestSequence, 1)
-      assert.match(message.id, uuid4)
-      assert.match(message.createdAt, instant)
       assert.isAtLeast(Date.parse(message.createdAt) - Date.parse(room.createdAt), 86_400_000)
       const policy = '"sends";q=20;w=60, "room-messages";q=30;w=60'
       assert.strictEqual(sent.headers.get("ratelimit-policy"), policy)
-      assert.deepStrictEqual(Object.keys(message), ["id", "seq", "sender", "senderKind", "text", "mode", "createdAt"])
       assert.deepStrictEqual(
         { ...message, id: "", createdAt: "" },
         { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
@@ -90,10 +82,8 @@ layer(rooms(), realClock)("a room", (it) => {
       const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
       for (const answer of polls) {
         assert.strictEqual(answer.status, 200, answer.text)
-        assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["room", "messages", "truncated", "serverTime"])
         assert.deepStrictEqual(polled(answer).messages, [message, second])
         assert.deepEqual(polled(answer).room, { ...room, latestSequence: 2 }, "a message prolongs nothing")
-        assert.match(polled(answer).serverTime, instant)
         assert.isAtLeast(Date.parse(polled(answer).serverTime), Date.parse(second.createdAt))
         assert.strictEqual(answer.headers.get("ratelimit-policy"), '"reads";q=120;w=60')
       }
