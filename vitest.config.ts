@@ -31,8 +31,8 @@ export default defineConfig({
   test: {
     // Reading the code costs more than most files' tests: a worker reads it once.
     isolate: false,
-    // Half of the time they wait: for blocks, for polls, for processes that start.
-    maxWorkers: 2 * availableParallelism(),
+    // Half of the time they wait, deep ones even longer: for blocks, for polls, for processes that start.
+    maxWorkers: (isDeep ? 3 : 2) * availableParallelism(),
     sequence: { sequencer: LongestFirst },
     // Each server leaves megabytes behind: the first collection of old objects can wait.
     execArgv: ["--initial-heap-size=400"],

@@ -9,7 +9,7 @@ import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
-import { terminal } from "../lab/Terminal.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { type ChainClaim, type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
 
 interface Entry extends ChainClaim {
@@ -261,7 +261,7 @@ guide("the chain of stones", (it) => {
     const words = await said(page).innerText()
     assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
     assert.notMatch(words, /If you sent a payment|The server failed/u)
-    const verified = await run((await run(terminal)).run(["verify", "--url", url]))
+    const verified = await run(commandRun(["verify", "--url", url]))
     assert.strictEqual(verified.code, 1, verified.stderr)
     assert.include(verified.stderr, "as the altar itself says: The chain is broken at stone 2: ")
   })

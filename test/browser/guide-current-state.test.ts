@@ -6,19 +6,10 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { cutOff, fundAndLay, refusePaid } from "../lab/browser/PrayerPage.ts"
-import { keepsakeOf, setStone } from "../lab/browser/WordsPage.ts"
+import { keepsakeOf, reveal, setStone } from "../lab/browser/WordsPage.ts"
 import { ask, post } from "../lab/Fixture.ts"
 
 const salt = "0123456789abcdef"
-
-/** Reveals the words on the page of their act. */
-const reveal = async (page: Page, words: string) => {
-  await page.getByText(/^(?:Check these words|If it was a text)/u).click()
-  await page.locator("#check-salt").fill(salt)
-  await page.locator("#check-words").fill(words)
-  await page.getByRole("button", { name: "Check and reveal" }).click()
-  await page.locator("#check").getByText("Revealed.").waitFor()
-}
 
 /** The newest entry of My words, unfolded. */
 const mine = async (page: Page, url: string) => {
@@ -90,14 +81,16 @@ guide("a page", (it) => {
     const { page } = await visit(`/acts/${candle.id}`)
     const note = page.locator("#check .head__note")
     assert.strictEqual(await note.innerText(), "The candle carries them until they are unsealed.")
-    await reveal(page, words)
+    await reveal(page, salt, words)
+    await page.locator("#check").getByText("Revealed.").waitFor()
     await note.filter({ hasText: "Their owner unsealed them." }).waitFor()
     assert.strictEqual(await page.getByText("until they are unsealed").count(), 0)
 
     const { record: stone } = await run(buy("/api/witness", { commitment: seal(salt, words), kind: "hash" }))
     await page.goto(`${url}/witness/${stone.id}`)
     await page.locator("[data-file-check]").waitFor()
-    await reveal(page, words)
+    await reveal(page, salt, words)
+    await page.locator("#check").getByText("Revealed.").waitFor()
     assert.strictEqual(await page.locator("[data-file-check]").count(), 0)
     await page.reload()
     await page.getByText("Witnessed").first().waitFor({ state: "attached" })

@@ -5,7 +5,7 @@ import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled } from "../lab/browser/Guide.ts"
 import { cutOff, fundAndLay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
 import { valuesOf } from "../lab/Assertions.ts"
-import { file, held, keep, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
+import { file, held, layStone, savedBy, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 
 /** Sets two stones, the first with a new wallet. */
 const setTwo = async (page: Page, url: string) => {
@@ -64,9 +64,7 @@ guide("the page of my acts", (it) => {
 
     const kept = await held(page)
     assert.strictEqual(kept.length, 2)
-    const saving = page.waitForEvent("download")
-    await page.getByRole("link", { name: "Save all as one file" }).click()
-    const saved = await keep(await saving)
+    const saved = await savedBy(page, "Save all as one file")
     await page.getByText("You saved a copy.").first().waitFor()
 
     const [first] = kept
@@ -133,9 +131,7 @@ guide("the page of my acts", (it) => {
     await fundAndLay(page)
     await page.getByText("not paying again").waitFor()
     await page.goto(`${url}/v2/mine`)
-    const saving = page.waitForEvent("download")
-    await page.getByRole("link", { name: "Save all as one file" }).click()
-    const saved = await keep(await saving)
+    const saved = await savedBy(page, "Save all as one file")
     const { page: other } = await visit("/v2/mine")
     // The script that reads the file may come after the page.
     await other.getByText("No sealed words are in this browser.").waitFor()

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { guide, settled } from "../lab/browser/Guide.ts"
 import { write } from "../lab/browser/PrayerPage.ts"
+import { reveal } from "../lab/browser/WordsPage.ts"
 
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
 
@@ -25,10 +26,7 @@ guide("a newcomer", (it) => {
       .click()
     await page.getByText("Not checked. You are offline.").waitFor()
     await isOurs(page, "check")
-    await page.getByText("reveal them to everyone").click()
-    await page.locator("#check-salt").fill(salt)
-    await page.locator("#check-words").fill(words)
-    await page.getByRole("button", { name: "Check and reveal" }).click()
+    await reveal(page, salt, words)
     await page.getByText("Not done. You are offline.").waitFor()
     await isOurs(page, "reveal")
     await offline(false)

@@ -14,6 +14,13 @@ import { valuesOf } from "../lab/Assertions.ts"
 const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
 const asking = (page: Page) => page.getByText("not paying again").waitFor()
 
+const reloaded = async (page: Page) => {
+  await asking(page)
+  await reconnect(page)
+  await page.reload()
+  return page
+}
+
 interface Loss {
   readonly spirit: string
   readonly before?: (page: Page) => Promise<unknown>
@@ -24,12 +31,7 @@ interface Loss {
 const losses: Readonly<Record<string, Loss>> = {
   "never arrived is sent again after a reload": {
     spirit: "library-moth",
-    after: async (page) => {
-      await asking(page)
-      await reconnect(page)
-      await page.reload()
-      return page
-    },
+    after: reloaded,
   },
   "lost its tab is finished by the next one": {
     spirit: "brass-cicada",
@@ -48,12 +50,7 @@ const losses: Readonly<Record<string, Loss>> = {
         await fill(page, 0)
         await route.fallback()
       }),
-    after: async (page) => {
-      await asking(page)
-      await reconnect(page)
-      await page.reload()
-      return page
-    },
+    after: reloaded,
   },
   "was signed after its restored tab is finished by that tab": {
     spirit: "atlas-sandpiper",

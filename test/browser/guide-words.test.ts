@@ -8,7 +8,7 @@ import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
 import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
-import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
+import { file, held, type Kept, keepsakeOf, savedBy, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const dropOn = (field: Locator, kept: object) =>
@@ -42,9 +42,7 @@ guide("sealed words", (it) => {
     ])
     await page.getByText("Not saved yet.").waitFor()
     await isAccessible(page, "keep this")
-    const saving = page.waitForEvent("download")
-    await page.getByRole("link", { name: "Save as a file" }).click()
-    const saved = await keep(await saving)
+    const saved = await savedBy(page, "Save as a file")
     assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
     await page.getByText("Saved.", { exact: true }).waitFor()
     await page.getByRole("link", { name: "See your stone" }).click()

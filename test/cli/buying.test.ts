@@ -1,4 +1,4 @@
-/** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
+/** The buyer's commands against a real altar: their output, storage, refusals and restarts. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
@@ -12,8 +12,8 @@ import { assertEach } from "../lab/Assertions.ts"
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
-const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* at.run(["--json", ...args])
+const json = Effect.fnUntraced(function* (at: Terminal, name: string, ...args: ReadonlyArray<string>) {
+  const { code, stderr, stdout } = yield* at.command([name, "--json", ...args])
   assert.strictEqual(code, 0, stderr)
   assert.strictEqual(stdout.trim().split("\n").length, 1, stdout)
   return JSON.parse(stdout)
@@ -21,7 +21,7 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
 
 /** The answer of a purchase without `--json`: stdout holds nothing else. */
 const alone = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* at.run(args)
+  const { code, stderr, stdout } = yield* at.command(args)
   assert.strictEqual(code, 0, stderr)
   assert.match(stderr, /^paid {8}\$\d\.\d\d, once$/mu)
   return JSON.parse(stdout)
@@ -65,7 +65,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       yield* today
       const at = yield* terminal
       assert.strictEqual(
-        (yield* at.run(["acts"])).stdout,
+        (yield* at.command(["acts"])).stdout,
         "This journal holds no purchases. Name another with --data.\n",
       )
       const prayer = yield* alone(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
@@ -159,7 +159,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
         [["acts", newKey(), "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
       ]
       for (const [args, code, says, env] of refusals) {
-        const ended = yield* at.run([...args, "--json"], env)
+        const ended = yield* at.command([...args, "--json"], env)
         assert.strictEqual(ended.code, 1, ended.stdout)
         const refused = JSON.parse(ended.stdout)
         assert.deepStrictEqual([refused.ok, refused.code], [false, code], ended.stderr)

@@ -7,67 +7,69 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { accountOf, walletOf } from "../../src/cli/buyer/Wallet.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { main } from "../lab/Process.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const folder = newFolder()
 
-const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  spawnSync(process.execPath, [main, ...args], {
+/** As a process, which Node itself configures. */
+const start = (args: ReadonlyArray<string>, env: Record<string, string>) =>
+  spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: "utf8",
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
   })
 
 describe("a command", () => {
-  it.each([
+  it.effect.each<readonly [args: ReadonlyArray<string>, code: string, named: string]>([
     [["witness", "--json"], "usage", "--text"],
     [["acts", "--nosuch", "--json"], "usage", "--nosuch"],
     [["admin", "hide", "--json"], "usage", "act"],
     [["acts", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
-  ])("with invalid arguments prints one JSON document under --json: %s", (args, code, named) => {
-    const { status, stdout } = run(args)
-    assert.strictEqual(status, 1)
-    assert.strictEqual(stdout.trim().split("\n").length, 1)
-    const said = JSON.parse(stdout)
-    assert.deepInclude(said, { ok: false, code })
-    assert.include(said.message, named)
-  })
+  ])("with invalid arguments prints one JSON document under --json: %s", ([args, named, word]) =>
+    Effect.gen(function* () {
+      const { code, stdout } = yield* commandRun(args)
+      assert.strictEqual(code, 1)
+      assert.strictEqual(stdout.trim().split("\n").length, 1)
+      const refusal = JSON.parse(stdout)
+      assert.deepInclude(refusal, { ok: false, code: named })
+      assert.include(refusal.message, word)
+    }),
+  )
 
   it.each([
-    [["serve"], ["DATABASE_URL is wrong", "PAY_TO is wrong", "LOG_LEVEL is wrong", "RELAYER_INFLIGHT is not used"]],
-    [["sandbox"], ["LOG_LEVEL is wrong", "PORT is wrong", "RELAYER_INFLIGHT is not used"]],
-  ])("%s reports every wrong and unknown variable at once", (args, expected) => {
+    ["serve", ["DATABASE_URL is wrong", "PAY_TO is wrong", "LOG_LEVEL is wrong", "RELAYER_INFLIGHT is not used"]],
+    ["sandbox", ["LOG_LEVEL is wrong", "PORT is wrong", "RELAYER_INFLIGHT is not used"]],
+  ])("%s reports every wrong and unknown variable at once", (command, sentences) => {
     const env = { DATABASE_URL: "x", PAY_TO: "zz", LOG_LEVEL: "loud", PORT: "99999", RELAYER_INFLIGHT: "3" }
-    const { status, stderr } = run(args, env)
+    const { status, stderr } = start([main, command], env)
     assert.strictEqual(status, 1)
-    for (const sentence of expected) assert.include(stderr, sentence)
+    for (const sentence of sentences) assert.include(stderr, sentence)
   })
 
-  it.each([
+  it.effect.each<readonly [args: ReadonlyArray<string>, sentence: string]>([
     [["admin", "hide"], "Missing required argument: act"],
     [["admin", "hide", "x", "name", "--why", "y"], 'Invalid value for argument <act>: "x". Expected: the id of an act'],
     [["admin", "pause"], "Missing required flag: --why"],
     [["admin", "nosuch"], 'Unknown subcommand "nosuch"'],
     [["log", "confirm", "--nosuch"], "Unrecognized flag: --nosuch"],
     [["nosuch"], 'Unknown subcommand "nosuch"'],
-  ])("with invalid arguments prints first what is wrong, and then how to call it: %s", (args, sentence) => {
-    const { status, stderr, stdout } = run(args)
-    assert.deepStrictEqual([status, stdout], [1, ""])
-    const [first, usage, help] = stderr.split("\n")
-    assert.include(first, sentence)
-    assert.match(usage ?? "", /^Usage: spirit-altar /u)
-    assert.match(help ?? "", /^Help: spirit-altar .*--help$/u)
-  })
+  ])("with invalid arguments prints first what is wrong, and then how to call it: %s", ([args, sentence]) =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* commandRun(args)
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      const [first, usage, help] = stderr.split("\n")
+      assert.include(first, sentence)
+      assert.match(usage ?? "", /^Usage: spirit-altar /u)
+      assert.match(help ?? "", /^Help: spirit-altar .*--help$/u)
+    }),
+  )
 
   it("that --env-file configures names each variable that an exported one replaces", () => {
     const file = join(folder, "altar.env")
     writeFileSync(file, "DATABASE_URL=postgres://127.0.0.1:1/altar\nHOST=127.0.0.1\nOPERATOR_NAME=Wren\n")
-    const checked = (env: Record<string, string>) =>
-      spawnSync(process.execPath, [`--env-file=${file}`, main, "serve", "--check"], {
-        encoding: "utf8",
-        env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env },
-      })
+    const checked = (env: Record<string, string>) => start([`--env-file=${file}`, main, "serve", "--check"], env)
     const sentence = "HOST of --env-file is not used: the environment exports another value"
     assert.include(checked({ HOST: "127.0.0.2" }).stdout, sentence)
     assert.include(checked({ HOST: "[::1]" }).stderr, sentence)
@@ -77,18 +79,20 @@ describe("a command", () => {
 
   it("prints no colours when they are off", () => {
     for (const args of [["--help"], ["witness"]]) {
-      const { stderr, stdout } = run(args, { NO_COLOR: "1", FORCE_COLOR: "1" })
+      const { stderr, stdout } = start([main, ...args], { NO_COLOR: "1", FORCE_COLOR: "1" })
       assert.notInclude(stdout + stderr, "\u001b[")
     }
   })
 
-  it("that checks the configuration fails at the first part without an answer, and shows no secret", () => {
-    const env = { DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d" }
-    const { status, stderr, stdout } = run(["serve", "--check"], env)
-    assert.strictEqual(status, 1)
-    assert.include(stderr, "The database cannot be used")
-    assert.notInclude(stdout + stderr, "hush")
-  })
+  it.effect("that checks the configuration fails at the first part without an answer, and shows no secret", () =>
+    Effect.gen(function* () {
+      const env = { DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d" }
+      const { code, stderr, stdout } = yield* commandRun(["serve", "--check"], env)
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "The database cannot be used")
+      assert.notInclude(stdout + stderr, "hush")
+    }),
+  )
 })
 
 describe("a wallet", () => {

@@ -73,8 +73,8 @@ describe("the altar of a command", () => {
         [429, "answers 429 to the question whether it is a sandbox: try again later"],
       ] as const) {
         const { heard, url } = yield* altar(() => json({ ok: false }, status))
-        const at = yield* terminal
-        const { code, stderr } = yield* at.run([...order, "--url", url])
+        const paying = { SPIRIT_ALTAR_PRIVATE_KEY: key }
+        const { code, stderr } = yield* commandRun([...order, "--url", url, "--data", newFolder()], paying)
         assert.strictEqual(code, 1)
         assert.include(stderr, `${url} ${why}. Nothing was signed, so nothing was charged.`)
         assert.notInclude(stderr, "wallet      ")

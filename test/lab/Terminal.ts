@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
+import { commandRun } from "./CommandRun.ts"
 import { main, run, type Running } from "./Process.ts"
 import { judge } from "./run/AnswerValidation.ts"
 import { TestServer } from "./Fixture.ts"
@@ -50,6 +51,7 @@ export const terminal = Effect.gen(function* () {
   const children = new Set<Running>()
   yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...children].map(({ kill }) => kill()))))
 
+  const own = { HOME: folder, SPIRIT_ALTAR_URL: url, SPIRIT_ALTAR_PRIVATE_KEY: secret }
   const overheard = join(folder, "overheard")
   const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, stdin = ""): Running => {
     const one = run([main, ...args], {
@@ -57,9 +59,7 @@ export const terminal = Effect.gen(function* () {
       stdin,
       env: {
         PATH: process.env["PATH"] ?? "",
-        HOME: folder,
-        SPIRIT_ALTAR_URL: url,
-        SPIRIT_ALTAR_PRIVATE_KEY: secret,
+        ...own,
         ...env,
         OVERHEARD: overheard,
         NODE_OPTIONS: `${env["NODE_OPTIONS"] ?? ""} --import=${overhear}`,
@@ -73,5 +73,8 @@ export const terminal = Effect.gen(function* () {
     return { ...one, ended }
   }
   const ended = (...of: Parameters<typeof start>) => Effect.promise(() => start(...of).ended)
-  return { folder, address, secret, start, run: ended }
+  /** The same in this process, with the journal that a process finds by itself. */
+  const command = ([name = "", ...args]: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+    commandRun([name, "--data", join(folder, ".local", "state", "spirit-altar"), ...args], { ...own, ...env })
+  return { folder, address, secret, start, run: ended, command }
 })

@@ -108,23 +108,17 @@ describe.concurrent("a wrong value", () => {
 
   it.live("of OpenTelemetry costs its exports alone, and is named by both", () =>
     Effect.gen(function* () {
-      for (const [name, value] of [
-        ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
-        ["OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense"],
-        ["OTEL_METRIC_EXPORT_INTERVAL", "often"],
-        ["OTEL_TRACES_SAMPLER", "sometimes"],
-        ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=%hush"],
-      ] as const) {
-        const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", [name]: value }
-        const check = yield* checked(env)
-        assert.strictEqual(check.code, 0, check.stderr)
-        const sentence = new RegExp(`${name} cannot be used, so no traces or metrics are sent`, "u")
-        assert.match(check.stdout, sentence)
-        const server = yield* serving({ ...(yield* direct), ...env })
-        assert.match(yield* server.says("server listening"), sentence)
-        assert.notInclude(check.stdout + server.output(), "hush")
-        yield* server.kill
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+        OTEL_EXPORTER_OTLP_HEADERS: "api-key=%hush",
       }
+      const check = yield* checked(env)
+      assert.strictEqual(check.code, 0, check.stderr)
+      const sentence = /OTEL_EXPORTER_OTLP_HEADERS cannot be used, so no traces or metrics are sent/u
+      assert.match(check.stdout, sentence)
+      const server = yield* serving({ ...(yield* direct), ...env })
+      assert.match(yield* server.says("server listening"), sentence)
+      assert.notInclude(check.stdout + server.output(), "hush")
     }).pipe(Effect.provide(stage)),
   )
 })

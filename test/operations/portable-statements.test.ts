@@ -5,14 +5,14 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { buyAt } from "../lab/buyer/Purchase.ts"
 import { acts } from "../lab/ActTable.ts"
-import { terminal } from "../lab/Terminal.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { emptyDatabase, sql } from "../lab/Database.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { newRoom, poll, sendSignal } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { chain } from "../lab/Chain.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
-import { serverWith, ask, newPayer, realClock, TestServer } from "../lab/Fixture.ts"
+import { serverWith, ask, newPayer, realClock } from "../lab/Fixture.ts"
 
 /** Features of PostgreSQL that compatible engines lack (decision 5). */
 const lacking: ReadonlyArray<readonly [what: string, words: RegExp]> = [
@@ -57,10 +57,9 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock
       assert.strictEqual((yield* sendSignal(guest)).status, 201)
       assert.strictEqual((yield* poll(guest)).status, 200)
 
-      const { run } = yield* Effect.provideService(terminal, TestServer, { url })
       const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
       for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
-        const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
+        const ended = yield* commandRun(["admin", ...args], { DATABASE_URL: tap.url })
         assert.strictEqual(ended.code, 0, ended.stderr)
       }
 

@@ -1,6 +1,6 @@
 /** A page with sealed words: its list, the browser's data, and the saved files. */
 import { join } from "node:path"
-import type { Download, Page, Request } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { take } from "./GuidePage.ts"
 import { newFolder } from "../Folders.ts"
 
@@ -35,11 +35,21 @@ export const setStone = async (page: Page, words: string) => {
 export const keepsakeOf = async (page: Page): Promise<Kept> =>
   JSON.parse(await page.locator(".keepsake code").innerText())
 
-/** The browser may run apart from the test: its saved file is copied. */
-export const keep = async (download: Download) => {
+/** The file that a link saves. The browser may run apart from the test: it is copied. */
+export const savedBy = async (page: Page, link: string) => {
+  const saving = page.waitForEvent("download")
+  await page.getByRole("link", { name: link }).click()
   const path = join(newFolder(), "words.json")
-  await download.saveAs(path)
+  await (await saving).saveAs(path)
   return path
+}
+
+/** Checks salt and words on the page of their act, and reveals them there. */
+export const reveal = async (page: Page, salt: string, words: string) => {
+  await page.getByText(/^(?:Check these words|If it was a text)/u).click()
+  await page.locator("#check-salt").fill(salt)
+  await page.locator("#check-words").fill(words)
+  await page.getByRole("button", { name: "Check and reveal" }).click()
 }
 
 export const file = (kept: object) => ({

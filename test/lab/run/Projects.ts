@@ -10,13 +10,12 @@ const journeys = [
   "test/browser/site.test.ts",
 ]
 
-/** Tests that need minutes: processes, packages, generators, proxies, browsers, campaigns. */
+/** Tests that need minutes: processes and their deaths, packages, generators, proxies, browsers, campaigns. */
 export const deep = [
-  "test/{admin,audit,campaign,cli,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
+  "test/{admin,audit,campaign,cli,crash,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/agents/conformance.test.ts",
   "test/contract/{silent-database,stopping,unreachable}.test.ts",
-  "test/crash/{killed-acts,killed-relayer}.test.ts",
   "test/log/{end-to-end,shell,walk}.test.ts",
   "test/payments/{cards-processes,availability}.test.ts",
 ]
