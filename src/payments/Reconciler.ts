@@ -11,7 +11,7 @@ import { type RailName, referenceOf } from "./Payment.ts"
 import type { Inquiry } from "./Rail.ts"
 import { Rails } from "./Rails.ts"
 import type { Submission } from "./x402/settle/Settlement.ts"
-import type { Attempt, FailureVerdict, SettledAttempt } from "./store/Attempt.ts"
+import type { Attempt, Doubt, SettledAttempt } from "./store/Attempt.ts"
 import { Due, type OpenInquiry } from "./store/Due.ts"
 import { Fail } from "./store/Fail.ts"
 import { Settle } from "./store/Settle.ts"
@@ -78,13 +78,13 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
       // A reason to fail is looked for again after one sweep, the minimum time between two inquiries that agree.
-      const pause = typeof inquiry.verdict === "string" ? sweepMillis : retryAfterSeconds(attempt.checks) * 1000
+      const pause = typeof inquiry.doubt === "string" ? sweepMillis : retryAfterSeconds(attempt.checks) * 1000
       yield* due.defer(attempt, inquiry, pause, caller === "client")
       yield* log("attempt deferred", {
         attempt: attempt.id,
         act: attempt.act,
         checks: attempt.checks + 1,
-        evidence: inquiry.verdict === undefined ? "no answer" : (inquiry.verdict ?? "open"),
+        evidence: inquiry.doubt === undefined ? "no answer" : (inquiry.doubt ?? "open"),
         nextMs: pause,
       })
       return attempt
@@ -103,11 +103,21 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     })
 
     /** The act and its answer stay. The first server to record the loss raises the alarm. */
-    const lose = Effect.fnUntraced(function* ({ act, id, payment }: Attempt, verdict: FailureVerdict) {
-      if (!(yield* due.lose(id, verdict))) return
+    const lose = Effect.fnUntraced(function* ({ act, id, payment }: Attempt, doubt: Doubt) {
+      if (!(yield* due.lose(id, doubt))) return
       const transaction = Option.getOrUndefined(referenceOf(payment))
-      yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
-      yield* log("payment lost", { attempt: id, act, transaction, reason: verdict.reason })
+      yield* changed({ id, act, from: "settled", to: "lost", evidence: doubt.reason, transaction })
+      yield* log("payment lost", { attempt: id, act, transaction, reason: doubt.reason })
+    })
+
+    /** The report of another submission of a pending attempt; none if its payment may be in flight. */
+    const resubmit = Effect.fnUntraced(function* (attempt: Attempt) {
+      const { id, payment, state } = attempt
+      const submission = yield* rails.of(payment.rail).resubmit(attempt, payment)
+      if (state !== "settled") return submission
+      if (Option.isSome(submission))
+        yield* log("payment orphaned", { attempt: id, resubmission: submission.value._tag })
+      return Option.none<Submission>()
     })
 
     const concludeFor = Effect.fnUntraced(function* (
@@ -116,42 +126,39 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       reported?: Submission,
     ): Effect.fn.Return<Attempt, SqlError.SqlError> {
       // Only a sweep inquires about a settled attempt, whose transfer may be orphaned.
-      if (attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")) return attempt
-      const { payment, pendingFailure } = attempt
-      const rail = rails.of(payment.rail)
+      const isEnded = attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")
+      if (isEnded) return attempt
+      const { id, payment } = attempt
       const isFirst = caller === "request"
       let submission = reported
       while (true) {
-        const inquiry = yield* rail.evidence(attempt, payment, submission, isFirst)
+        const inquiry = yield* rails.of(payment.rail).evidence(attempt, payment, submission, isFirst)
         const { found, reference } = inquiry
-        const open = { ...attempt, payment: inquiry.payment }
+        const later = (doubt?: string | null) =>
+          defer({ ...attempt, payment: inquiry.payment }, { reference, doubt }, caller)
         const state =
           attempt.state === "settled" ? ({ is: "settled" } as const) : submissionStateOf(submission, isFirst)
-        const decision = decide(found, state, pendingFailure, apartOf(found, Option.isSome(reference), sweepMillis))
+        const decision = decide(found, state, attempt.doubt, apartOf(found, Option.isSome(reference), sweepMillis))
         switch (decision.is) {
           case "settle":
-            if (attempt.state === "pending") return yield* settle(attempt.id, decision.proof)
-            yield* confirm(attempt, inquiry)
-            return yield* defer(attempt, { reference, verdict: null }, caller)
+            if (attempt.state === "pending") return yield* settle(id, decision.proof)
+            return yield* Effect.andThen(confirm(attempt, inquiry), later(null))
           case "fail":
-            return yield* fail(attempt.id, decision.reason)
+            return yield* fail(id, decision.reason)
           case "fail unsent":
-            return yield* failUnsent(attempt.id, decision.reason)
+            return yield* failUnsent(id, decision.reason)
           case "agreed":
-            if (attempt.state === "pending") return yield* fail(attempt.id, decision.doubt.reason, decision.doubt)
+            if (attempt.state === "pending") return yield* fail(id, decision.doubt.reason, decision.doubt)
             return yield* Effect.as(lose(attempt, decision.doubt), attempt)
           case "doubt":
-            return yield* defer(open, { reference, verdict: decision.reason }, caller)
+            return yield* later(decision.reason)
           case "keep":
-            return yield* defer(open, { reference }, caller)
+            return yield* later()
           case "wait":
-            return yield* defer(open, { reference, verdict: null }, caller)
+            return yield* later(null)
           case "submit": {
-            const submitted = yield* rail.resubmit(attempt, payment)
-            if (attempt.state === "settled" && Option.isSome(submitted))
-              yield* log("payment orphaned", { attempt: attempt.id, resubmission: submitted.value._tag })
-            if (attempt.state === "settled" || Option.isNone(submitted))
-              return yield* defer(open, { reference, verdict: null }, caller)
+            const submitted = yield* resubmit(attempt)
+            if (Option.isNone(submitted)) return yield* later(null)
             submission = submitted.value
           }
         }

@@ -113,7 +113,7 @@ const row = {
     fromBlock: "1",
   },
   amountAtomic: "10000",
-  pendingFailure: null,
+  doubt: null,
 }
 
 const cardPayment = { rail: "card", profile: "profile_1", challenge: "challenge", token: "spt_secret" }
@@ -129,11 +129,7 @@ const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]>
   ["an input that is no JSON", { ...row, input: "spt_secret" }, "input"],
   ["a settled attempt without its answer", { ...row, state: "settled" }, "answer"],
   ["a failed attempt without its reason", { ...row, state: "failed" }, "reason"],
-  [
-    "a verdict without its time",
-    { ...row, pendingFailure: { reason: "authorization_expired", ageMillis: 1 } },
-    "pendingFailure/at",
-  ],
+  ["a verdict without its time", { ...row, doubt: { reason: "authorization_expired", ageMillis: 1 } }, "doubt/at"],
   ["a card without its challenge", { ...card, payment: { ...cardPayment, challenge: null } }, "payment/challenge"],
 ]
 

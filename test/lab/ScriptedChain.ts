@@ -150,8 +150,8 @@ export const make = (branch = "a") => {
 /** A node that gives every call this answer. */
 export const answering =
   (answer: Effect.Effect<unknown, ChainUnavailable>): Ask =>
-  ({ calls, read }) =>
-    Effect.flatMap(Effect.result(answer), (one) => Effect.fromResult(read(calls.map(() => one))))
+  ({ calls, decode }) =>
+    Effect.flatMap(Effect.result(answer), (result) => Effect.fromResult(decode(calls.map(() => result))))
 
 /** Blocks, and seconds. */
 export const longestLife = 20

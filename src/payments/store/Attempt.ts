@@ -5,24 +5,24 @@ import { part } from "../../platform/Sql.ts"
 import { Payment } from "../Payment.ts"
 
 /** An inquiry's reason to end an attempt as unpaid. A later inquiry has to agree. */
-const FailureVerdict = Schema.Struct({
+const Doubt = Schema.Struct({
   reason: Schema.String,
   /** RFC 3339 UTC with milliseconds, by the database's clock. */
   at: JsonMoment,
   /** Age in milliseconds at the read, by the database's clock, since the clocks of servers differ. */
   ageMillis: Schema.Finite,
 })
-export type FailureVerdict = typeof FailureVerdict.Type
+export type Doubt = typeof Doubt.Type
 
-/** SQL that sets the verdict of an inquiry. A repeated reason keeps its first time. */
-export const setVerdict = (reason: string | null) =>
+/** SQL that sets the doubt of an inquiry. A repeated reason keeps its first time. */
+export const setDoubt = (reason: string | null) =>
   part`doubted_reason = ${reason}::text, doubted_at = CASE WHEN ${reason}::text IS NULL THEN NULL
     WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
 
 export const attemptColumns = `id, idempotency_key, fingerprint, act, url, input, amount_atomic::text AS amount_atomic,
   payment, pool_number AS number, accepted_at, checks, traceparent, state, reason, answer, payment_response,
   CASE WHEN doubted_reason IS NOT NULL THEN json_build_object('reason', doubted_reason, 'at', doubted_at, 'ageMillis',
-    extract(epoch FROM now() - doubted_at) * 1000) END AS pending_failure`
+    extract(epoch FROM now() - doubted_at) * 1000) END AS doubt`
 
 const facts = {
   id: Schema.String,
@@ -38,7 +38,7 @@ const facts = {
   /** The number from the pool, if the act claims one. */
   number: Schema.NullOr(Schema.Int),
   /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
-  pendingFailure: Schema.NullOr(FailureVerdict),
+  doubt: Schema.NullOr(Doubt),
   acceptedAt: Moment,
   checks: Schema.Int,
   /** W3C `traceparent` of the request that made the attempt, null if it was not traced. */

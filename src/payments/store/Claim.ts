@@ -72,19 +72,20 @@ const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 
       LIMIT ${Math.ceil(openPaymentsMaximum / firstPaymentsMaximum) - 1}
     ) AS s)`)
 
-const asked = part`
+/** The attempt that is to be made, with the names it takes. */
+const intent = part`
   SELECT * FROM json_to_record(${named("intent")}::json) AS r(id uuid, idempotency_key text, fingerprint text, act text,
     url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
     accepted_at timestamptz, next_check_at timestamptz, balance numeric, since timestamptz, traceparent text, names json)`
 
 /** Locks the wallet's row before its payments are counted, so two claims never count past each other. */
 const lockWallet = part`
-  INSERT INTO payment_payers AS p (name) SELECT payer FROM asked WHERE balance IS NOT NULL
+  INSERT INTO payment_payers AS p (name) SELECT payer FROM intent WHERE balance IS NOT NULL
   ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, limited_until`
 
 /** The intent, unless its wallet has too many payments in flight or cannot cover them. */
 const coveredIntent = part`
-  SELECT a.* FROM asked a LEFT JOIN wallet p ON p.name = a.payer
+  SELECT a.* FROM intent a LEFT JOIN wallet p ON p.name = a.payer
   WHERE a.balance IS NULL OR payment_fits(p.name, a.amount_atomic, a.balance, a.since, ${inFlightMaximum})`
 
 /** Draws the lowest released number of the pool, or the next one up to its capacity. */
@@ -112,11 +113,11 @@ const insertAttempt = part`
  */
 const takeNames = part`
   INSERT INTO payment_claims (name, attempt_id)
-  SELECT n.name, a.id FROM attempt a, asked, json_array_elements_text(asked.names) AS n(name) ORDER BY n.name`
+  SELECT n.name, a.id FROM attempt a, intent, json_array_elements_text(intent.names) AS n(name) ORDER BY n.name`
 
 /** One round trip. All statements lock wallets, pools, keys and names in this order. */
 const insertion = part`
-  WITH asked AS MATERIALIZED (${asked}), wallet AS (${lockWallet}), covered AS MATERIALIZED (${coveredIntent}),
+  WITH intent AS MATERIALIZED (${intent}), wallet AS (${lockWallet}), covered AS MATERIALIZED (${coveredIntent}),
     number AS (${drawNumber}), attempt AS (${insertAttempt}), held AS (${takeNames})
   SELECT pool_number AS number FROM attempt`
 
@@ -137,12 +138,12 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
     const insert = (yield* prepare)<{ readonly number: number | null }>(insertion)
 
     /** The attempt, unless it was not made: its wallet does not cover it, or its pool or a name is taken. */
-    const inserted = Effect.fnUntraced(function* (asked: NewAttempt) {
-      const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis, payment, ...request } = asked
+    const inserted = Effect.fnUntraced(function* (newAttempt: NewAttempt) {
+      const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis, payment, ...request } = newAttempt
       const { act, fingerprint, idempotencyKey, input, url } = request
       const id = randomUUID()
       const traceparent = (yield* Trace.current) ?? null
-      const intent = {
+      const row = {
         id,
         idempotency_key: idempotencyKey,
         fingerprint,
@@ -161,7 +162,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         traceparent,
         names: [...claims.slots, claimOf(payment)],
       }
-      const [made] = yield* retryConflicts(insert({ intent: JSON.stringify(intent) })).pipe(
+      const [made] = yield* retryConflicts(insert({ intent: JSON.stringify(row) })).pipe(
         Effect.catchIf(
           (error) => error.reason._tag === "UniqueViolation",
           () => Effect.succeed([]),
@@ -177,7 +178,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         amountAtomic,
         payment,
         number,
-        pendingFailure: null,
+        doubt: null,
         acceptedAt: timestampOf(acceptedAtMillis),
         checks: 0,
         traceparent,
@@ -189,7 +190,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
     const hindrance = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
       if (balance === undefined || payment.rail === "card") return Option.none<ClaimOutcome>()
       const payments = yield* inFlightRows(sql`
-        SELECT one.*, ${inFlightMaximum} AS most FROM payment_payers p CROSS JOIN LATERAL (
+        SELECT payments.*, ${inFlightMaximum} AS most FROM payment_payers p CROSS JOIN LATERAL (
           SELECT payment #>> '{authorization,nonce}' AS nonce, amount_atomic::text AS amount_atomic, state
           FROM payment_attempts WHERE payer = p.name AND state = 'pending'
           UNION ALL (
@@ -197,21 +198,21 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
             WHERE payer = p.name AND state = 'settled' AND ended_at > ${sinceOf(balance)}::timestamptz
             ORDER BY ended_at DESC LIMIT 64
           )
-        ) AS one WHERE p.name = ${payment.authorization.from}`)
+        ) AS payments WHERE p.name = ${payment.authorization.from}`)
       const most = payments[0]?.most ?? firstPaymentsMaximum
       const tooMany = payments.filter(({ state }) => state === "pending").length >= most
-      const total = payments.reduce((sum, one) => sum + one.amountAtomic, amountAtomic)
+      const total = payments.reduce((sum, other) => sum + other.amountAtomic, amountAtomic)
       return tooMany || total > balance.balanceAtomic
         ? Option.some<ClaimOutcome>({ _tag: "Overdrawn", tooMany, most, inFlight: payments })
         : Option.none()
     })
 
-    const claim = Effect.fnUntraced(function* (asked: NewAttempt) {
-      const made = yield* inserted(asked)
+    const claim = Effect.fnUntraced(function* (newAttempt: NewAttempt) {
+      const made = yield* inserted(newAttempt)
       if (Option.isSome(made)) return { _tag: "Claimed", attempt: made.value } satisfies ClaimOutcome
-      const state = yield* lookup.state(asked.idempotencyKey, asked.claims, asked.payment)
+      const state = yield* lookup.state(newAttempt.idempotencyKey, newAttempt.claims, newAttempt.payment)
       const isTaken = Option.isSome(state.attempt) || state.paymentBound || state.conflicts.length > 0
-      const hindered = isTaken ? Option.none() : yield* hindrance(asked)
+      const hindered = isTaken ? Option.none() : yield* hindrance(newAttempt)
       return Option.getOrElse(hindered, (): ClaimOutcome => ({ _tag: "Conflict", state }))
     }, Trace.span("Claim.claim"))
 

@@ -4,14 +4,14 @@ import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { Moment, readable, rowsOf } from "../../platform/Rows.ts"
 import { madeIn, type RailName } from "../Payment.ts"
-import { type Attempt, attemptColumns, type FailureVerdict, readAttempt, setVerdict } from "./Attempt.ts"
+import { type Attempt, attemptColumns, type Doubt, readAttempt, setDoubt } from "./Attempt.ts"
 import type { Hex } from "viem"
 
 export interface OpenInquiry {
   /** The transaction or intent that the outcome depends on. */
   readonly reference: Option.Option<string>
   /** The reason to fail if the next inquiry agrees; null if the attempt is open, absent without an answer. */
-  readonly verdict?: string | null | undefined
+  readonly doubt?: string | null | undefined
 }
 
 const confirmed = rowsOf(
@@ -52,15 +52,15 @@ export class Due extends Context.Service<Due>()("spirit-altar/payments/store/Due
      */
     const defer = Effect.fn("Due.defer")(function* (
       { id, payment, state }: Attempt,
-      { reference, verdict }: OpenInquiry,
+      { reference, doubt }: OpenInquiry,
       pauseMillis: number,
       isBeside: boolean,
     ) {
       const until = inMillis(pauseMillis)
-      const soonest = typeof verdict === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
+      const soonest = typeof doubt === "string" ? sql`least(next_check_at, ${until})` : sql`next_check_at`
       const next = isBeside ? soonest : until
-      const made = state === "pending" ? Option.map(reference, (one) => madeIn(payment.rail, one)) : Option.none()
-      const judged = verdict === undefined ? sql.literal("") : sql`, ${setVerdict(verdict)}`
+      const made = state === "pending" ? Option.map(reference, (name) => madeIn(payment.rail, name)) : Option.none()
+      const judged = doubt === undefined ? sql.literal("") : sql`, ${setDoubt(doubt)}`
       yield* sql`
         UPDATE payment_attempts SET checks = checks + 1, next_check_at = ${next},
           payment = payment || ${JSON.stringify(Option.getOrElse(made, () => ({})))}::jsonb
@@ -111,8 +111,8 @@ export class Due extends Context.Service<Due>()("spirit-altar/payments/store/Due
       ),
     )
 
-    /** Marks an act as lost if the verdict of the earlier inquiry still stands. True for the first server. */
-    const lose = Effect.fn("Due.lose")((id: string, { at, reason }: FailureVerdict) =>
+    /** Marks an act as lost if the doubt of the earlier inquiry still stands. True for the first server. */
+    const lose = Effect.fn("Due.lose")((id: string, { at, reason }: Doubt) =>
       sql`
         UPDATE payment_attempts SET finality = 'lost'
         WHERE id = ${id}::uuid AND state = 'settled' AND finality = 'pending' AND doubted_reason = ${reason}::text

@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { part, transaction } from "../../platform/Sql.ts"
 import { changed } from "../Changes.ts"
 import { bindingPattern } from "../Payment.ts"
-import { attemptColumns, type FailureVerdict, readAttempt } from "./Attempt.ts"
+import { attemptColumns, type Doubt, readAttempt } from "./Attempt.ts"
 
 export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/Fail", {
   make: Effect.gen(function* () {
@@ -47,12 +47,12 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
       return attempt
     })
 
-    /** Ends an attempt, or returns one that has already ended. With a verdict, only while that verdict is unchanged. */
-    const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict) => {
+    /** Ends an attempt, or returns one that has already ended. With a doubt, only while that doubt is unchanged. */
+    const fail = Effect.fn("Fail.fail")((id: string, reason: string, doubt?: Doubt) => {
       const agreed =
-        verdict === undefined
+        doubt === undefined
           ? part`true`
-          : part`doubted_reason = ${verdict.reason}::text AND doubted_at = ${verdict.at}::timestamptz`
+          : part`doubted_reason = ${doubt.reason}::text AND doubted_at = ${doubt.at}::timestamptz`
       return committed(end(id, reason, agreed))
     })
 

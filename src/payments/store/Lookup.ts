@@ -53,7 +53,7 @@ const countsOf = rowsOf(
 const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
 
 /** One lookup of a shared statement: an attempt by key, the holders of claims, and the drawn numbers of a pool. */
-interface Asked {
+interface AttemptLookup {
   readonly key: string
   readonly names: ReadonlyArray<string>
   readonly pool: string | null
@@ -89,10 +89,10 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
         LEFT JOIN LATERAL (SELECT state, valid_before FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o ON true
       ) AS held ON true
       ORDER BY r.place`.compile()
-    const rowSoon = yield* Batcher.make<Asked, object, SqlError.SqlError>({
-      run: (asked) => {
+    const rowSoon = yield* Batcher.make<AttemptLookup, object, SqlError.SqlError>({
+      run: (lookups) => {
         // Most keys have no attempt, so column names are converted only for those that have one.
-        const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
+        const rows = JSON.stringify(lookups.map((lookup, place) => ({ place, ...lookup })))
         return bounded(sql.unsafe<object>(text, [rows]).withoutTransform)
       },
     })
@@ -106,19 +106,19 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       const bound = payment === undefined ? "" : claimOf(payment)
       const names = bound === "" ? claims.slots : [...claims.slots, bound]
       const row = yield* rowSoon({ key, names, pool: claims.pool?.name ?? null, capacity: claims.pool?.capacity ?? 0 })
-      const found = yield* readClaims(row)
-      const taken = found.held ?? []
+      const claimed = yield* readClaims(row)
+      const taken = claimed.held ?? []
       const now = yield* Clock.currentTimeMillis
       const slots = taken.flatMap((claim): ReadonlyArray<ClaimConflict> =>
         claim.name === bound
           ? []
           : [{ _tag: "Slot", name: claim.name, settled: claim.settled, ...heldFrom(claim.payableUntil, now) }],
       )
-      const isFull = claims.pool !== undefined && (found.drawn ?? 0) >= claims.pool.capacity
+      const isFull = claims.pool !== undefined && (claimed.drawn ?? 0) >= claims.pool.capacity
       return {
-        attempt: found.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
+        attempt: claimed.id === null ? Option.none() : Option.some(yield* readAttempt(respelled(row))),
         conflicts: isFull
-          ? [...slots, { _tag: "Pool", name: claims.pool.name, ...heldFrom(found.payableUntil, now) }]
+          ? [...slots, { _tag: "Pool", name: claims.pool.name, ...heldFrom(claimed.payableUntil, now) }]
           : slots,
         paymentBound: taken.some((claim) => claim.name === bound),
       }

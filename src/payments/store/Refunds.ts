@@ -113,7 +113,7 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       ),
     )
 
-    const one = (which: Statement.Fragment) =>
+    const shownOf = (which: Statement.Fragment) =>
       shown(sql`SELECT shown FROM payment_refunds f WHERE ${which}`).pipe(
         bounded,
         Effect.map(([row]) => Option.fromNullishOr(row?.shown)),
@@ -124,8 +124,8 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       find,
       record,
       /** The refund of a payment, by its claim. */
-      ofPayment: (payment: string) => one(part`f.payment = ${payment}`),
-      ofAttempt: (id: string) => one(part`f.attempt = ${id}::uuid`),
+      ofPayment: (payment: string) => shownOf(part`f.payment = ${payment}`),
+      ofAttempt: (id: string) => shownOf(part`f.attempt = ${id}::uuid`),
     }
   }),
 }) {

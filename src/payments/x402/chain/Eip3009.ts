@@ -225,7 +225,7 @@ export const pairsOf = (logs: ReadonlyArray<TokenLog>, recipients: ReadonlySet<s
   for (const transfer of logs.filter((log) => isPayment(log, recipients))) {
     const { block, blockHash, data, index, topics, transaction } = transfer
     const before = (uses.get(transaction) ?? []).filter((use) => isUseBefore(use, transfer))
-    const use = before.find((one) => one.index === index - 1)
+    const use = before.find((earlier) => earlier.index === index - 1)
     const nonce = use?.topics[2]
     if (nonce === undefined) {
       if (before.length > 0) unclear.add(transaction)

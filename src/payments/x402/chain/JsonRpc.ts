@@ -211,9 +211,9 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
 
   const askBy =
     (send: (list: ReadonlyArray<Worded>) => Effect.Effect<Answers>): Ask =>
-    ({ calls, read }) =>
+    ({ calls, decode }) =>
       timed(calls, Effect.map(send(calls.map(worded)), answersOf)).pipe(
-        Effect.flatMap((answers) => Effect.fromResult(read(answers))),
+        Effect.flatMap((answers) => Effect.fromResult(decode(answers))),
       )
 
   /** `ask` sends the calls of a question in one request, also where it repeats them. */

@@ -31,7 +31,7 @@ export const logSearch = () => {
     let { from: low, to: high } = within
     if (!newestFirst) low = reached.get(name) ?? low
     if (reached.size > namesAtMost) reached.clear()
-    for (let asked = 0; low <= high && asked < questionsAtMost; asked += 1) {
+    for (let questions = 0; low <= high && questions < questionsAtMost; questions += 1) {
       const span = yield* Ref.get(spans)
       const whole = high - low < span
       const from = whole || !newestFirst ? low : high - span + 1n

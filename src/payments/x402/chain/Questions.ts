@@ -140,11 +140,11 @@ const yes = `0x${"1".padStart(64, "0")}`
 
 /** A contract without the function says no. */
 const isSo = (asset: Address, data: Hex): Question<boolean> => {
-  const { calls, read } = call({ to: asset, data }, "latest")
+  const { calls, decode } = call({ to: asset, data }, "latest")
   return {
     calls,
-    read: (answers) =>
-      Result.match(read(answers), {
+    decode: (answers) =>
+      Result.match(decode(answers), {
         onSuccess: (answer) => Result.succeed(answer === yes),
         onFailure: (error) => (isRevert(error) ? Result.succeed(false) : Result.fail(error)),
       }),

@@ -107,10 +107,10 @@ export const NodeQueries = Context.Reference("spirit-altar/payments/x402/chain/R
 export type Call = readonly [method: string, params: ReadonlyArray<unknown>]
 export type Answer = Result.Result<unknown, ChainUnavailable>
 
-/** Calls that one node answers together, and the reader of their answers, which are in the same order. */
+/** Calls that one node answers together, and the decoder of their answers, which are in the same order. */
 export interface Question<A> {
   readonly calls: ReadonlyArray<Call>
-  readonly read: (answers: ReadonlyArray<Answer>) => Result.Result<A, ChainUnavailable>
+  readonly decode: (answers: ReadonlyArray<Answer>) => Result.Result<A, ChainUnavailable>
 }
 
 /** Asks the node. Fails if it rejects a call or does not answer it. */
@@ -121,33 +121,35 @@ export const malformedAnswer = (method: string) => new ChainUnavailable({ method
 
 /** A question of one call. An answer of another shape than the schema fails. */
 export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
-  const decode = Schema.decodeUnknownResult(schema)
+  const decodeAnswer = Schema.decodeUnknownResult(schema)
   const malformed = () => malformedAnswer(method)
   return (...params: ReadonlyArray<unknown>): Question<S["Type"]> => ({
     calls: [[method, params]],
-    read: ([answer = Result.fail(malformed())]) =>
-      Result.flatMap(answer, (json) => Result.mapError(decode(json), malformed)),
+    decode: ([answer = Result.fail(malformed())]) =>
+      Result.flatMap(answer, (json) => Result.mapError(decodeAnswer(json), malformed)),
   })
 }
 
 export const both = <A, B>(first: Question<A>, second: Question<B>): Question<readonly [A, B]> => ({
   calls: [...first.calls, ...second.calls],
-  read: (answers) =>
-    Result.all([first.read(answers.slice(0, first.calls.length)), second.read(answers.slice(first.calls.length))]),
+  decode: (answers) => {
+    const [firstAnswers, secondAnswers] = [answers.slice(0, first.calls.length), answers.slice(first.calls.length)]
+    return Result.all([first.decode(firstAnswers), second.decode(secondAnswers)])
+  },
 })
 
-export const mapped = <A, B>({ calls, read }: Question<A>, change: (answer: A) => B): Question<B> => ({
+export const mapped = <A, B>({ calls, decode }: Question<A>, change: (answer: A) => B): Question<B> => ({
   calls,
-  read: (answers) => Result.map(read(answers), change),
+  decode: (answers) => Result.map(decode(answers), change),
 })
 
 /** Whether the node executed the call and it reverted. Any other error is no answer. */
 export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
-export const revertOf = ({ calls, read }: Question<unknown>): Question<Option.Option<string>> => ({
+export const revertOf = ({ calls, decode }: Question<unknown>): Question<Option.Option<string>> => ({
   calls,
-  read: (answers) =>
-    Result.match(read(answers), {
+  decode: (answers) =>
+    Result.match(decode(answers), {
       onSuccess: () => Result.succeed(Option.none()),
       onFailure: (error) => (isRevert(error) ? Result.succeed(Option.some(error.detail ?? "")) : Result.fail(error)),
     }),
@@ -184,10 +186,10 @@ const outcomeOf = (answer: Answer | undefined) => {
 }
 
 /** Measures the duration of calls by their outcomes. */
-export const timed = <A extends ReadonlyArray<Answer>>(calls: ReadonlyArray<Call>, asked: Effect.Effect<A>) =>
+export const timed = <A extends ReadonlyArray<Answer>>(calls: ReadonlyArray<Call>, request: Effect.Effect<A>) =>
   Effect.flatMap(Trace.current, (parent) => {
     const began = performance.now()
-    const noted = Effect.onExit(asked, (exit) =>
+    const measured = Effect.onExit(request, (exit) =>
       Effect.sync(() => {
         const answers = Exit.isSuccess(exit) ? exit.value : []
         const seconds = (performance.now() - began) / 1000
@@ -196,5 +198,5 @@ export const timed = <A extends ReadonlyArray<Answer>>(calls: ReadonlyArray<Call
       }),
     )
     const name = calls.map(([method]) => method).join(" ")
-    return parent === undefined ? noted : Effect.withSpan(noted, name, { kind: "client" })
+    return parent === undefined ? measured : Effect.withSpan(measured, name, { kind: "client" })
   })

@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
    * above it are provisional until they are read again.
    */
   const startAt = Effect.fnUntraced(function* ({ hash, number, timestamp }: Block, recipients: ReadonlyArray<Address>) {
-    const wallets = JSON.stringify(recipients.map((one) => one.toLowerCase()).sort())
+    const wallets = JSON.stringify(recipients.map((wallet) => wallet.toLowerCase()).sort())
     yield* inTransaction(
       Effect.andThen(
         sql`
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (token: Token) {
     missingRows(
       sql`SELECT DISTINCT block, block_hash FROM chain_transfers
         WHERE ${here} AND NOT is_final AND block BETWEEN ${from}::bigint AND ${end.number}::bigint
-          AND name <> ALL(${transfers.map((one) => nameOf(token, one))}::text[])
+          AND name <> ALL(${transfers.map((transfer) => nameOf(token, transfer))}::text[])
           AND block_hash <> ALL(${replaced}::text[]) ORDER BY block`,
     ).pipe(Effect.map((all) => all.map(({ block, blockHash }): BlockId => ({ number: block, hash: blockHash }))))
 

@@ -81,8 +81,8 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
      * Records a transaction before it is sent. False if another server uses the nonce or sends the payment, if the
      * payment is no longer wanted, or if too much gas is at risk.
      */
-    const claim = Effect.fn("Broadcasts.claim")(function* (asked: Claiming) {
-      const { attempt, gasAtMost, gasAtRisk, hash, mined, nonce, raw, sender, state } = asked
+    const claim = Effect.fn("Broadcasts.claim")(function* (broadcast: Claiming) {
+      const { attempt, gasAtMost, gasAtRisk, hash, mined, nonce, raw, sender, state } = broadcast
       const rows = yield* retryConflicts(sql`
         WITH wanted AS MATERIALIZED (
           -- Locks the attempt, so that it is not ended as never sent at the same time.

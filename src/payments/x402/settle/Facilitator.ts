@@ -159,7 +159,7 @@ const unclear = (reason: string, transaction = Option.none<`0x${string}`>()): Su
 })
 
 /** A refusal is unclear, too: the facilitator may have sent the payment, or may send it later. */
-const read = (text: string): Submission => {
+const submissionIn = (text: string): Submission => {
   const answer = decodeAnswer(text)
   if (Option.isNone(answer)) return unclear("facilitator_nonsense")
   const { errorReason, success, transaction } = answer.value
@@ -220,7 +220,9 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
         const headers = yield* authorizationOf(config, "POST", settleUrl)
         return yield* post({ text: bodyOf(terms, request), headers }).pipe(
           Effect.map((response) =>
-            isRedirect(response) ? unclear(`${settleUrl.host} ${answersOf(response, "settle")}`) : read(response.text),
+            isRedirect(response)
+              ? unclear(`${settleUrl.host} ${answersOf(response, "settle")}`)
+              : submissionIn(response.text),
           ),
           Effect.timeout(config.timeout),
           Effect.catch((error) => {
@@ -241,7 +243,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement> =>
         // It may still send what it was given, so nothing is given to it twice.
         resubmit: () => Effect.succeedNone,
         isSpent: () => Effect.succeed(false),
-        obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
+        obstacle: Effect.map(funds, (state) => (state === "failing" ? away : undefined)),
         funds,
       })
     }),

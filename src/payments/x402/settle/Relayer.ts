@@ -122,7 +122,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
         concurrency: "unbounded",
       }).pipe(
         Effect.map(([balance, { fee }]): Funds => (balance >= settlementGas * fee.maxFeePerGas ? "ok" : "failing")),
-        Effect.tap((found) => (found === "ok" ? poverty.ends : poverty.goesOn("", log("relayer out of gas")))),
+        Effect.tap((state) => (state === "ok" ? poverty.ends : poverty.goesOn("", log("relayer out of gas")))),
         Effect.timeout(solventWithin),
         Effect.orElseSucceed((): Funds => "unknown"),
         Effect.uninterruptible,
@@ -135,7 +135,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
           Effect.orElseSucceed(resubmitting(resubmit(attempt, payment)), () => Option.none<Submission>()),
         isSpent: (attempt, payment, hasEnded) =>
           Effect.orElseSucceed(checking(isSpent(attempt, payment, hasEnded), { attempt }), () => false),
-        obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
+        obstacle: Effect.map(funds, (state) => (state === "failing" ? insolvent : undefined)),
         funds,
       })
     }),

@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
    * The line as this server knows it: the next nonce, the first one that is in no block, and the gas at risk from there,
    * of plain wallets and of those with code.
    */
-  let known = { next: Infinity, mined: 0, plain: 0n, code: 0n }
+  let queue = { next: Infinity, mined: 0, plain: 0n, code: 0n }
   const kindOf = (gasAtRisk: bigint) => (gasAtRisk > plainGas ? "code" : "plain")
 
   /** Wallets with code take half the places at most. The gas at risk tells them from plain ones. */
@@ -100,11 +100,11 @@ export const make = Effect.fnUntraced(function* (
     )
     const line = yield* broadcasts.line(sender, mined, kind === "code")
     // Transactions that the table does not know are in the node's count alone.
-    known = { ...known, mined, next: Math.max(line.next, mined, waiting), [kind]: line.gasAtRisk }
+    queue = { ...queue, mined, next: Math.max(line.next, mined, waiting), [kind]: line.gasAtRisk }
   })
 
   const isFull = (gasAtRisk: bigint) =>
-    known.next >= known.mined + limits.inFlight || (gasAtRisk > 0n && known[kindOf(gasAtRisk)] + gasAtRisk > gasAtMost)
+    queue.next >= queue.mined + limits.inFlight || (gasAtRisk > 0n && queue[kindOf(gasAtRisk)] + gasAtRisk > gasAtMost)
 
   const untilRoom = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     for (let waits = 0; isFull(gasAtRisk); waits += 1) {
@@ -143,11 +143,11 @@ export const make = Effect.fnUntraced(function* (
     { fee, gas }: Rehearsed,
     gasAtRisk: bigint,
   ) {
-    const signed = yield* sign(account, { chainId, nonce: known.next, ...settlementCall(authorization), gas, fee })
-    const { mined } = known
+    const signed = yield* sign(account, { chainId, nonce: queue.next, ...settlementCall(authorization), gas, fee })
+    const { mined } = queue
     const isOurs = yield* broadcasts.claim({ attempt, state, ...signed, gasAtRisk, gasAtMost, mined })
     const kind = kindOf(gasAtRisk)
-    if (isOurs) known = { ...known, next: signed.nonce + 1, [kind]: known[kind] + gasAtRisk }
+    if (isOurs) queue = { ...queue, next: signed.nonce + 1, [kind]: queue[kind] + gasAtRisk }
     return isOurs ? signed : undefined
   })
 
