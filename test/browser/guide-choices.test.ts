@@ -4,19 +4,9 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { createActs, guide, settled } from "../lab/browser/Guide.ts"
-import { isFocused } from "../lab/browser/GuidePage.ts"
+import { isFocused, takeRealMoney } from "../lab/browser/GuidePage.ts"
 import { reveal } from "../lab/browser/WordsPage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
-
-/** The page as a server writes it that takes real money. */
-const takeRealMoney = (page: Page) =>
-  page.route(
-    (url) => url.pathname === "/v2/stone",
-    async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, body: (await response.text()).replaceAll("data-play", "data-real") })
-    },
-  )
 
 /** Wallets that announce themselves, whose owner declines to connect. */
 const announce = (page: Page, names: ReadonlyArray<string>) =>
@@ -34,7 +24,7 @@ guide("a buyer", (it) => {
   it("with several wallets is led to the choice, and reads who declined", async ({ visit }) => {
     const { page } = await visit("/api/health")
     await announce(page, ["First wallet", "Second wallet"])
-    await takeRealMoney(page)
+    await takeRealMoney(page, "/v2/stone")
     await page.goto(new URL("/v2/stone", page.url()).href)
     await page.getByLabel("Your words").fill("The heron will return by May.")
     await pay(page).click()
@@ -48,7 +38,7 @@ guide("a buyer", (it) => {
 
   it("without a wallet reads what is needed, and sees the call for an agent", async ({ visit }) => {
     const { page } = await visit("/api/health")
-    await takeRealMoney(page)
+    await takeRealMoney(page, "/v2/stone")
     await page.goto(new URL("/v2/stone", page.url()).href)
     await page.getByLabel("Your words").fill("The heron will return by May.")
     assert.isFalse(await page.locator("#stone-prompt").isVisible())

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { guide } from "../lab/browser/Guide.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
-import { isFocused, take } from "../lab/browser/GuidePage.ts"
+import { isFocused, take, takeRealMoney } from "../lab/browser/GuidePage.ts"
 import { ask } from "../lab/Fixture.ts"
 
 const hostile = `<img src=x onerror="document.title='harm'">`
@@ -138,13 +138,7 @@ guide("a wallet that announces itself", (it) => {
     await announce(page, "b", "Late")
     await late.waitFor()
 
-    await page.route(
-      ({ pathname }) => pathname === "/v2/candles",
-      async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, body: (await response.text()).replaceAll("data-play", "data-real") })
-      },
-    )
+    await takeRealMoney(page, "/v2/candles")
     await page.goto(`${url}/v2/candles`)
     await page.getByRole("button", { name: "Make a play wallet" }).click()
     await page.getByText("No wallet.").waitFor()

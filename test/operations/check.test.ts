@@ -1,28 +1,22 @@
 /** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
 import { spawnSync } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Sql from "../../src/platform/Sql.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { commandRun } from "../lab/CommandRun.ts"
-import { database } from "../lab/Database.ts"
+import { asOwner, database, newRole } from "../lab/Database.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, realClock } from "../lab/Fixture.ts"
 import { usdcOwner } from "../lab/buyer/ThirdParty.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
-const checked = Effect.fnUntraced(function* (more: Readonly<Record<string, string>> = {}) {
-  const env = { PATH: process.env["PATH"] ?? "", ...(yield* direct), ...more }
-  return yield* Effect.promise(() => run([main, "serve", "--check"], { env }).ended)
-})
+const checked = (more: Readonly<Record<string, string>> = {}) =>
+  Effect.flatMap(direct, (env) => commandRun(["serve", "--check"], { ...env, ...more }))
 
 const fails = (says: RegExp) =>
   Effect.map(checked(), ({ code, stderr }) => {
@@ -144,48 +138,23 @@ describe.runIf(mayMount)("a checkpoint file that is a mount", () => {
   )
 })
 
-const role = `poor_${randomBytes(4).toString("hex")}`
-
-const asOwner = (url: Redacted.Redacted<string>, statement: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
-    Effect.provide(Sql.layer(url, 1)),
-    Effect.orDie,
-  )
-
-/** The database as a role that may connect and nothing else. */
-const poor = Effect.gen(function* () {
-  const { url } = yield* LocalDatabase
-  yield* Effect.acquireRelease(asOwner(url, `CREATE ROLE ${role} LOGIN PASSWORD 'hush'`), () =>
-    Effect.andThen(asOwner(url, `DROP OWNED BY ${role}`), asOwner(url, `DROP ROLE ${role}`)),
-  )
-  const theirs = new URL(Redacted.value(url))
-  theirs.username = role
-  theirs.password = "hush"
-  return { url, theirs: theirs.href }
-})
-
-const serve = (env: Record<string, string>) => {
-  const { HOME = "", PATH = "" } = process.env
-  return Effect.promise(() => run([main, "serve"], { env: { PATH, HOME, ...env } }).ended)
-}
-
 layer(database, realClock)("a database role without a grant", (it) => {
   it.effect("is told of at start, in the log of a request and by admin", () =>
     Effect.gen(function* () {
-      const { theirs, url } = yield* poor
+      const { role, url } = yield* newRole()
       const port = yield* freePort
-      const start = yield* serve({ DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
+      const start = yield* commandRun(["serve"], { DATABASE_URL: url, PORT: String(port) })
       assert.strictEqual(start.code, 1)
       assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
       assert.match(start.stderr, /Use the owner's DATABASE_URL\.$/mu)
 
-      const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
+      const admin = yield* commandRun(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: url })
       assert.strictEqual(admin.code, 1)
       assert.match(JSON.parse(admin.stdout).message, /payment_pause\. Use the owner's DATABASE_URL\.$/u)
 
-      yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
-      yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
-      const server = yield* serving({ DATABASE_URL: theirs })
+      yield* asOwner(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
+      yield* asOwner(`REVOKE SELECT ON acts FROM ${role}`)
+      const server = yield* serving({ DATABASE_URL: url })
       yield* server.says("server listening")
       assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
       yield* server.says(

@@ -1,43 +1,20 @@
 /** A database role whose defaults change, as in a failover, or are of no use to the server. */
-import { randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import * as Sql from "../../src/platform/Sql.ts"
 import { buyAt, prepareAt, send } from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, newCommitment, newPayer, post, realClock } from "../lab/Fixture.ts"
-import { main, run } from "../lab/Process.ts"
+import { asOwner, newRole } from "../lab/Database.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { direct, serving } from "../lab/server/ServerProcess.ts"
 
-const asOwner = (...statements: ReadonlyArray<string>) =>
-  Effect.flatMap(LocalDatabase, ({ url }) =>
-    Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(statements, (one) => sql.unsafe(one))).pipe(
-      Effect.provide(Sql.layer(url, 1)),
-      Effect.orDie,
-    ),
-  )
-
 /** A role that may do all that a server does, and the environment that uses it. */
 const roleOf = Effect.fnUntraced(function* () {
-  const role = `altar_${randomBytes(4).toString("hex")}`
-  yield* Effect.acquireRelease(
-    asOwner(
-      `CREATE ROLE ${role} LOGIN PASSWORD 'hush'`,
-      `GRANT ALL ON SCHEMA public TO ${role}`,
-      `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
-      `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
-    ),
-    () => asOwner(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`),
-  )
-  const env = yield* direct
-  const url = new URL(env.DATABASE_URL)
-  url.username = role
-  url.password = "hush"
-  return { role, env: { ...env, DATABASE_URL: url.href } }
+  const all = ["SCHEMA public", "ALL TABLES IN SCHEMA public", "ALL SEQUENCES IN SCHEMA public"]
+  const { role, url } = yield* newRole(...all.map((objects) => `ALL ON ${objects}`))
+  return { role, env: { ...(yield* direct), DATABASE_URL: url } }
 })
 
 layer(stage, realClock)("a server whose database role", (it) => {
@@ -87,13 +64,10 @@ layer(stage, realClock)("a server whose database role", (it) => {
       Effect.gen(function* () {
         const { env, role } = yield* roleOf()
         yield* asOwner(`ALTER ROLE ${role} SET ${name} = ${value}`)
-        const { HOME = "", PATH = "" } = process.env
-        const command = (...more: ReadonlyArray<string>) =>
-          Effect.promise(() => run([main, "serve", ...more], { env: { PATH, HOME, ...env } }).ended)
-        const start = yield* command()
+        const start = yield* commandRun(["serve"], env)
         assert.strictEqual(start.code, 1)
         assert.match(start.stderr, says)
-        const checked = yield* command("--check")
+        const checked = yield* commandRun(["serve", "--check"], env)
         assert.strictEqual(checked.code, 1)
         assert.match(checked.stderr, says)
       }),

@@ -6,6 +6,16 @@ export const take = async (page: Page, form: string) => {
   await page.getByText("Play wallet with").first().waitFor()
 }
 
+/** From the next load on the page at a path is as a server writes it that takes real money. */
+export const takeRealMoney = (page: Page, path: string) =>
+  page.route(
+    ({ pathname }) => pathname === path,
+    async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: (await response.text()).replaceAll("data-play", "data-real") })
+    },
+  )
+
 export const isFocused = (page: Page, selector: string) =>
   page
     .locator(selector)
