@@ -4,10 +4,7 @@ import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import type { SqlError } from "effect/sql/SqlError"
-import { Chain } from "../../src/payments/x402/chain/Chain.ts"
-import { answering } from "../lab/ScriptedChain.ts"
-import { ChainUnavailable } from "../../src/payments/x402/chain/Rpc.ts"
-import { TokenWatch } from "../../src/payments/x402/chain/NodeWatch.ts"
+import { facilitated, onServer, relayed } from "../lab/server/Live.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxiedServer, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -16,6 +13,10 @@ import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { usdcOwner } from "../lab/buyer/ThirdParty.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
+
+const facilitatedAndSwept = onServer(proxiedServer("facilitator", "1 second", "200 millis"))
+
+const relayedInFiveSeconds = onServer(proxiedServer("relayer", "5 seconds"))
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
@@ -147,70 +148,44 @@ describe.concurrent("while every payment would be refused", () => {
     )
   }
 
-  it.live(
+  relayedInFiveSeconds(
     "because the database is away, the server says so with the database's own code, and sells again afterwards",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { database } = yield* Proxies
-        database.refuse(true)
-        database.cutAll()
-        const answers = Effect.forEach(
-          [
-            { method: "POST" },
-            post({ commitment: newCommitment() }),
-            post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
-          ],
-          (init) => ask(`${url}/api/witness`, init),
-        )
-        const refused = yield* answers.pipe(
-          until("an offer is still made", (all) => all.every(({ status }) => status === 503)),
-        )
-        for (const answer of refused) {
-          assertAnswer(answer, 503, "unavailable")
-          assert.notMatch(answer.text, /facilitator|payment network/u)
-        }
-        const { json } = yield* becomes("/api/health", 503)
-        assert.deepInclude(json, { database: "failing" })
-        assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
-        database.refuse(false)
-        yield* becomes("/readyz", 200)
-        assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare())).status, 201)
-      }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
+    function* () {
+      const { url } = yield* TestServer
+      const { database } = yield* Proxies
+      database.refuse(true)
+      database.cutAll()
+      const answers = Effect.forEach(
+        [
+          { method: "POST" },
+          post({ commitment: newCommitment() }),
+          post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+        ],
+        (init) => ask(`${url}/api/witness`, init),
+      )
+      const refused = yield* answers.pipe(
+        until("an offer is still made", (all) => all.every(({ status }) => status === 503)),
+      )
+      for (const answer of refused) {
+        assertAnswer(answer, 503, "unavailable")
+        assert.notMatch(answer.text, /facilitator|payment network/u)
+      }
+      const { json } = yield* becomes("/api/health", 503)
+      assert.deepInclude(json, { database: "failing" })
+      assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
+      database.refuse(false)
+      yield* becomes("/readyz", 200)
+      yield* Purchase.buy()
+    },
   )
 
-  it.live("the server refuses a blocked payer alone and sells to every other", () =>
-    Effect.gen(function* () {
-      const { purchase } = yield* signedFixture
-      yield* usdcOwner(["blacklist", purchase.payer.address])
-      const refused = yield* Purchase.send(purchase)
-      assertAnswer(refused, 402, "payment_invalid")
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare())).status, 201)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-})
-
-describe.concurrent("a token without paused() and isBlacklisted()", () => {
-  const watching = (answer: Effect.Effect<unknown, ChainUnavailable>) =>
-    Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
-      Effect.provide(
-        TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }).pipe(
-          Layer.provideMerge(Layer.mock(Chain, { ask: answering(answer) })),
-        ),
-      ),
-    )
-  const refusal = (facts: object) =>
-    Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))
-
-  it.live("is taken as neither paused nor blocking, whether the missing call reverts or returns nothing", () =>
-    Effect.gen(function* () {
-      assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
-      assert.isUndefined(yield* watching(Effect.succeed("0x")))
-      assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
-      assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
-      assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
-    }),
-  )
+  relayed("the server refuses a blocked payer alone and sells to every other", function* () {
+    const { purchase } = yield* signedFixture
+    yield* usdcOwner(["blacklist", purchase.payer.address])
+    const refused = yield* Purchase.send(purchase)
+    assertAnswer(refused, 402, "payment_invalid")
+    yield* Purchase.buy()
+  })
 })
 
 /** Probes until the trouble was looked at four times, and counts its lines in the log. */
@@ -276,48 +251,44 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
 })
 
 describe.concurrent("after the claim, a facilitator that", () => {
-  it.live("accepts no connection received nothing, so the attempt ends at once", () =>
-    Effect.gen(function* () {
-      const { database, facilitator, purchase, url } = yield* signedFixture
-      const another = yield* Purchase.prepare()
-      // It leaves once its last word is believed, not when that is so old that it is asked again.
-      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
-      const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
-      const request = yield* Purchase.sendInto(intent, purchase)
-      yield* facilitator.leave
-      yield* database.calm
-      yield* intent.release
-      const answer = yield* Fiber.join(request)
-      assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
-      assert.match(
-        String(answer.json["message"]),
-        /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
-      )
-      assert.strictEqual(facilitator.asked(), 0)
-      assertRefused(yield* Purchase.send(another), "facilitator_unavailable", "5", notConfirmed)
-      yield* facilitator.comeBack
-      yield* becomes("/readyz", 200)
-      yield* Purchase.assertFailed(purchase, "facilitator_unreachable")
-    }).pipe(Effect.provide(proxiedServer("facilitator"))),
-  )
+  facilitated("accepts no connection received nothing, so the attempt ends at once", function* () {
+    const { database, facilitator, purchase, url } = yield* signedFixture
+    const another = yield* Purchase.prepare()
+    // It leaves once its last word is believed, not when that is so old that it is asked again.
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
+    const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
+    const request = yield* Purchase.sendInto(intent, purchase)
+    yield* facilitator.leave
+    yield* database.calm
+    yield* intent.release
+    const answer = yield* Fiber.join(request)
+    assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
+    assert.match(
+      String(answer.json["message"]),
+      /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
+    )
+    assert.strictEqual(facilitator.asked(), 0)
+    assertRefused(yield* Purchase.send(another), "facilitator_unavailable", "5", notConfirmed)
+    yield* facilitator.comeBack
+    yield* becomes("/readyz", 200)
+    yield* Purchase.assertFailed(purchase, "facilitator_unreachable")
+  })
 
-  it.live("refused a payment, named its transaction or made no sense does not get it again", () =>
-    Effect.gen(function* () {
-      const { facilitator } = yield* paymentFixture
-      const faults = ["refuseBefore", "imagineBefore", "nonsenseBefore"] as const
-      const purchases = yield* Effect.forEach(faults, () => Purchase.prepare())
-      for (const [index, fault] of faults.entries()) {
-        const purchase = purchases[index] ?? assert.fail()
-        facilitator.arm(fault)
-        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      }
-      yield* facilitator.calm
-      for (const purchase of purchases) {
-        yield* Effect.andThen(anHourLater(purchase), Purchase.attemptOf(purchase)).pipe(
-          until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
-        )
-      }
-      assert.strictEqual(facilitator.asked(), 3)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second", "200 millis"))),
-  )
+  facilitatedAndSwept("refused a payment, named its transaction or made no sense does not get it again", function* () {
+    const { facilitator } = yield* paymentFixture
+    const faults = ["refuseBefore", "imagineBefore", "nonsenseBefore"] as const
+    const purchases = yield* Effect.forEach(faults, () => Purchase.prepare())
+    for (const [index, fault] of faults.entries()) {
+      const purchase = purchases[index] ?? assert.fail()
+      facilitator.arm(fault)
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    }
+    yield* facilitator.calm
+    for (const purchase of purchases) {
+      yield* Effect.andThen(anHourLater(purchase), Purchase.attemptOf(purchase)).pipe(
+        until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
+      )
+    }
+    assert.strictEqual(facilitator.asked(), 3)
+  })
 })

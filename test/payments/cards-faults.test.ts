@@ -2,12 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { onServer } from "../lab/server/Live.ts"
 import type { CardFault } from "../lab/proxy/CardFaults.ts"
 import { cardBooks, carded, cardsOf, prepareByCard, Processor } from "../lab/buyer/Cards.ts"
 import { afterNextSweep, type Paid, reconcile, send, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { type Answer, TestServer, anotherServer } from "../lab/Fixture.ts"
+
+const byCardPatiently = onServer(carded("20 seconds"))
+
+const byCard = onServer(carded())
 
 const assertPending = ({ key, server }: Paid, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")
@@ -54,75 +59,71 @@ describe.concurrent("a charge whose response never arrives", () => {
 })
 
 describe.concurrent("a charge that the processor made, but whose response", () => {
-  it.live("says that it is in progress, is swept on schedule, however often its client asks", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { bank, first, purchase, trap } = yield* suffer("holdDuring")
-      const due = Effect.map(
-        sql<{ readonly at: Date; readonly checks: number }>`
-          SELECT next_check_at AS at, checks FROM payment_attempts WHERE idempotency_key = ${purchase.key}`,
-        ([row]) => row ?? assert.fail("there is no attempt"),
-      )
-      assertPending(purchase, first)
-      const before = yield* due
-      for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
-      const after = yield* due
-      assert.strictEqual(after.checks, before.checks + 3)
-      assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
-      yield* trap.release
-      yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
-      assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  byCard("says that it is in progress, is swept on schedule, however often its client asks", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { bank, first, purchase, trap } = yield* suffer("holdDuring")
+    const due = Effect.map(
+      sql<{ readonly at: Date; readonly checks: number }>`
+        SELECT next_check_at AS at, checks FROM payment_attempts WHERE idempotency_key = ${purchase.key}`,
+      ([row]) => row ?? assert.fail("there is no attempt"),
+    )
+    assertPending(purchase, first)
+    const before = yield* due
+    for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
+    const after = yield* due
+    assert.strictEqual(after.checks, before.checks + 3)
+    assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
+    yield* trap.release
+    yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
+    assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 
-  it.live("says that the bank is still working, is read by the charge's own id until the bank is done", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bank = yield* Processor
-      const purchase = yield* prepareByCard(url, "pm_bank_slow")
-      assertPending(purchase, yield* send(purchase))
-      assertPending(purchase, yield* reconcile(purchase))
-      assert.strictEqual(bank.asked().charges, 1)
-      yield* bank.finish
-      assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  byCard("says that the bank is still working, is read by the charge's own id until the bank is done", function* () {
+    const { url } = yield* TestServer
+    const bank = yield* Processor
+    const purchase = yield* prepareByCard(url, "pm_bank_slow")
+    assertPending(purchase, yield* send(purchase))
+    assertPending(purchase, yield* reconcile(purchase))
+    assert.strictEqual(bank.asked().charges, 1)
+    yield* bank.finish
+    assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 })
 
 describe.concurrent("a charge that was not made, because the processor", () => {
-  it.live(
+  byCard(
     "stores its server error under the key, stays open until no charge is certain, and then frees everything",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { bank, first, purchase } = yield* suffer("mistakeBefore")
-        const hoursPass = (hours: number) =>
-          sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
-        assertPending(purchase, first)
-        yield* bank.calm
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* hoursPass(20)
-        const { charges } = bank.asked()
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* hoursPass(4)
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* afterNextSweep(purchase)
-        yield* reconcile(purchase)
-        assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-        const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
-        assert.deepInclude(yield* cardBooks(purchase), failed)
-        for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
-          assertAnswer(answer, 402, "payment_failed", "card_never_charged")
-        assert.deepStrictEqual(bank.taken(), [])
-      }).pipe(Effect.provide(carded())),
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { bank, first, purchase } = yield* suffer("mistakeBefore")
+      const hoursPass = (hours: number) =>
+        sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
+      assertPending(purchase, first)
+      yield* bank.calm
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* hoursPass(20)
+      const { charges } = bank.asked()
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* hoursPass(4)
+      assertPending(purchase, yield* reconcile(purchase))
+      yield* afterNextSweep(purchase)
+      yield* reconcile(purchase)
+      assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+      const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
+      assert.deepInclude(yield* cardBooks(purchase), failed)
+      for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
+        assertAnswer(answer, 402, "payment_failed", "card_never_charged")
+      assert.deepStrictEqual(bank.taken(), [])
+    },
   )
 })
 
 describe.concurrent("a request that fails validation, whose key the processor does not store,", () => {
-  it.live("is charged and reported to the operator once, when it passes for one server while another gives up", () =>
-    Effect.gen(function* () {
+  byCardPatiently(
+    "is charged and reported to the operator once, when it passes for one server while another gives up",
+    function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const bank = yield* Processor
@@ -150,8 +151,8 @@ describe.concurrent("a request that fails validation, whose key the processor do
       assert.match(String(told.json["message"]), sentence)
       assert.deepInclude(yield* cardBooks(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
       const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
-      FROM payment_strays`
+    FROM payment_strays`
       assert.deepStrictEqual(yield* strays, [{ network: null, amount: "3000000", isIntent: true }])
-    }).pipe(Effect.provide(carded("20 seconds"))),
+    },
   )
 })

@@ -1,7 +1,8 @@
 /** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { onServer } from "../lab/server/Live.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { cardBooks, prepareByCard, processor, Processor } from "../lab/buyer/Cards.ts"
 import { type Paid, reconcile, send } from "../lab/buyer/Purchase.ts"
@@ -27,7 +28,7 @@ const environment = Effect.gen(function* () {
   }
 })
 
-const place = Layer.merge(stage, processor)
+const withCards = onServer(Layer.merge(stage, processor))
 
 const settledBy = Effect.fnUntraced(function* (purchase: Paid) {
   yield* cardBooks(purchase).pipe(until("it was never settled", (row) => row?.state === "settled"))
@@ -42,22 +43,20 @@ describe.concurrent("a charge of a server killed", () => {
     ["with the charge in flight", "holdBefore"],
     ["with the charge made and its response held back", "holdAfter"],
   ] as const) {
-    it.live(`${when} is concluded by the server's next start`, () =>
-      Effect.gen(function* () {
-        const bank = yield* Processor
-        const server = yield* ServerProcess.make(yield* environment)
-        yield* server.start
-        const purchase = yield* prepareByCard(server.url)
-        const trap = bank.arm(fault)
-        yield* Effect.forkScoped(Effect.exit(send(purchase)))
-        yield* trap.arrived
-        yield* server.kill
-        yield* bank.calm
-        yield* trap.discard
-        yield* server.start
-        yield* settledBy(purchase)
-        assert.strictEqual(bank.asked().keys, 1)
-      }).pipe(Effect.provide(place)),
-    )
+    withCards(`${when} is concluded by the server's next start`, function* () {
+      const bank = yield* Processor
+      const server = yield* ServerProcess.make(yield* environment)
+      yield* server.start
+      const purchase = yield* prepareByCard(server.url)
+      const trap = bank.arm(fault)
+      yield* Effect.forkScoped(Effect.exit(send(purchase)))
+      yield* trap.arrived
+      yield* server.kill
+      yield* bank.calm
+      yield* trap.discard
+      yield* server.start
+      yield* settledBy(purchase)
+      assert.strictEqual(bank.asked().keys, 1)
+    })
   }
 })

@@ -9,6 +9,7 @@ import type { SignedAuthorization } from "../../src/payments/x402/chain/Eip3009.
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Evidence from "../../src/payments/x402/chain/Evidence.ts"
 import { type BlockRange, ChainUnavailable } from "../../src/payments/x402/chain/Rpc.ts"
+import { onServer } from "../lab/server/Live.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
 import { height, mine, passExpiry, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
@@ -16,6 +17,8 @@ import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import { signCancel, signUnasked } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
+
+const onChainAlone = onServer(chain)
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const
@@ -87,8 +90,9 @@ const scene = Effect.gen(function* () {
 })
 
 describe.concurrent("an authorization", () => {
-  it.live("that paid is proven or stays open, and is never called unpaid, whatever a node has forgotten", () =>
-    Effect.gen(function* () {
+  onChainAlone(
+    "that paid is proven or stays open, and is never called unpaid, whatever a node has forgotten",
+    function* () {
       const { authorization, before, look, seenBy } = yield* scene
       const transaction = yield* broadcast(authorization)
       const behind: View = { head: before }
@@ -122,26 +126,25 @@ describe.concurrent("an authorization", () => {
       const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
       assert.strictEqual(unavailable._tag, "ChainUnavailable")
       assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
-    }).pipe(Effect.provide(chain)),
+    },
   )
 
-  it.live("that paid is found in a block before the head that the server saw", () =>
-    Effect.gen(function* () {
-      const { asked, authorization } = yield* scene
-      const simulation = yield* asked.simulate(authorization)
-      const head = yield* height
-      yield* reorganise(2)
-      const transaction = yield* broadcast(authorization)
-      assert.isBelow(Number(yield* height), Number(head))
-      assert.strictEqual(simulation._tag, "Accepted")
-      const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
-      const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
-      assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
-    }).pipe(Effect.provide(chain)),
-  )
+  onChainAlone("that paid is found in a block before the head that the server saw", function* () {
+    const { asked, authorization } = yield* scene
+    const simulation = yield* asked.simulate(authorization)
+    const head = yield* height
+    yield* reorganise(2)
+    const transaction = yield* broadcast(authorization)
+    assert.isBelow(Number(yield* height), Number(head))
+    assert.strictEqual(simulation._tag, "Accepted")
+    const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
+    const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
+    assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
+  })
 
-  it.live("used by a cancellation whose receipt is longer than any other answer is void once that is final", () =>
-    Effect.gen(function* () {
+  onChainAlone(
+    "used by a cancellation whose receipt is longer than any other answer is void once that is final",
+    function* () {
       const { asked, authorization, payer, seenBy } = yield* scene
       yield* cancelLoudly(payer, authorization.nonce)
       const { transactions } = yield* onChain((client) => client.getBlock())
@@ -152,26 +155,25 @@ describe.concurrent("an authorization", () => {
       const ended = { ...canceled, transaction: transactions[0] ?? "0x" }
       assert.deepStrictEqual(yield* seenBy(() => here), ended)
       assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
-    }).pipe(Effect.provide(chain)),
+    },
   )
 
-  it.live(
+  onChainAlone(
     "that was never used is void after it expires, also on nodes with one state, short ranges and no lookup by hash",
-    () =>
-      Effect.gen(function* () {
-        const { before, seenBy } = yield* scene
-        yield* mine(60)
-        assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true })
-        yield* passExpiry
-        const views: ReadonlyArray<View> = [
-          here,
-          { keepsStates: 1 },
-          { logRange: 3 },
-          { keepsStates: 1, logRange: 1, numbersOnly: true },
-        ]
-        for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
-        assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-      }).pipe(Effect.provide(chain)),
+    function* () {
+      const { before, seenBy } = yield* scene
+      yield* mine(60)
+      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true })
+      yield* passExpiry
+      const views: ReadonlyArray<View> = [
+        here,
+        { keepsStates: 1 },
+        { logRange: 3 },
+        { keepsStates: 1, logRange: 1, numbersOnly: true },
+      ]
+      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+    },
   )
 })
 

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { facilitated, onServer, relayedBriefly } from "../lab/server/Live.ts"
 import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -12,77 +13,68 @@ import { broadcast, empty, spend } from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { stranger } from "../lab/Chain.ts"
 
-/** A purchase whose transaction never reaches the node. */
+/** A purchase whose transaction did not reach the node before its authorization expired; `before` was the chain's height. */
 const unsent = Effect.gen(function* () {
   const { purchase, rpc, sql, url } = yield* signedFixture
   yield* Purchase.mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
   Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+  const before = yield* Purchase.height
+  yield* Purchase.passExpiry
   yield* rpc.calm
-  return { url, rpc, sql, purchase }
+  return { url, rpc, sql, purchase, before }
 })
 
 describe.concurrent("an attempt", () => {
-  it.live("that fails after its server stopped behind a broadcast names that transaction", () =>
-    Effect.gen(function* () {
-      const { purchase, sql } = yield* unsent
-      // The intent and the broadcast are on disk; the outcome of the submission never was.
-      yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction'`
-      yield* Purchase.passExpiry
-      assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
-      yield* Purchase.assertFailed(purchase, "authorization_expired")
-      assert.match(Purchase.settlementIn(yield* Purchase.reconcile(purchase)).transaction, /^0x[0-9a-f]{64}$/u)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  relayedBriefly("that fails after its server stopped behind a broadcast names that transaction", function* () {
+    const { purchase, sql } = yield* unsent
+    // The intent and the broadcast are on disk; the outcome of the submission never was.
+    yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction'`
+    assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
+    yield* Purchase.assertFailed(purchase, "authorization_expired")
+    assert.match(Purchase.settlementIn(yield* Purchase.reconcile(purchase)).transaction, /^0x[0-9a-f]{64}$/u)
+  })
 
-  it.live(
+  relayedBriefly(
     "that was never paid fails once two inquiries a sweep apart agree, however many servers inquire at once",
-    () =>
-      Effect.gen(function* () {
-        const { purchase, url } = yield* unsent
-        yield* Purchase.passExpiry
-        const servers = [url, ...(yield* neighbours(2, "relayer"))]
-        const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
-          concurrency: "unbounded",
-        })
-        for (const answer of yield* many) Purchase.assertPending(purchase, answer)
-        yield* Purchase.afterNextSweep(purchase)
-        assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-        yield* Purchase.assertFailed(purchase, "authorization_expired")
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-
-  it.live("that was never paid does not fail when an inquiry between two verdicts found it open", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc } = yield* unsent
-      const before = yield* Purchase.height
-      yield* Purchase.passExpiry
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    function* () {
+      const { purchase, url } = yield* unsent
+      const servers = [url, ...(yield* neighbours(2, "relayer"))]
+      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
+        concurrency: "unbounded",
+      })
+      for (const answer of yield* many) Purchase.assertPending(purchase, answer)
       yield* Purchase.afterNextSweep(purchase)
-      // A node that is behind: on it the authorization has not ended.
-      rpc.behave(() => ({ head: before }))
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* rpc.calm
-      yield* Purchase.failsNow(purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-
-  it.live("that was never paid keeps the first verdict while the node is unreachable", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc } = yield* unsent
-      yield* Purchase.passExpiry
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      rpc.arm("*", "status500")
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* rpc.calm
-      yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
       yield* Purchase.assertFailed(purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    },
   )
 
-  it.live("whose final transaction paid does not fail while one node counts it and another is behind it", () =>
-    Effect.gen(function* () {
+  relayedBriefly("that was never paid does not fail when an inquiry between two verdicts found it open", function* () {
+    const { before, purchase, rpc } = yield* unsent
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    // A node that is behind: on it the authorization has not ended.
+    rpc.behave(() => ({ head: before }))
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* rpc.calm
+    yield* Purchase.failsNow(purchase, "authorization_expired")
+  })
+
+  relayedBriefly("that was never paid keeps the first verdict while the node is unreachable", function* () {
+    const { purchase, rpc } = yield* unsent
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    rpc.arm("*", "status500")
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* rpc.calm
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+    yield* Purchase.assertFailed(purchase, "authorization_expired")
+  })
+
+  relayedBriefly(
+    "whose final transaction paid does not fail while one node counts it and another is behind it",
+    function* () {
       const { purchase, rpc, sql } = yield* signedFixture
       yield* Purchase.mine(3)
       const before = yield* Purchase.height
@@ -96,42 +88,39 @@ describe.concurrent("an attempt", () => {
       Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       yield* rpc.calm
       yield* Purchase.settlesNow(purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+    },
   )
 
-  it.live(
+  relayedBriefly(
     "to pay with an earlier token fails once its authorization has expired unused, although no scan reads that token",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { purchase } = yield* unsent
-        const earlier = "0x0000000000000000000000000000000000000e0e"
-        yield* Purchase.onChain(async (client, { asset }) => {
-          await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
-        })
-        yield* sql`
-        UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
-        yield* Purchase.passExpiry
-        assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
-      }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { purchase } = yield* unsent
+      const earlier = "0x0000000000000000000000000000000000000e0e"
+      yield* Purchase.onChain(async (client, { asset }) => {
+        await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
+      })
+      yield* sql`
+    UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
+      assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
+    },
   )
 
-  it.live(
+  facilitated(
     "whose transaction a facilitator reported does not fail by a node that calls it unpaid for less than ten sweeps",
-    () =>
-      Effect.gen(function* () {
-        const { facilitator, purchase, sql } = yield* signedFixture
-        facilitator.arm("imagineBefore")
-        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-        yield* facilitator.calm
-        yield* Purchase.passExpiry
-        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-        yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
-        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-        yield* Purchase.afterNextSweep(purchase)
-        assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
-        yield* Purchase.assertFailed(purchase, "authorization_expired")
-      }).pipe(Effect.provide(proxiedServer("facilitator"))),
+    function* () {
+      const { facilitator, purchase, sql } = yield* signedFixture
+      facilitator.arm("imagineBefore")
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+      yield* facilitator.calm
+      yield* Purchase.passExpiry
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+      yield* Purchase.afterNextSweep(purchase)
+      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+      yield* Purchase.assertFailed(purchase, "authorization_expired")
+    },
   )
 })
 
@@ -168,36 +157,35 @@ describe.concurrent("an attempt that holds a keeper's record", () => {
 })
 
 describe.concurrent("a payment in flight", () => {
-  it.live("says until when at the latest it holds a keeper's record, a prayer or the last edition", () =>
-    Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* paymentFixture
-      facilitator.arm("nonsenseBefore")
-      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES ('edition:beeswax', 255, 255)`
-      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-      for (const [path, body, code] of [
-        ["acquire/moss-hare", {}, "keeper_slot_taken"],
-        ["prayers/moss-hare", prayer, "prayer_slot_taken"],
-        ["elements/beeswax/collect", {}, "sold_out"],
-      ] as const) {
-        const purchase = yield* Purchase.prepare({ path: `/api/${path}`, body })
-        Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-        const other = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
-        assert.deepStrictEqual([other.status, other.json["code"]], [409, code])
-        // Blocks of that time are final by half an hour later.
-        const latest = (Number(purchase.validBefore) + 1800) * 1000
-        assert.strictEqual(other.json["heldUntil"], new Date(latest).toISOString())
-      }
-      const { altars } = Object((yield* ask(`${url}/api/altars`)).json)
-      assert.deepInclude(altars[0].today, { state: "held", prayer: null })
-      yield* sql`UPDATE payment_attempts SET state = 'failed', reason = 'a test'`
-      const issued = yield* ask(`${url}/api/elements/beeswax/collect`, post({}, { "idempotency-key": newKey() }))
-      assert.strictEqual(issued.json["code"], "sold_out")
-      assert.notProperty(issued.json, "heldUntil", "no payment in flight holds an edition")
-    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
-  )
+  facilitated("says until when at the latest it holds a keeper's record, a prayer or the last edition", function* () {
+    const { facilitator, sql, url } = yield* paymentFixture
+    facilitator.arm("nonsenseBefore")
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES ('edition:beeswax', 255, 255)`
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    for (const [path, body, code] of [
+      ["acquire/moss-hare", {}, "keeper_slot_taken"],
+      ["prayers/moss-hare", prayer, "prayer_slot_taken"],
+      ["elements/beeswax/collect", {}, "sold_out"],
+    ] as const) {
+      const purchase = yield* Purchase.prepare({ path: `/api/${path}`, body })
+      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+      const other = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual([other.status, other.json["code"]], [409, code])
+      // Blocks of that time are final by half an hour later.
+      const latest = (Number(purchase.validBefore) + 1800) * 1000
+      assert.strictEqual(other.json["heldUntil"], new Date(latest).toISOString())
+    }
+    const { altars } = Object((yield* ask(`${url}/api/altars`)).json)
+    assert.deepInclude(altars[0].today, { state: "held", prayer: null })
+    yield* sql`UPDATE payment_attempts SET state = 'failed', reason = 'a test'`
+    const issued = yield* ask(`${url}/api/elements/beeswax/collect`, post({}, { "idempotency-key": newKey() }))
+    assert.strictEqual(issued.json["code"], "sold_out")
+    assert.notProperty(issued.json, "heldUntil", "no payment in flight holds an edition")
+  })
 })
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
+const test = onServer(server)
 
 const fund = ({ payer }: Purchase.Purchase) =>
   Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
@@ -231,68 +219,59 @@ const failed = Effect.gen(function* () {
 
 describe.concurrent("a late payment for a failed attempt", () => {
   // A wallet was briefly short, and a stranger has the authorization from public call data.
-  it.live(
-    "is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used",
-    () =>
-      Effect.gen(function* () {
-        const purchase = yield* failed
-        const told = yield* Purchase.reconcile(purchase)
-        const [recorded = assert.fail()] = yield* (yield* SqlClient.SqlClient)<{
-          hash: string
-        }>`SELECT hash FROM relayer_broadcasts`
-        for (const answer of [told, yield* Purchase.send(purchase)])
-          assert.deepInclude(Purchase.settlementIn(answer), { success: false, transaction: recorded.hash })
-        const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
-        assert.strictEqual(told.json["authorizationOpenUntil"], until)
-        assert.include(String(told.json["message"]), `It was not charged so far.`)
-        assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
-        yield* fund(purchase)
-        yield* broadcast(purchase)
-        const headers = { ...purchase.headers, "idempotency-key": newKey() }
-        const stolen = yield* Purchase.send({ ...purchase, headers, body: { commitment: newCommitment() } })
-        assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
-        assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
-      }).pipe(Effect.provide(server)),
-  )
+  test("is bound to it when a stranger broadcasts and presents it, and its buyer learns until when it could be used", function* () {
+    const purchase = yield* failed
+    const told = yield* Purchase.reconcile(purchase)
+    const [recorded = assert.fail()] = yield* (yield* SqlClient.SqlClient)<{
+      hash: string
+    }>`SELECT hash FROM relayer_broadcasts`
+    for (const answer of [told, yield* Purchase.send(purchase)])
+      assert.deepInclude(Purchase.settlementIn(answer), { success: false, transaction: recorded.hash })
+    const until = new Date(Number(purchase.validBefore) * 1000).toISOString()
+    assert.strictEqual(told.json["authorizationOpenUntil"], until)
+    assert.include(String(told.json["message"]), `It was not charged so far.`)
+    assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged/iu)
+    yield* fund(purchase)
+    yield* broadcast(purchase)
+    const headers = { ...purchase.headers, "idempotency-key": newKey() }
+    const stolen = yield* Purchase.send({ ...purchase, headers, body: { commitment: newCommitment() } })
+    assert.deepStrictEqual(Purchase.reasonIn(stolen).slice(0, 2), [409, "payment_authorization_already_bound"])
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, claims: 1 })
+  })
 
-  it.live("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const purchase = yield* failed
-      yield* fund(purchase)
-      const transaction = yield* broadcast(purchase)
-      yield* Purchase.mine(1)
-      assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
-      yield* eventually("told", Purchase.reconcile(purchase), ({ json }) =>
-        String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
-      )
-      assert.deepStrictEqual(yield* strays, [])
-      yield* Purchase.mine(4)
-      yield* eventually("noted", strays, (rows) => rows.length > 0)
-      assert.deepStrictEqual(yield* strays, [{ transaction }])
-      const told = yield* Purchase.reconcile(purchase)
-      assert.strictEqual(told.status, 402)
-      assert.include(
-        String(told.json["message"]),
-        `transaction ${transaction} paid us and is recorded for the operator`,
-      )
+  test("is recorded once it is final, told to its buyer, buys nothing under a new key, and is refunded", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const purchase = yield* failed
+    yield* fund(purchase)
+    const transaction = yield* broadcast(purchase)
+    yield* Purchase.mine(1)
+    assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
+    yield* eventually("told", Purchase.reconcile(purchase), ({ json }) =>
+      String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
+    )
+    assert.deepStrictEqual(yield* strays, [])
+    yield* Purchase.mine(4)
+    yield* eventually("noted", strays, (rows) => rows.length > 0)
+    assert.deepStrictEqual(yield* strays, [{ transaction }])
+    const told = yield* Purchase.reconcile(purchase)
+    assert.strictEqual(told.status, 402)
+    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
 
-      // It buys nothing. It is the unmatched payment of this attempt.
-      const key = newKey()
-      const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
-      assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(again)).slice(0, 2), [
-        409,
-        "payment_authorization_already_bound",
-      ])
-      const { id } = (yield* sql<{ id: string }>`SELECT id FROM payment_attempts`)[0] ?? assert.fail()
-      const [listed] = JSON.parse((yield* Refunds.attempts).stdout).unmatched
-      assert.deepInclude(listed, { attempt: id, transaction })
-      const back = yield* Refunds.repay(purchase.payer.address)
-      yield* Purchase.mine(3)
-      const refunded = yield* Refunds.refunded(id, back)
-      assert.strictEqual(refunded.code, 0, refunded.stderr)
-      assert.include(String((yield* Purchase.reconcile(purchase)).json["message"]), `in transaction ${back}`)
-      assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
-    }).pipe(Effect.provide(server)),
-  )
+    // It buys nothing. It is the unmatched payment of this attempt.
+    const key = newKey()
+    const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
+    assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.send(again)).slice(0, 2), [
+      409,
+      "payment_authorization_already_bound",
+    ])
+    const { id } = (yield* sql<{ id: string }>`SELECT id FROM payment_attempts`)[0] ?? assert.fail()
+    const [listed] = JSON.parse((yield* Refunds.attempts).stdout).unmatched
+    assert.deepInclude(listed, { attempt: id, transaction })
+    const back = yield* Refunds.repay(purchase.payer.address)
+    yield* Purchase.mine(3)
+    const refunded = yield* Refunds.refunded(id, back)
+    assert.strictEqual(refunded.code, 0, refunded.stderr)
+    assert.include(String((yield* Purchase.reconcile(purchase)).json["message"]), `in transaction ${back}`)
+    assert.strictEqual(JSON.parse((yield* Refunds.attempts).stdout).unmatched.length, 0)
+  })
 })

@@ -1,6 +1,7 @@
 /** For every answer or silence of settlement, node, database or client, a payment is open until evidence ends it, and then correctly. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { facilitated, onServer, relayed, relayedBriefly } from "../lab/server/Live.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
@@ -11,6 +12,10 @@ import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { ask, newPayer, Proxies, TestServer } from "../lab/Fixture.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+
+const relayedOnOwnClock = onServer(onOwnClock(proxiedServer("relayer")))
+
+const facilitatedOnOwnClock = onServer(onOwnClock(proxiedServer("facilitator")))
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
@@ -45,8 +50,7 @@ const openThenFailed = Effect.gen(function* () {
 /** The facilitator's answer does not matter once the transfer is there. */
 const paidAtOnce = Effect.gen(function* () {
   const { facilitator, purchase } = yield* signedFixture
-  const answer = yield* Purchase.send(purchase)
-  assert.strictEqual(answer.status, 201, answer.text)
+  yield* Purchase.settle(purchase)
   yield* facilitator.calm
   yield* Purchase.assertSettled(purchase)
 })
@@ -58,15 +62,13 @@ describe.concurrent("a payment that the facilitator has broadcast", () => {
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`settles although the facilitator ${what}, before the block and after it`, () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        facilitator.arm(fault)
-        yield* openThenPaid
-        facilitator.arm(fault, "mined")
-        yield* paidAtOnce
-      }).pipe(Effect.provide(proxiedServer("facilitator"))),
-    )
+    facilitated(`settles although the facilitator ${what}, before the block and after it`, function* () {
+      const { facilitator } = yield* Proxies
+      facilitator.arm(fault)
+      yield* openThenPaid
+      facilitator.arm(fault, "mined")
+      yield* paidAtOnce
+    })
   }
 })
 
@@ -77,13 +79,11 @@ describe.concurrent("a payment that the facilitator has not broadcast", () => {
     ["refuses a payer who could pay", "refuseBefore"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`fails, and charges nothing, when the facilitator ${what}`, () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        facilitator.arm(fault)
-        yield* openThenFailed
-      }).pipe(Effect.provide(onOwnClock(proxiedServer("facilitator")))),
-    )
+    facilitatedOnOwnClock(`fails, and charges nothing, when the facilitator ${what}`, function* () {
+      const { facilitator } = yield* Proxies
+      facilitator.arm(fault)
+      yield* openThenFailed
+    })
   }
 })
 
@@ -93,17 +93,16 @@ describe.concurrent("a node that", () => {
     ["took the transaction and returns no receipt", "eth_getTransactionReceipt", "status500"],
   ]
   for (const [what, method, fault] of after) {
-    it.live(`${what} leaves the payment open until the chain settles it`, () =>
-      Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        rpc.arm(method, fault)
-        yield* openThenPaid
-      }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
-    )
+    relayedOnOwnClock(`${what} leaves the payment open until the chain settles it`, function* () {
+      const { rpc } = yield* Proxies
+      rpc.arm(method, fault)
+      yield* openThenPaid
+    })
   }
 
-  it.live("disconnected before it took the transaction delays the payment until it answers again", () =>
-    Effect.gen(function* () {
+  relayedOnOwnClock(
+    "disconnected before it took the transaction delays the payment until it answers again",
+    function* () {
       const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "dropBefore")
       Purchase.assertPending(purchase, yield* Purchase.send(purchase))
@@ -111,125 +110,106 @@ describe.concurrent("a node that", () => {
       yield* Purchase.reconcile(purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
       yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
+    },
   )
 
-  it.live("once failed to state its chain id does not stop the relayer for good", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      rpc.arm("eth_chainId", "status500")
-      yield* Purchase.send(yield* Purchase.prepare())
-      yield* rpc.calm
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(onOwnClock(proxiedServer("relayer")))),
-  )
+  relayedOnOwnClock("once failed to state its chain id does not stop the relayer for good", function* () {
+    const { rpc, url } = yield* paymentFixture
+    rpc.arm("eth_chainId", "status500")
+    yield* Purchase.send(yield* Purchase.prepare())
+    yield* rpc.calm
+    yield* Purchase.assertNextStone(url)
+  })
 })
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
 describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
-  it.live("names the transaction that may still pay, from the first answer on", () =>
-    Effect.gen(function* () {
-      const { purchase } = yield* signedFixture
-      yield* Purchase.automine(false)
-      const answers = [yield* Purchase.send(purchase), yield* Purchase.reconcile(purchase)]
-      for (const answer of answers) Purchase.assertPending(purchase, answer)
-      yield* Purchase.mineAll
-      const { transaction } = yield* Purchase.settlesNow(purchase)
-      assertEach(answers, ({ headers }) => headerOf(headers).transaction, [transaction, transaction])
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
-  )
+  relayedBriefly("names the transaction that may still pay, from the first answer on", function* () {
+    const { purchase } = yield* signedFixture
+    yield* Purchase.automine(false)
+    const answers = [yield* Purchase.send(purchase), yield* Purchase.reconcile(purchase)]
+    for (const answer of answers) Purchase.assertPending(purchase, answer)
+    yield* Purchase.mineAll
+    const { transaction } = yield* Purchase.settlesNow(purchase)
+    assertEach(answers, ({ headers }) => headerOf(headers).transaction, [transaction, transaction])
+  })
 
-  it.live("names none while none is known", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase } = yield* signedFixture
-      facilitator.arm("nonsenseBefore")
-      const answer = yield* Purchase.send(purchase)
-      Purchase.assertPending(purchase, answer)
-      assert.strictEqual(headerOf(answer.headers).transaction, "")
-    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
-  )
+  facilitated("names no transaction while none is known", function* () {
+    const { facilitator, purchase } = yield* signedFixture
+    facilitator.arm("nonsenseBefore")
+    const answer = yield* Purchase.send(purchase)
+    Purchase.assertPending(purchase, answer)
+    assert.strictEqual(headerOf(answer.headers).transaction, "")
+  })
 
-  it.live("makes @x402/fetch neither throw nor sign again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      yield* Purchase.automine(false)
-      const purchase = yield* stockPurchase(url, payer)
-      const { answer, read, told } = purchase
-      assert.strictEqual(answer.status, 202)
-      assert.deepStrictEqual(told, [headerOf(answer.headers)])
-      assert.include(read, { status: 202, paymentStatus: "settle_failed" })
-      assert.propertyVal(read.header, "errorReason", "settlement_pending")
-      yield* Purchase.mineAll
-      assert.strictEqual((yield* Purchase.storedAnswer(purchase)).status, 200)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
-  )
+  relayedBriefly("makes @x402/fetch neither throw nor sign again", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    yield* Purchase.automine(false)
+    const purchase = yield* stockPurchase(url, payer)
+    const { answer, read, told } = purchase
+    assert.strictEqual(answer.status, 202)
+    assert.deepStrictEqual(told, [headerOf(answer.headers)])
+    assert.include(read, { status: 202, paymentStatus: "settle_failed" })
+    assert.propertyVal(read.header, "errorReason", "settlement_pending")
+    yield* Purchase.mineAll
+    assert.strictEqual((yield* Purchase.storedAnswer(purchase)).status, 200)
+    yield* Purchase.audit(url)
+  })
 })
 
 describe.concurrent("a database that drops its connection", () => {
-  it.live("after the COMMIT of a stone has recorded that stone", () =>
-    Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
-      database.arm(/^COMMIT$/u, "cutAfter")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      yield* database.calm
-      yield* Purchase.assertSettled(purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-  it.live("before the COMMIT of a stone has not recorded it, and reconciling records it", () =>
-    Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
-      database.arm(/^COMMIT$/u, "cutBefore")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
-      yield* database.calm
-      yield* Purchase.settlesNow(purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("after the COMMIT of a stone has recorded that stone", function* () {
+    const { database, purchase, url } = yield* signedFixture
+    database.arm(/^COMMIT$/u, "cutAfter")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* database.calm
+    yield* Purchase.assertSettled(purchase)
+    yield* Purchase.assertNextStone(url)
+  })
+  relayed("before the COMMIT of a stone has not recorded it, and reconciling records it", function* () {
+    const { database, purchase, url } = yield* signedFixture
+    database.arm(/^COMMIT$/u, "cutBefore")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
+    yield* database.calm
+    yield* Purchase.settlesNow(purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 
-  it.live("or refuses a stone for any other reason leaves its payment pending", () =>
-    Effect.gen(function* () {
-      const { purchase, sql, url } = yield* signedFixture
-      yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
-      yield* Purchase.settlesNow(purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("or refuses a stone for any other reason leaves its payment pending", function* () {
+    const { purchase, sql, url } = yield* signedFixture
+    yield* sql`ALTER TABLE acts ADD CONSTRAINT refused CHECK (false) NOT VALID`
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* sql`ALTER TABLE acts DROP CONSTRAINT refused`
+    yield* Purchase.settlesNow(purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 
-  it.live("before the intent is stored leaves no attempt, and the payment valid", () =>
-    Effect.gen(function* () {
-      const { database, purchase } = yield* signedFixture
-      database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
-      const answer = yield* Purchase.send(purchase)
-      assertAnswer(answer, 503, "unavailable")
-      assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
-      yield* database.calm
-      const again = yield* Purchase.send(purchase)
-      assert.strictEqual(again.status, 201, again.text)
-      yield* Purchase.assertSettled(purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("before the intent is stored leaves no attempt, and the payment valid", function* () {
+    const { database, purchase } = yield* signedFixture
+    database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
+    const answer = yield* Purchase.send(purchase)
+    assertAnswer(answer, 503, "unavailable")
+    assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
+    yield* database.calm
+    yield* Purchase.settle(purchase)
+    yield* Purchase.assertSettled(purchase)
+  })
 })
 
 describe.concurrent("a client that disconnects during settlement", () => {
-  it.live("finds its stone by its key", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const request = yield* Purchase.sendInto(trap, purchase)
-      yield* Fiber.interrupt(request)
-      // An answer to a later request: the server has seen by then that this client is gone.
-      yield* ask(`${url}/livez`)
-      yield* trap.release
-      yield* Purchase.ended(purchase)
-      yield* Purchase.assertSettled(purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("finds its stone by its key", function* () {
+    const { purchase, rpc, url } = yield* signedFixture
+    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+    const request = yield* Purchase.sendInto(trap, purchase)
+    yield* Fiber.interrupt(request)
+    // An answer to a later request: the server has seen by then that this client is gone.
+    yield* ask(`${url}/livez`)
+    yield* trap.release
+    yield* Purchase.ended(purchase)
+    yield* Purchase.assertSettled(purchase)
+  })
 })

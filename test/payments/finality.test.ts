@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import type { Hex } from "viem"
 import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
+import { onServer } from "../lab/server/Live.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { longestLife, scene, us } from "../lab/ScriptedChain.ts"
@@ -13,6 +14,10 @@ import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Due } from "../../src/payments/store/Due.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
+
+const facilitatedAndSwept = onServer(proxiedServer("facilitator", "5 seconds", "200 millis"))
+
+const relayedInFiveSeconds = onServer(proxiedServer("relayer", "5 seconds"))
 
 interface Receipt {
   readonly transaction: Hex
@@ -87,117 +92,109 @@ const chargedAgain = ({ purchase }: Bought) =>
 const health = Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/health`))
 
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
+const swept = onServer(sweeper)
 
 describe.concurrent("a settled transfer", () => {
-  it.live("is inquired about once the scan of its network reads another token", () =>
-    Effect.gen(function* () {
-      yield* buy
-      const sql = yield* SqlClient.SqlClient
-      const hash = `0x${"0".repeat(64)}`
-      yield* sql`
-        INSERT INTO chain_scans (network, asset, recipients, final_block, final_hash, final_time, head_block, head_hash)
-        SELECT payment ->> 'network', 'another token', '[]', 1000000, ${hash}, 0, 1000000, ${hash} FROM payment_attempts`
-      const { leaseUnexplained } = yield* Due.make
-      assert.strictEqual((yield* leaseUnexplained(1, 0)).taken, 1)
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
+  relayedInFiveSeconds("is inquired about once the scan of its network reads another token", function* () {
+    yield* buy
+    const sql = yield* SqlClient.SqlClient
+    const hash = `0x${"0".repeat(64)}`
+    yield* sql`
+      INSERT INTO chain_scans (network, asset, recipients, final_block, final_hash, final_time, head_block, head_hash)
+      SELECT payment ->> 'network', 'another token', '[]', 1000000, ${hash}, 0, 1000000, ${hash} FROM payment_attempts`
+    const { leaseUnexplained } = yield* Due.make
+    assert.strictEqual((yield* leaseUnexplained(1, 0)).taken, 1)
+  })
 
-  it.live("is pending until its block is final, and final from then on, in every read", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bought = yield* buy
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.mine(2)
-      const receipt = yield* becomes(bought, "final")
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`SELECT nonce FROM relayer_broadcasts WHERE raw IS NOT NULL`.pipe(
-        until("the bytes of its transaction are kept", (rows) => rows.length === 0),
-      )
-      const newest = yield* read("/api/acts?limit=1")
-      assert.deepStrictEqual(newest.acts[0].receipt, receipt)
-      assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
-      const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
-      assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
-      yield* assertKept(bought)
-    }).pipe(Effect.provide(sweeper)),
-  )
+  swept("is pending until its block is final, and final from then on, in every read", function* () {
+    const { url } = yield* TestServer
+    const bought = yield* buy
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.mine(2)
+    const receipt = yield* becomes(bought, "final")
+    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SELECT nonce FROM relayer_broadcasts WHERE raw IS NOT NULL`.pipe(
+      until("the bytes of its transaction are kept", (rows) => rows.length === 0),
+    )
+    const newest = yield* read("/api/acts?limit=1")
+    assert.deepStrictEqual(newest.acts[0].receipt, receipt)
+    assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
+    const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
+    assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
+    yield* assertKept(bought)
+  })
 
-  it.live("that a reorganisation moved to another transaction settles there", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+  swept("that a reorganisation moved to another transaction settles there", function* () {
+    const { url } = yield* TestServer
+    const bought = yield* buy
+    yield* Purchase.reorganise(1)
+    const elsewhere = yield* broadcast(bought.purchase)
+    assert.notStrictEqual(elsewhere, bought.receipt.transaction)
+    yield* Purchase.mine(2)
+    const receipt = yield* becomes(bought, "final")
+    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
+    for (const transaction of [elsewhere, bought.receipt.transaction]) {
+      const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
+      assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
+    }
+    assert.strictEqual((yield* health).status, 200)
+    yield* assertKept(bought)
+    yield* Purchase.audit(url)
+  })
+
+  facilitatedAndSwept(
+    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
+    function* () {
+      const { facilitator, sql } = yield* paymentFixture
       const bought = yield* buy
       yield* Purchase.reorganise(1)
-      const elsewhere = yield* broadcast(bought.purchase)
-      assert.notStrictEqual(elsewhere, bought.receipt.transaction)
-      yield* Purchase.mine(2)
-      const receipt = yield* becomes(bought, "final")
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
-      for (const transaction of [elsewhere, bought.receipt.transaction]) {
-        const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
-        assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
-      }
+      yield* Purchase.mine(4)
+      // It could still be brought back: nothing is lost before its authorization has ended.
+      yield* looked(2)
+      assert.strictEqual(facilitator.asked(), 1, "a facilitator brings back what it has sent")
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
       assert.strictEqual((yield* health).status, 200)
+      yield* Purchase.passExpiry
+      assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
+      const failing = yield* health
+      assert.strictEqual(failing.status, 503)
+      assert.deepInclude(failing.json, { ok: false })
+      assert.deepStrictEqual(failing.json["payments"], {
+        enabled: true,
+        state: "failing",
+        pausedSince: null,
+        pending: 0,
+        settlement: "ok",
+        gasLost: { state: "ok", lastHourEther: "0.000000000" },
+        obstacle: null,
+      })
+      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
       yield* assertKept(bought)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(sweeper)),
-  )
-
-  it.live(
-    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
-    () =>
-      Effect.gen(function* () {
-        const { facilitator, sql } = yield* paymentFixture
-        const bought = yield* buy
-        yield* Purchase.reorganise(1)
-        yield* Purchase.mine(4)
-        // It could still be brought back: nothing is lost before its authorization has ended.
-        yield* looked(2)
-        assert.strictEqual(facilitator.asked(), 1, "a facilitator brings back what it has sent")
-        assert.strictEqual((yield* readAct(bought)).finality, "pending")
-        assert.strictEqual((yield* health).status, 200)
-        yield* Purchase.passExpiry
-        assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
-        const failing = yield* health
-        assert.strictEqual(failing.status, 503)
-        assert.deepInclude(failing.json, { ok: false })
-        assert.deepStrictEqual(failing.json["payments"], {
-          enabled: true,
-          state: "failing",
-          pausedSince: null,
-          pending: 0,
-          settlement: "ok",
-          gasLost: { state: "ok", lastHourEther: "0.000000000" },
-          obstacle: null,
-        })
-        assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
-        yield* assertKept(bought)
-        yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
-        assert.strictEqual((yield* health).status, 200)
-        assert.strictEqual((yield* readAct(bought)).finality, "lost")
-      }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds", "200 millis"))),
+      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+      assert.strictEqual((yield* health).status, 200)
+      assert.strictEqual((yield* readAct(bought)).finality, "lost")
+    },
   )
 })
 
 describe.concurrent("a settled transfer whose block was orphaned", () => {
-  it.live("is resubmitted by the relayer before the old block is final, while it can be paid", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bought = yield* buy
-      yield* replaced
-      yield* Purchase.mine(1)
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-      const { transaction } = yield* chargedAgain(bought)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.mine(3)
-      const receipt = yield* becomes(bought, "final")
-      assert.strictEqual(transaction, bought.receipt.transaction, "the same transaction is sent again")
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-      assert.strictEqual((yield* health).status, 200)
-      yield* assertKept(bought)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(sweeper)),
-  )
+  swept("is resubmitted by the relayer before the old block is final, while it can be paid", function* () {
+    const { url } = yield* TestServer
+    const bought = yield* buy
+    yield* replaced
+    yield* Purchase.mine(1)
+    assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+    const { transaction } = yield* chargedAgain(bought)
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.mine(3)
+    const receipt = yield* becomes(bought, "final")
+    assert.strictEqual(transaction, bought.receipt.transaction, "the same transaction is sent again")
+    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+    assert.strictEqual((yield* health).status, 200)
+    yield* assertKept(bought)
+    yield* Purchase.audit(url)
+  })
 })
 
 describe.concurrent("the scan of a server", () => {

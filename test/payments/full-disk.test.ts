@@ -1,31 +1,29 @@
 /** Monitors learn of a full disk of the database before a purchase fails on it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { relayed } from "../lab/server/Live.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask } from "../lab/Fixture.ts"
-import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 
 describe.concurrent("a database whose disk is full", () => {
-  it.live("fails /api/health, whose check writes a temporary file", () =>
-    Effect.gen(function* () {
-      const { database, sql, url } = yield* paymentFixture
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-      database.arm(/FROM generate_series/u, { sqlstate: "53100" })
-      // The proxy fails no statement that a connection prepares by name, which each does at its first use.
-      const { json, status } = yield* ask(`${url}/api/health`).pipe(
-        until("/api/health never fails", (answer) => answer.status === 503),
-      )
-      assert.deepStrictEqual([status, json["ok"], json["database"]], [503, false, "failing"])
-      yield* database.calm
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-      const plan = yield* sql.withTransaction(
-        Effect.andThen(
-          sql`SET LOCAL work_mem = '64kB'`,
-          sql`EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM generate_series(1, 20000)`,
-        ),
-      )
-      assert.match(JSON.stringify(plan), /temp .*written=/u)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("fails /api/health, whose check writes a temporary file", function* () {
+    const { database, sql, url } = yield* paymentFixture
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    database.arm(/FROM generate_series/u, { sqlstate: "53100" })
+    // The proxy fails no statement that a connection prepares by name, which each does at its first use.
+    const { json, status } = yield* ask(`${url}/api/health`).pipe(
+      until("/api/health never fails", (answer) => answer.status === 503),
+    )
+    assert.deepStrictEqual([status, json["ok"], json["database"]], [503, false, "failing"])
+    yield* database.calm
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    const plan = yield* sql.withTransaction(
+      Effect.andThen(
+        sql`SET LOCAL work_mem = '64kB'`,
+        sql`EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM generate_series(1, 20000)`,
+      ),
+    )
+    assert.match(JSON.stringify(plan), /temp .*written=/u)
+  })
 })

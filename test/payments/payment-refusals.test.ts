@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { onServer, relayed } from "../lab/server/Live.ts"
 import { ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -32,31 +33,29 @@ const reads = ["eth_call", "eth_getCode", "eth_blockNumber", "eth_getLogs", "eth
 const methods = [...reads, "eth_estimateGas"]
 
 describe.concurrent("a forged payment", () => {
-  it.live("in the name of one wallet asks the node once whether it has code, and nothing else", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const victim = yield* newPayer()
-      const sell = yield* seller
-      const asked: Array<string> = []
-      const wallet = victim.address.slice(2).toLowerCase()
-      // The scan reads logs as well.
-      const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
-      const note = (method: string) => (params: string) => {
-        if (isAsked(method, params)) asked.push(method)
-        return false
-      }
-      for (const method of methods) rpc.arm(method, "holdBefore", note(method))
-      for (let round = 0; round < 20; round++) {
-        const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
-        assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
-        assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
-        assert.deepStrictEqual(asked, ["eth_getCode"])
-      }
-      assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
-      // A good one is sent by the code of that moment, which is asked for anew.
-      assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("in the name of one wallet asks the node once whether it has code, and nothing else", function* () {
+    const { rpc } = yield* Proxies
+    const victim = yield* newPayer()
+    const sell = yield* seller
+    const asked: Array<string> = []
+    const wallet = victim.address.slice(2).toLowerCase()
+    // The scan reads logs as well.
+    const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
+    const note = (method: string) => (params: string) => {
+      if (isAsked(method, params)) asked.push(method)
+      return false
+    }
+    for (const method of methods) rpc.arm(method, "holdBefore", note(method))
+    for (let round = 0; round < 20; round++) {
+      const answer = yield* sell(privateKeyToAccount(generatePrivateKey()), { from: victim.address })
+      assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+      assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
+      assert.deepStrictEqual(asked, ["eth_getCode"])
+    }
+    assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
+    // A good one is sent by the code of that moment, which is asked for anew.
+    assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
+  })
 })
 
 /** Payments of wallets that hold nothing: each is signed well, and the node has to be asked to refuse it. */
@@ -68,85 +67,74 @@ const refusedBy = Effect.fnUntraced(function* (address: string, count: number, c
 })
 
 const server = proxiedServer("relayer", "10 seconds", "1 hour", {}, {}, { trustedProxies: loopback })
+const test = onServer(server)
 
 describe.concurrent("refused payments from one address", () => {
-  it.live("get 402 sixty times a minute, then 429 without a request to the node", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const honest = yield* Purchase.prepare()
-      const settled = yield* Purchase.prepare()
-      const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
-      assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
+  test("get 402 sixty times a minute, then 429 without a request to the node", function* () {
+    const { rpc, url } = yield* paymentFixture
+    const honest = yield* Purchase.prepare()
+    const settled = yield* Purchase.prepare()
+    const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+    assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
 
-      const heard: Array<string> = []
-      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
-      const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
-      const first = yield* refusedBy("198.51.100.7", 60, 8)
-      assert.isTrue(first.wallets.every(isAskedAbout))
-      for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
+    const heard: Array<string> = []
+    rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
+    const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
+    const first = yield* refusedBy("198.51.100.7", 60, 8)
+    assert.isTrue(first.wallets.every(isAskedAbout))
+    for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
 
-      const more = yield* refusedBy("198.51.100.7", 20, 8)
-      for (const one of more.answers) {
-        assertAnswer(one, 429, "rate_limited")
-        const wait = Number(one.headers.get("retry-after"))
-        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-        assert.strictEqual(one.json["retryAfter"], wait)
-        assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
-      }
-      assert.isFalse(more.wallets.some(isAskedAbout))
-      yield* rpc.calm
+    const more = yield* refusedBy("198.51.100.7", 20, 8)
+    for (const one of more.answers) {
+      assertAnswer(one, 429, "rate_limited")
+      const wait = Number(one.headers.get("retry-after"))
+      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+      assert.strictEqual(one.json["retryAfter"], wait)
+      assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+    }
+    assert.isFalse(more.wallets.some(isAskedAbout))
+    yield* rpc.calm
 
-      const replay = yield* ask(
-        `${url}/api/witness`,
-        post(settled.body, { ...settled.headers, ...from("198.51.100.7") }),
-      )
-      assert.strictEqual(replay.status, 200, "a known key is answered as ever")
-      const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
-      assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
-      const elsewhere = yield* ask(
-        `${url}/api/witness`,
-        post(honest.body, { ...honest.headers, ...from("203.0.113.9") }),
-      )
-      assert.strictEqual(elsewhere.status, 201, "another address is not held up")
-    }).pipe(Effect.provide(server)),
-  )
+    const replay = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+    assert.strictEqual(replay.status, 200, "a known key is answered as ever")
+    const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
+    assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
+    const elsewhere = yield* ask(`${url}/api/witness`, post(honest.body, { ...honest.headers, ...from("203.0.113.9") }))
+    assert.strictEqual(elsewhere.status, 201, "another address is not held up")
+  })
 
-  it.live("count only what cost a query to the node, and never a wallet that has paid here", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const address = "198.51.100.9"
-      const sell = yield* seller
-      const known = yield* newPayer()
-      assert.strictEqual((yield* sell(known, {}, from(address))).status, 201)
-      for (let count = 0; count < 70; count += 1) {
-        const headers = { "idempotency-key": newKey(), "payment-signature": "e30=", ...from(address) }
-        const malformed = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
-        assertAnswer(malformed, 402, "payment_invalid")
-      }
-      assert.strictEqual(
-        (yield* sell(yield* newPayer(), {}, from(address))).status,
-        201,
-        "malformed headers count nowhere",
-      )
-      yield* refusedBy(address, 64, 8)
-      assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
-      assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
-    }).pipe(Effect.provide(server)),
-  )
+  test("count only what cost a query to the node, and never a wallet that has paid here", function* () {
+    const { url } = yield* TestServer
+    const address = "198.51.100.9"
+    const sell = yield* seller
+    const known = yield* newPayer()
+    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201)
+    for (let count = 0; count < 70; count += 1) {
+      const headers = { "idempotency-key": newKey(), "payment-signature": "e30=", ...from(address) }
+      const malformed = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, headers))
+      assertAnswer(malformed, 402, "payment_invalid")
+    }
+    assert.strictEqual(
+      (yield* sell(yield* newPayer(), {}, from(address))).status,
+      201,
+      "malformed headers count nowhere",
+    )
+    yield* refusedBy(address, 64, 8)
+    assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
+    assert.strictEqual((yield* sell(known, {}, from(address))).status, 201, "its owner has paid here")
+  })
 
-  it.live("never count a wallet whose contract signs and that has paid here", () =>
-    Effect.gen(function* () {
-      const address = "198.51.100.10"
-      const sell = yield* seller
-      const [owner, contract] = [yield* newPayer(), yield* newPayer()]
-      yield* giveCode(contract.address, agreeing)
-      const buy = sell(owner, { from: contract.address }, from(address))
-      assert.strictEqual((yield* buy).status, 201)
-      yield* refusedBy(address, 64, 8)
-      assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
-      assert.strictEqual((yield* buy).status, 201)
-    }).pipe(Effect.provide(server)),
-  )
+  test("never count a wallet whose contract signs and that has paid here", function* () {
+    const address = "198.51.100.10"
+    const sell = yield* seller
+    const [owner, contract] = [yield* newPayer(), yield* newPayer()]
+    yield* giveCode(contract.address, agreeing)
+    const buy = sell(owner, { from: contract.address }, from(address))
+    assert.strictEqual((yield* buy).status, 201)
+    yield* refusedBy(address, 64, 8)
+    assertAnswer(yield* sell(yield* newPayer(), {}, from(address)), 429, "rate_limited")
+    assert.strictEqual((yield* buy).status, 201)
+  })
 
   it.live("do not include payments beyond a wallet's limit in flight", () =>
     Effect.gen(function* () {
@@ -169,35 +157,31 @@ describe.concurrent("refused payments from one address", () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second", "1 hour", {}, {}, { trustedProxies: loopback }))),
   )
 
-  it.live("are limited when they arrive all at once, too", () =>
-    Effect.gen(function* () {
-      const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
-      const refused = answers.filter(({ status }) => status === 402).length
-      assert.isAtLeast(refused, 60)
-      assert.isAtMost(refused, 60 + 64)
-      assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
-    }).pipe(Effect.provide(server)),
-  )
+  test("are limited when they arrive all at once, too", function* () {
+    const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
+    const refused = answers.filter(({ status }) => status === 402).length
+    assert.isAtLeast(refused, 60)
+    assert.isAtMost(refused, 60 + 64)
+    assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
+  })
 })
 
 describe.concurrent("attempts that end uncharged", () => {
-  it.live("count as refused payments, and beyond the limit none is recorded", () =>
-    Effect.gen(function* () {
-      const address = "198.51.100.12"
-      const sell = yield* seller
-      const [owner, contract, other] = [yield* newPayer(), yield* newPayer(), yield* newPayer()]
-      yield* giveCode(contract.address, slow)
-      const buy = sell(owner, { from: contract.address }, from(address))
-      for (let count = 0; count < 60; count += 1) assertAnswer(yield* buy, 402, "payment_failed", "gas_too_high")
-      const before = yield* Purchase.written
-      assertAnswer(yield* buy, 429, "rate_limited")
-      assert.deepStrictEqual(yield* Purchase.written, before)
-      assert.strictEqual((yield* sell(other, {}, from("203.0.113.12"))).status, 201, "another address pays")
-    }).pipe(Effect.provide(server)),
-  )
+  test("count as refused payments, and beyond the limit none is recorded", function* () {
+    const address = "198.51.100.12"
+    const sell = yield* seller
+    const [owner, contract, other] = [yield* newPayer(), yield* newPayer(), yield* newPayer()]
+    yield* giveCode(contract.address, slow)
+    const buy = sell(owner, { from: contract.address }, from(address))
+    for (let count = 0; count < 60; count += 1) assertAnswer(yield* buy, 402, "payment_failed", "gas_too_high")
+    const before = yield* Purchase.written
+    assertAnswer(yield* buy, 429, "rate_limited")
+    assert.deepStrictEqual(yield* Purchase.written, before)
+    assert.strictEqual((yield* sell(other, {}, from("203.0.113.12"))).status, 201, "another address pays")
+  })
 })
 
-const cards = Cards.carded("20 seconds", { trustedProxies: loopback })
+const byCard = onServer(Cards.carded("20 seconds", { trustedProxies: loopback }))
 
 /** Candles with these tokens, sent at once from one address. */
 const cardsFrom = Effect.fnUntraced(function* (address: string, tokens: ReadonlyArray<string>) {
@@ -212,60 +196,54 @@ const invented = (count: number) => Array.from({ length: count }, () => `spt_${n
 const counted = (statuses: ReadonlyArray<number>, status: number) => statuses.filter((one) => one === status).length
 
 describe.concurrent("card payments with invented tokens from one address", () => {
-  it.live(
+  byCard(
     "write sixty attempts a minute however many arrive at once, then get 429 without a call to the processor",
-    () =>
-      Effect.gen(function* () {
-        const bank = yield* Cards.Processor
-        const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
-        assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
-        assert.strictEqual(bank.asked().keys, 60)
-        assert.strictEqual((yield* Purchase.written).attempts, 60)
-        for (const answer of answers.filter(({ status }) => status === 429)) {
-          assertAnswer(answer, 429, "rate_limited")
-          const wait = Number(answer.headers.get("retry-after"))
-          assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-          assert.match(
-            String(answer.json["message"]),
-            /60 refused payments per minute.*charged and changed nothing\.$/u,
-          )
-        }
-        const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
-        assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
-        assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])
-      }).pipe(Effect.provide(cards)),
-  )
-
-  it.live("count once, whenever the processor declines them, and not at all if it charges", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
+    function* () {
       const bank = yield* Cards.Processor
-      const grants = (method: string, count: number) =>
-        Effect.forEach(Array.from({ length: count }), () => Effect.promise(() => bank.grant(method, "300")))
-      const used = Effect.map(
-        sql<{ n: number }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key LIKE 'refused-payments:%'`,
-        (rows) => rows[0]?.n,
-      )
-      const address = "198.51.100.21"
-      const charged = yield* cardsFrom(address, yield* grants("pm_card_visa", 70))
-      assert.strictEqual(counted(charged.statuses, 201), 70)
-      assert.strictEqual(yield* used, 0, "what is charged counts nowhere")
-      const held = yield* cardsFrom(address, yield* grants("pm_bank_slow", 20))
-      assert.strictEqual(counted(held.statuses, 202), 20)
-      yield* bank.finish
-      for (const purchase of held.sent) assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 200)
-      assert.strictEqual(yield* used, 0, "nor what is charged later")
-
-      const late = yield* cardsFrom(address, invented(30))
-      assert.strictEqual(counted(late.statuses, 202), 30)
-      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day' WHERE state = 'pending'`
-      for (const purchase of late.sent) assertAnswer(yield* Purchase.reconcile(purchase), 402, "payment_failed")
-      assert.strictEqual(yield* used, 30)
-      const declined = yield* cardsFrom(address, yield* grants("pm_card_visa_chargeDeclined", 40))
-      assert.deepStrictEqual([counted(declined.statuses, 402), counted(declined.statuses, 429)], [30, 10])
-      const unpaid = yield* ask(`${url}/api/candles/week/moss-hare`, post(Cards.dedication, from(address)))
-      assert.strictEqual(unpaid.status, 402, "the question for a price is answered as ever")
-    }).pipe(Effect.provide(cards)),
+      const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
+      assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
+      assert.strictEqual(bank.asked().keys, 60)
+      assert.strictEqual((yield* Purchase.written).attempts, 60)
+      for (const answer of answers.filter(({ status }) => status === 429)) {
+        assertAnswer(answer, 429, "rate_limited")
+        const wait = Number(answer.headers.get("retry-after"))
+        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+        assert.match(String(answer.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+      }
+      const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
+      assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
+      assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])
+    },
   )
+
+  byCard("count once, whenever the processor declines them, and not at all if it charges", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const bank = yield* Cards.Processor
+    const grants = (method: string, count: number) =>
+      Effect.forEach(Array.from({ length: count }), () => Effect.promise(() => bank.grant(method, "300")))
+    const used = Effect.map(
+      sql<{ n: number }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key LIKE 'refused-payments:%'`,
+      (rows) => rows[0]?.n,
+    )
+    const address = "198.51.100.21"
+    const charged = yield* cardsFrom(address, yield* grants("pm_card_visa", 70))
+    assert.strictEqual(counted(charged.statuses, 201), 70)
+    assert.strictEqual(yield* used, 0, "what is charged counts nowhere")
+    const held = yield* cardsFrom(address, yield* grants("pm_bank_slow", 20))
+    assert.strictEqual(counted(held.statuses, 202), 20)
+    yield* bank.finish
+    for (const purchase of held.sent) assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 200)
+    assert.strictEqual(yield* used, 0, "nor what is charged later")
+
+    const late = yield* cardsFrom(address, invented(30))
+    assert.strictEqual(counted(late.statuses, 202), 30)
+    yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 day' WHERE state = 'pending'`
+    for (const purchase of late.sent) assertAnswer(yield* Purchase.reconcile(purchase), 402, "payment_failed")
+    assert.strictEqual(yield* used, 30)
+    const declined = yield* cardsFrom(address, yield* grants("pm_card_visa_chargeDeclined", 40))
+    assert.deepStrictEqual([counted(declined.statuses, 402), counted(declined.statuses, 429)], [30, 10])
+    const unpaid = yield* ask(`${url}/api/candles/week/moss-hare`, post(Cards.dedication, from(address)))
+    assert.strictEqual(unpaid.status, 402, "the question for a price is answered as ever")
+  })
 })

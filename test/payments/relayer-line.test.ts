@@ -1,9 +1,10 @@
 /** The relayer's line: payments wait when a node takes no more of one sender, or when too much gas is at risk. None is refused. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { keccak256 } from "viem"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { onServer, relayed, relayedBriefly } from "../lab/server/Live.ts"
 import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { agreeing, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
@@ -13,6 +14,8 @@ import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { assertEach, valuesOf } from "../lab/Assertions.ts"
 import { TestServer } from "../lab/TestServices.ts"
+
+const relayedInThreeSeconds = onServer(proxiedServer("relayer", "3 seconds"))
 
 /** A node that takes so many transactions while none is mined; the number of those that it refused. */
 const takesAtMost = (rpc: NodeProxy, most: number) => {
@@ -43,8 +46,9 @@ const mine = Purchase.onChain(async (client) => {
 })
 
 describe.concurrent("more payments than a node takes of one sender", () => {
-  it.live("wait in line without a 17th transaction, answer 202 after a while, and are all made", () =>
-    Effect.gen(function* () {
+  relayedInThreeSeconds(
+    "wait in line without a 17th transaction, answer 202 after a while, and are all made",
+    function* () {
       const { rpc, sql, url } = yield* paymentFixture
       const purchases = yield* Purchase.prepareMany(url, 20)
       yield* Purchase.automine(false)
@@ -59,11 +63,12 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       yield* rpc.calm
       yield* mine
       yield* settledInTheEnd(purchases)
-    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
+    },
   )
 
-  it.live("are made also where it takes fewer than the relayer believes: a refused one keeps its nonce", () =>
-    Effect.gen(function* () {
+  relayedInThreeSeconds(
+    "are made also where it takes fewer than the relayer believes: a refused one keeps its nonce",
+    function* () {
       const { rpc, sql, url } = yield* paymentFixture
       const purchases = yield* Purchase.prepareMany(url, 6)
       yield* Purchase.automine(false)
@@ -77,128 +82,118 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       yield* mine
       yield* settledInTheEnd(purchases)
       assert.deepStrictEqual(yield* recorded, before)
-    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
+    },
   )
 })
 
-const cautious = proxiedServer("relayer", "1 second", "1 hour", { gasAtRisk: 300_000 })
+const cautiously = onServer(proxiedServer("relayer", "1 second", "1 hour", { gasAtRisk: 300_000 }))
 
 describe.concurrent("more gas at risk than the limit", () => {
-  it.live("lets unknown wallets wait in line, and holds up none that has paid here", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const regular = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer: regular }))).status, 201)
-      const unknown = yield* Purchase.prepareMany(url, 4)
-      yield* Purchase.automine(false)
-      const answers = yield* sendAll(unknown)
-      for (const [index, answer] of answers.entries()) Purchase.assertPending(unknown[index] ?? assert.fail(), answer)
-      const inFlight = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0 ORDER BY nonce`
-      assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000])
-      const trusted = yield* Purchase.prepare({ payer: regular })
-      Purchase.assertPending(trusted, yield* Purchase.send(trusted))
-      assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
-      yield* mine
-      for (const one of [trusted, ...unknown])
-        yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
-      assert.strictEqual(yield* Purchase.relayed, 6)
-    }).pipe(Effect.provide(cautious)),
-  )
+  cautiously("lets unknown wallets wait in line, and holds up none that has paid here", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const regular = yield* newPayer()
+    yield* Purchase.buyAt(url, { payer: regular })
+    const unknown = yield* Purchase.prepareMany(url, 4)
+    yield* Purchase.automine(false)
+    const answers = yield* sendAll(unknown)
+    for (const [index, answer] of answers.entries()) Purchase.assertPending(unknown[index] ?? assert.fail(), answer)
+    const inFlight = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0 ORDER BY nonce`
+    assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000])
+    const trusted = yield* Purchase.prepare({ payer: regular })
+    Purchase.assertPending(trusted, yield* Purchase.send(trusted))
+    assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
+    yield* mine
+    for (const one of [trusted, ...unknown])
+      yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
+    assert.strictEqual(yield* Purchase.relayed, 6)
+  })
 
-  it.live("is the sum of all servers with one key", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const servers = [url, ...(yield* neighbours(1, "relayer", { gasAtRisk: 300_000 }))]
-      const unknown = yield* Purchase.prepareMany(url, 8)
-      yield* Purchase.automine(false)
-      // Each payment reaches both servers at once, as an impatient client sends it.
-      const sent = servers.flatMap((server) => unknown.map((one) => Purchase.send({ ...one, server })))
-      for (const { status, text } of yield* Effect.all(sent, { concurrency: "unbounded" }))
-        assert.include([200, 201, 202], status, text)
-      const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
-      assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
-      yield* mine
-      yield* settledInTheEnd(unknown)
-    }).pipe(Effect.provide(cautious)),
-  )
+  cautiously("is counted over all servers that share a key", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const servers = [url, ...(yield* neighbours(1, "relayer", { gasAtRisk: 300_000 }))]
+    const unknown = yield* Purchase.prepareMany(url, 8)
+    yield* Purchase.automine(false)
+    // Each payment reaches both servers at once, as an impatient client sends it.
+    const sent = servers.flatMap((server) => unknown.map((one) => Purchase.send({ ...one, server })))
+    for (const { status, text } of yield* Effect.all(sent, { concurrency: "unbounded" }))
+      assert.include([200, 201, 202], status, text)
+    const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
+    assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
+    yield* mine
+    yield* settledInTheEnd(unknown)
+  })
 
-  it.live("counts a wallet with code although it has paid here", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const payer = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
-      yield* giveCode(payer.address, agreeing)
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer }))).status, 201)
-      const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`, "gas")
-      assert.deepStrictEqual(gas, [150_000, 0, 3_000_000 / 8], "half of the 16 places, however little gas it takes")
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
-  )
+  relayedBriefly("counts a wallet with code although it has paid here", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const payer = yield* newPayer()
+    yield* Purchase.buyAt(url, { payer })
+    yield* Purchase.buyAt(url, { payer })
+    yield* giveCode(payer.address, agreeing)
+    yield* Purchase.buyAt(url, { payer })
+    const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`, "gas")
+    assert.deepStrictEqual(gas, [150_000, 0, 3_000_000 / 8], "half of the 16 places, however little gas it takes")
+  })
 })
 
 describe.concurrent("wallets with code", () => {
-  it.live("wait in a line of their own, in which no plain wallet is, whether it has paid here or not", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const regular = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(yield* Purchase.prepare({ payer: regular }))).status, 201)
-      const smart = yield* Purchase.prepareMany(url, 6)
-      for (const { payer } of smart) yield* giveCode(payer.address, agreeing)
-      const plain = yield* Purchase.prepareMany(url, 2)
-      const trusted = yield* Purchase.prepare({ payer: regular })
-      yield* Purchase.automine(false)
-      for (const group of [smart, plain, [trusted]])
-        for (const [index, answer] of (yield* sendAll(group)).entries())
-          Purchase.assertPending(group[index] ?? assert.fail(), answer)
-      const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0`, "gas")
-      assert.deepStrictEqual(
-        gas.map(Number).toSorted((a, b) => a - b),
-        [0, 150_000, 150_000, 150_001],
-      )
-      yield* mine
-      for (const one of [trusted, ...plain, ...smart])
-        yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
-      assert.strictEqual(yield* Purchase.relayed, 10)
-    }).pipe(Effect.provide(cautious)),
-  )
+  cautiously("wait in a line of their own, in which no plain wallet is, whether it has paid here or not", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const regular = yield* newPayer()
+    yield* Purchase.buyAt(url, { payer: regular })
+    const smart = yield* Purchase.prepareMany(url, 6)
+    for (const { payer } of smart) yield* giveCode(payer.address, agreeing)
+    const plain = yield* Purchase.prepareMany(url, 2)
+    const trusted = yield* Purchase.prepare({ payer: regular })
+    yield* Purchase.automine(false)
+    for (const group of [smart, plain, [trusted]])
+      for (const [index, answer] of (yield* sendAll(group)).entries())
+        Purchase.assertPending(group[index] ?? assert.fail(), answer)
+    const gas = valuesOf(yield* sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts WHERE nonce > 0`, "gas")
+    assert.deepStrictEqual(
+      gas.map(Number).toSorted((a, b) => a - b),
+      [0, 150_000, 150_000, 150_001],
+    )
+    yield* mine
+    for (const one of [trusted, ...plain, ...smart])
+      yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
+    assert.strictEqual(yield* Purchase.relayed, 10)
+  })
 })
 
 describe.concurrent("a transaction", () => {
-  it.live("that its node forgets is sent again, byte by byte, while its request waits", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc } = yield* signedFixture
-      rpc.arm("eth_sendRawTransaction", "swallow")
-      const bought = yield* Effect.forkScoped(Purchase.send(purchase))
-      yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
-      yield* rpc.calm
-      assert.strictEqual((yield* Fiber.join(bought)).status, 201)
-      const { transaction } = yield* Purchase.assertSettled(purchase)
-      assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  relayed("that its node forgets is sent again, byte by byte, while its request waits", function* () {
+    const { purchase, rpc } = yield* signedFixture
+    rpc.arm("eth_sendRawTransaction", "swallow")
+    const bought = yield* Effect.forkScoped(Purchase.send(purchase))
+    yield* Effect.sync(() => rpc.raw.size).pipe(until("it was never sent", (size) => size > 0))
+    yield* rpc.calm
+    assert.strictEqual((yield* Fiber.join(bought)).status, 201)
+    const { transaction } = yield* Purchase.assertSettled(purchase)
+    assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
+  })
 
-  it.live(
+  relayedBriefly(
     "that is final and did not pay fails its attempt before the authorization expires, although the wallet has money again",
-    () =>
-      Effect.gen(function* () {
-        const { rpc, sql } = yield* paymentFixture
-        const purchase = yield* Purchase.prepare({ funds: Purchase.price })
-        const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-        const bought = yield* Purchase.sendInto(trap, purchase)
-        yield* empty(purchase.payer)
-        yield* trap.release
-        Purchase.assertPending(purchase, yield* Fiber.join(bought))
-        yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-        Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-        const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
-        assert.isEmpty(yield* doubts, "its block is not final yet")
-        yield* Purchase.mine(3)
-        yield* Purchase.secondInquiry(purchase)
-        assert.strictEqual(yield* Purchase.relayed, 1)
-        yield* Purchase.assertFailed(purchase, "wallet_could_not_pay")
-      }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
+    function* () {
+      const { rpc, sql } = yield* paymentFixture
+      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const bought = yield* Purchase.sendInto(trap, purchase)
+      yield* empty(purchase.payer)
+      yield* trap.release
+      Purchase.assertPending(purchase, yield* Fiber.join(bought))
+      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+      const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+      assert.isEmpty(yield* doubts, "its block is not final yet")
+      yield* Purchase.mine(3)
+      yield* Purchase.secondInquiry(purchase)
+      assert.strictEqual(yield* Purchase.relayed, 1)
+      yield* Purchase.assertFailed(purchase, "wallet_could_not_pay")
+    },
   )
 })

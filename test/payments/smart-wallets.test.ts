@@ -6,7 +6,7 @@ import { concatHex, encodeAbiParameters, getAddress, type Hex, serializeErc6492S
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { broadcast, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post, Proxies, TestServer, world } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer, world } from "../lab/Fixture.ts"
 import { prepare, send, written } from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { newHex } from "../lab/TransferLogs.ts"
@@ -52,15 +52,6 @@ const signedBy = Effect.fnUntraced(function* (
 const answerTo = (...payment: Parameters<typeof signedBy>) => Effect.flatMap(signedBy(...payment), ({ send }) => send)
 
 layer(world(), realClock)("a smart wallet", (it) => {
-  it.effect("pays by the signature of its owner", () =>
-    Effect.gen(function* () {
-      const { at, owner } = yield* newWallet
-      const answer = yield* answerTo(owner, { from: at })
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), at)
-    }),
-  )
-
   it.effect("is refused with another signature or before its time, and charged nothing", () =>
     Effect.gen(function* () {
       const { at, owner } = yield* newWallet
@@ -147,54 +138,6 @@ const assertUnaccepted = (answer: Answer, what?: string) => {
 }
 
 layer(proxiedServer("relayer", "20 seconds"), realClock)("a wrapped signature (ERC-6492)", (it) => {
-  it.effect("pays for a deployed wallet: the factory is never called, and the inner signature is stored and sent", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { rpc } = yield* Proxies
-      const { at, owner } = yield* newWallet
-      const heard: Array<string> = []
-      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
-      for (const repeat of ["a first payment", "a payment of a wallet that has paid"]) {
-        const { send, signature } = yield* signedBy(owner, { from: at }, wrap)
-        const answer = yield* send
-        assert.strictEqual(answer.status, 201, `${repeat} ${answer.text}`)
-        assert.strictEqual((yield* send).status, 200, "the same request is a replay")
-        const { transaction } = JSON.parse(answer.text).receipt
-        const { input } = yield* onChain((client) => client.getTransaction({ hash: transaction }))
-        assert.match(input, new RegExp(`${signature.slice(2)}0*$`, "u"))
-        const [stored] = yield* sql`
-          SELECT payment #>> '{authorization,signature}' AS signature FROM payment_attempts
-          WHERE payment ->> 'transaction' = ${transaction}`
-        assert.deepStrictEqual(stored, { signature })
-      }
-      yield* rpc.calm
-      assert.isNotEmpty(heard)
-      for (const params of heard) assert.notMatch(params, new RegExp(`${factory.slice(2)}|${"6492".repeat(16)}`, "u"))
-    }),
-  )
-
-  it.effect("pays once the wallet is deployed, and says so before", () =>
-    Effect.gen(function* () {
-      const { fund } = yield* LocalChain
-      const wallet = yield* newWallet
-      const later = privateKeyToAccount(generatePrivateKey()).address
-      yield* fund(later, 10_000_000n)
-      const wrapped = yield* signedBy(wallet.owner, { from: later }, wrap)
-      const bare = yield* signedBy(wallet.owner, { from: later })
-      const before = yield* written
-      assertUnaccepted(yield* wrapped.send)
-      // An owner's signature has the length of a key's. It may pay as soon as its wallet is deployed, as below.
-      const { json } = yield* answerTo(wallet.owner, { from: newOwner().address })
-      assert.match(String(json["message"]), /not the paying wallet's.*This request charged nothing\.$/u)
-      assert.deepStrictEqual(yield* written, before)
-      yield* giveCode(later, (yield* onChain((client) => client.getCode({ address: wallet.at }))) ?? "0x")
-      for (const { send } of [wrapped, bare]) {
-        const answer = yield* send
-        assert.strictEqual(answer.status, 201, answer.text)
-      }
-    }),
-  )
-
   it.effect("that no code accepts is refused without advice to sign again, and nothing is stored", () =>
     Effect.gen(function* () {
       const { at, owner } = yield* newWallet

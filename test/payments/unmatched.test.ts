@@ -1,10 +1,11 @@
 /** Transfers to us that settled no act: each is recorded once, with the attempt that it belongs to, if any. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { transferTopic } from "../../src/payments/x402/chain/Eip3009.ts"
 import { UnmatchedPayments } from "../../src/payments/store/Unmatched.ts"
+import { onServer } from "../lab/server/Live.ts"
 import { database, sql as databaseSql } from "../lab/Database.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
@@ -16,6 +17,8 @@ import { assertAnswer } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
+const test = onServer(proxiedServer("facilitator", "20 seconds", "300 millis"))
+
 const recorded = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly transaction: Hex; readonly amount: string; readonly key: string | null }>`
@@ -26,67 +29,59 @@ const recorded = Effect.flatMap(
 const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.length > 0))
 
 describe.concurrent("a transfer to us that settled no act", () => {
-  it.live("in another amount under the nonce of an attempt is that attempt's, which fails", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase } = yield* signedFixture
-      facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
-      yield* Purchase.mine(4)
-      assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
-      const answer = yield* Purchase.storedAnswer(purchase)
-      assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
-      assert.include(String(answer.json["message"]), transaction)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
-  )
+  test("in another amount under the nonce of an attempt is that attempt's, which fails", function* () {
+    const { facilitator, purchase } = yield* signedFixture
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
+    yield* Purchase.mine(4)
+    assert.deepStrictEqual(yield* isRecorded, [{ transaction, amount: "7", key: purchase.key }])
+    const answer = yield* Purchase.storedAnswer(purchase)
+    assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
+    assert.include(String(answer.json["message"]), transaction)
+  })
 
-  it.live("in a block with more logs than the node answers with is recorded by the inquiry that finds it", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase, rpc } = yield* signedFixture
-      facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      rpc.behave((method, _, params) =>
-        method === "eth_getLogs" && params.includes(transferTopic) ? { logsAtMost: 0 } : {},
-      )
-      const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
-      yield* Purchase.passExpiry
-      const answer = yield* Purchase.storedAnswer(purchase)
-      assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
-      const message = String(answer.json["message"])
-      assert.include(message, `transaction ${transaction} paid us and is recorded for the operator`)
-      assert.deepStrictEqual(yield* recorded, [{ transaction, amount: "7", key: purchase.key }])
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
-  )
+  test("in a block with more logs than the node answers with is recorded by the inquiry that finds it", function* () {
+    const { facilitator, purchase, rpc } = yield* signedFixture
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    rpc.behave((method, _, params) =>
+      method === "eth_getLogs" && params.includes(transferTopic) ? { logsAtMost: 0 } : {},
+    )
+    const transaction = yield* ThirdParty.spend(purchase, { value: 7n })
+    yield* Purchase.passExpiry
+    const answer = yield* Purchase.storedAnswer(purchase)
+    assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "authorization_spent_elsewhere"])
+    const message = String(answer.json["message"])
+    assert.include(message, `transaction ${transaction} paid us and is recorded for the operator`)
+    assert.deepStrictEqual(yield* recorded, [{ transaction, amount: "7", key: purchase.key }])
+  })
 
-  it.live("of a payment that was refused and submitted later is recorded without an attempt", () =>
-    Effect.gen(function* () {
-      const purchase = yield* Purchase.prepare({ funds: 0n })
-      assertAnswer(yield* Purchase.send(purchase), 402, "payment_invalid")
-      yield* Effect.flatMap(
-        onChain(async (_, chain) => chain),
-        (chain) => chain.fund(purchase.payer.address, Purchase.price),
-      )
-      const transaction = yield* ThirdParty.broadcast(purchase)
-      yield* Purchase.mine(4)
-      const row = { transaction, amount: String(Purchase.price), key: null }
-      assert.deepStrictEqual(yield* isRecorded, [row])
-      assert.deepStrictEqual(yield* recorded, [row], "once")
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
-  )
+  test("of a payment that was refused and submitted later is recorded without an attempt", function* () {
+    const purchase = yield* Purchase.prepare({ funds: 0n })
+    assertAnswer(yield* Purchase.send(purchase), 402, "payment_invalid")
+    yield* Effect.flatMap(
+      onChain(async (_, chain) => chain),
+      (chain) => chain.fund(purchase.payer.address, Purchase.price),
+    )
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    yield* Purchase.mine(4)
+    const row = { transaction, amount: String(Purchase.price), key: null }
+    assert.deepStrictEqual(yield* isRecorded, [row])
+    assert.deepStrictEqual(yield* recorded, [row], "once")
+  })
 
-  it.live("is none of the operator's business once an act was settled by it", () =>
-    Effect.gen(function* () {
-      const { purchase } = yield* signedFixture
-      assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
-      yield* Purchase.mine(4)
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(
-        Effect.orDie,
-        until("it is not judged", (rows) => rows.length > 0),
-      )
-      assert.deepStrictEqual(yield* recorded, [])
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "300 millis"))),
-  )
+  test("is none of the operator's business once an act was settled by it", function* () {
+    const { purchase } = yield* signedFixture
+    assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+    yield* Purchase.mine(4)
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SELECT name FROM chain_transfers WHERE is_judged`.pipe(
+      Effect.orDie,
+      until("it is not judged", (rows) => rows.length > 0),
+    )
+    assert.deepStrictEqual(yield* recorded, [])
+  })
 })
 
 const rows = Layer.provideMerge(UnmatchedPayments.layer, Layer.provideMerge(databaseSql, database))

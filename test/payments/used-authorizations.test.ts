@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { transferTopic } from "../../src/payments/x402/chain/Eip3009.ts"
+import { onServer, relayed } from "../lab/server/Live.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
@@ -12,7 +13,9 @@ import { until } from "../lab/Eventually.ts"
 import { assertAnswer, assertNone } from "../lab/Assertions.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
-const relayerServer = proxiedServer("relayer", "20 seconds")
+const swept = onServer(proxiedServer("relayer", "20 seconds", "300 millis"))
+
+const relayedOnOwnClock = onServer(onOwnClock(proxiedServer("relayer", "20 seconds")))
 
 /** The same payment for another purchase. */
 const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
@@ -46,63 +49,60 @@ const assertUntold = (answer: Answer) => {
 const seconds = () => Math.floor(Date.now() / 1000)
 
 describe.concurrent("a payment", () => {
-  it.live(
+  relayedOnOwnClock(
     "whose authorization another attempt holds belongs to that attempt once settled, without a node, and after it expires",
-    () =>
-      Effect.gen(function* () {
-        const { purchase, rpc, url } = yield* signedFixture
-        assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
-        assertBound(yield* Purchase.send(otherwise(purchase)))
-        const { headers } = otherwise(purchase)
-        assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
-        rpc.arm("*", "status500")
-        assertBound(yield* Purchase.send(otherwise(purchase)))
-        yield* rpc.calm
-        yield* Purchase.passExpiry
-        yield* pass(320_000)
-        assertBound(yield* Purchase.send(otherwise(purchase)))
-        yield* Purchase.assertSettled(purchase)
-      }).pipe(Effect.provide(onOwnClock(relayerServer))),
+    function* () {
+      const { purchase, rpc, url } = yield* signedFixture
+      assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+      assertBound(yield* Purchase.send(otherwise(purchase)))
+      const { headers } = otherwise(purchase)
+      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+      rpc.arm("*", "status500")
+      assertBound(yield* Purchase.send(otherwise(purchase)))
+      yield* rpc.calm
+      yield* Purchase.passExpiry
+      yield* pass(320_000)
+      assertBound(yield* Purchase.send(otherwise(purchase)))
+      yield* Purchase.assertSettled(purchase)
+    },
   )
 
-  it.live("under verification while a duplicate of its request settles gets the answer that the duplicate bought", () =>
-    Effect.gen(function* () {
+  relayed(
+    "under verification while a duplicate of its request settles gets the answer that the duplicate bought",
+    function* () {
       const { purchase, rpc } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Purchase.sendInto(trap, purchase)
       yield* rpc.calm
-      const faster = yield* Purchase.send(purchase)
-      assert.strictEqual(faster.status, 201, faster.text)
+      const { answer: faster } = yield* Purchase.settle(purchase)
       yield* trap.release
       const answer = yield* Fiber.join(slower)
       assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
       yield* Purchase.assertSettled(purchase)
-    }).pipe(Effect.provide(relayerServer)),
+    },
   )
 })
 
 describe.concurrent("an authorization that paid us and has no attempt", () => {
-  it.live("buys an act in time, even after its wallet was emptied, and costs us no gas", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      yield* Purchase.mine(3)
-      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
-      const transaction = yield* ThirdParty.broadcast(purchase)
-      const head = yield* Purchase.height
-      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
-      yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
-      const answer = yield* Purchase.send(purchase)
-      assert.strictEqual(answer.status, 201, `what is paid is delivered, even while sales are paused: ${answer.text}`)
-      assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-      assert.strictEqual(yield* Purchase.relayed, 0)
-      // A search begins where its block, if it is orphaned, can still be found.
-      assert.deepStrictEqual(yield* sql`SELECT payment ->> 'fromBlock' AS from FROM payment_attempts`, [
-        { from: String(head - 2n) },
-      ])
-      yield* Purchase.assertSettled(purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "300 millis"))),
-  )
+  swept("buys an act in time, even after its wallet was emptied, and costs us no gas", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    yield* Purchase.mine(3)
+    const purchase = yield* Purchase.prepare({ funds: Purchase.price })
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    const head = yield* Purchase.height
+    yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+    yield* ask(`${url}/api/witness`, { method: "POST" }).pipe(until("sold on", ({ status }) => status === 503))
+    const answer = yield* Purchase.send(purchase)
+    assert.strictEqual(answer.status, 201, `what is paid is delivered, even while sales are paused: ${answer.text}`)
+    assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+    assert.strictEqual(yield* Purchase.relayed, 0)
+    // A search begins where its block, if it is orphaned, can still be found.
+    assert.deepStrictEqual(yield* sql`SELECT payment ->> 'fromBlock' AS from FROM payment_attempts`, [
+      { from: String(head - 2n) },
+    ])
+    yield* Purchase.assertSettled(purchase)
+  })
 
   it.live.each([
     ["after it expired", 2, true, {}],
@@ -171,22 +171,20 @@ describe.concurrent("an authorization that did not pay us", () => {
       assertInvalid(answer, words)
       assert.include(answer.text, transaction)
       assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(relayerServer)),
+    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
-  it.live("is refused as expired where it was never used, without a search for it", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare({ validBefore: String(seconds() - 5) })
-      const said =
-        /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u
-      const searches: Array<string> = []
-      rpc.arm("eth_getLogs", "holdBefore", (params) => (searches.push(params), false))
-      assertInvalid(yield* Purchase.send(purchase), said)
-      yield* Purchase.passExpiry
-      assertInvalid(yield* Purchase.send(purchase), said)
-      assertNone(searches, (params) => params.includes(purchase.nonce.slice(2)))
-      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(relayerServer)),
-  )
+  relayed("is refused as expired where it was never used, without a search for it", function* () {
+    const { rpc } = yield* paymentFixture
+    const purchase = yield* Purchase.prepare({ validBefore: String(seconds() - 5) })
+    const said =
+      /^payload\.authorization\.validBefore is past, or within \d+ seconds\. Check your clock: the server's says .* \(\d+\)\. Sign a new one\. This request charged nothing\.$/u
+    const searches: Array<string> = []
+    rpc.arm("eth_getLogs", "holdBefore", (params) => (searches.push(params), false))
+    assertInvalid(yield* Purchase.send(purchase), said)
+    yield* Purchase.passExpiry
+    assertInvalid(yield* Purchase.send(purchase), said)
+    assertNone(searches, (params) => params.includes(purchase.nonce.slice(2)))
+    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
+  })
 })
