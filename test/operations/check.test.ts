@@ -100,7 +100,7 @@ describe.concurrent("a wrong value", () => {
     }),
   )
 
-  it.live("of OpenTelemetry costs its exports alone, and is named by both", () =>
+  it.live("of OpenTelemetry stops its exports alone, and is named by a check and by a start", () =>
     Effect.gen(function* () {
       const env = {
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",

@@ -54,11 +54,10 @@ layer(sandbox(), realClock)("the sandbox", (it) => {
 
 describe("the limits of a sandbox", () => {
   plain.effect.each([
-    [undefined, 1],
-    ["loose", 100],
-  ] as const)("%s are the specification's times %i", ([named, factor]) =>
+    ["without a setting", 1, {}],
+    ["with SANDBOX_LIMITS=loose", 100, { SANDBOX_LIMITS: "loose" }],
+  ] as const)("%s are the specification's times %i", ([, factor, env]) =>
     Effect.gen(function* () {
-      const env = named === undefined ? {} : { SANDBOX_LIMITS: named }
       const provider = ConfigProvider.fromEnv({ env })
       const set = yield* LimitFactor.pipe(
         Effect.provide(limits),
