@@ -10,7 +10,7 @@ import { domainTypes } from "../../schema/payments/TransferTypes.ts"
 import { boundTo, paymentOf, typedDataOf } from "../buyer/core/Authorization.ts"
 import { filled, refuseConflicts } from "../payments/Act.ts"
 import { Availability } from "../payments/Availability.ts"
-import { challengeOf, PaymentTerms, saleOf } from "../payments/PaymentTerms.ts"
+import { challengeOf, PaymentTerms, offerOf } from "../payments/PaymentTerms.ts"
 import { Rails } from "../payments/Rails.ts"
 import { Lookup } from "../payments/store/Lookup.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
@@ -145,7 +145,7 @@ export const buyKit = Effect.gen(function* () {
     const given = pick(members, values)
     const template = { ...given, ...Object.fromEntries(missing.map((name) => [name, `<${asked(name)}>`])) }
     const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
-    const challenge = challengeOf(setting.terms, saleOf(act, url, values), "payment_required")
+    const challenge = challengeOf(setting.terms, offerOf({ act, url, parameters: values }), "payment_required")
     return {
       ok: true as const,
       action: act.name,

@@ -46,11 +46,11 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
   return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
     const members = isJsonObject(json) ? json : {}
-    const read = parts.map(({ decode, pick }) => decode(pick(members)))
-    const issues = read.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
+    const decoded = parts.map(({ decode, pick }) => decode(pick(members)))
+    const issues = decoded.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
     if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
     // An endpoint does not keep the types of its schemas. Its parts add up to the input type.
-    return Object.assign({}, ...read.map(Result.getOrThrow))
+    return Object.assign({}, ...decoded.map(Result.getOrThrow))
   })
 }
 
@@ -175,16 +175,16 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
         check: Effect.andThen(refuse?.(input, at) ?? Effect.void, check?.(input, at) ?? Effect.void),
       })),
     // An act without claims has no conflicts.
-    conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
+    conflict: conflict ?? (({ name }) => new BadRequest({ issues: [{ path: "", message: `${name} is held` }] })),
     record: (paid) =>
       Effect.forEach(paid, ({ acceptedAt, id, input, number, settledAt, ...payer }) =>
-        Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (read, by) => ({
+        Effect.zipWith(Effect.orDie(decode(input)), paidBy(payer), (typed, by) => ({
           ...by,
           acceptedAt,
           id,
           number,
           settledAt,
-          input: read,
+          input: typed,
         })),
       ).pipe(Effect.flatMap(record)),
   }

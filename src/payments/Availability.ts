@@ -36,7 +36,7 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
       Effect.catchTag("SqlError", () =>
         Effect.map(Ref.get(latest), ({ pausedSince }) => ({ pausedSince, isWritable: false })),
       ),
-      Effect.tap((read) => Ref.set(latest, read)),
+      Effect.tap((current) => Ref.set(latest, current)),
       // All callers share the query, so a hanging one must not stop all sales.
       Effect.timeoutOrElse({ duration: believedFor, orElse: () => Ref.get(latest) }),
       Effect.uninterruptible,

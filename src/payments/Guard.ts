@@ -46,7 +46,9 @@ export const guarding = Effect.fnUntraced(function* <E>(
   const queries = { count: 0 }
   // A refused payment counts if it cost queries to the node and its wallet never paid here.
   const count = Effect.suspend(() =>
-    queries.count === 0 ? Effect.void : Effect.flatMap(isKnown, (known) => (known ? Effect.void : guard.refused)),
+    queries.count === 0
+      ? Effect.void
+      : Effect.flatMap(isKnown, (hasPaidBefore) => (hasPaidBefore ? Effect.void : guard.refused)),
   )
   const countRefusal = (error: unknown) => (isRefused(error) ? count : Effect.void)
   const countFailure = ({ attempt }: Concluded) =>

@@ -3,13 +3,10 @@ import { Context, Effect, Layer } from "effect"
 import { PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import { BoundedMap } from "../platform/BoundedMap.ts"
 import type { PaymentRejected } from "./Payment.ts"
-import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
-import type { Order } from "./Rail.ts"
+import { challengeOf, type OfferedAct, offerOf, PaymentTerms, type Terms } from "./PaymentTerms.ts"
 
 /** URLs carry parameters, so the cache needs a limit. The oldest offers give way to those in use. */
 const offersKept = 1_000
-
-type Offered = Pick<Order, "act" | "url" | "parameters">
 
 export class PaymentOffers extends Context.Service<
   PaymentOffers,
@@ -19,10 +16,10 @@ export class PaymentOffers extends Context.Service<
     /** The terms of all offers; fails with `notConfigured`. */
     readonly terms: Effect.Effect<Terms, PaymentsUnavailable>
     /** Fails with the offer of an order, which is one object for each URL. */
-    readonly required: (order: Offered) => Effect.Effect<never, PaymentRequired | PaymentsUnavailable>
+    readonly required: (order: OfferedAct) => Effect.Effect<never, PaymentRequired | PaymentsUnavailable>
     /** Fails with the refusal of a payment and the offer that it should have accepted. */
     readonly invalid: (
-      order: Offered,
+      order: OfferedAct,
       rejected: PaymentRejected,
     ) => Effect.Effect<never, PaymentInvalid | PaymentsUnavailable>
   }
@@ -33,19 +30,22 @@ export class PaymentOffers extends Context.Service<
     const terms = setting._tag === "Ready" ? Effect.succeed(setting.terms) : Effect.fail(notConfigured)
     const offers = new BoundedMap<string, PaymentRequired>(offersKept)
 
-    const required = Effect.fnUntraced(function* ({ act, parameters, url }: Offered) {
+    const required = Effect.fnUntraced(function* (order: OfferedAct) {
       const ours = yield* terms
-      const name = `${act.name} ${url}`
+      const name = `${order.act.name} ${order.url}`
       const cached = offers.get(name)
       if (cached !== undefined) return yield* cached
       const offer = new PaymentRequired({
-        challenge: challengeOf(ours, saleOf(act, url, parameters), "payment_required"),
+        challenge: challengeOf(ours, offerOf(order), "payment_required"),
       })
       offers.set(name, offer)
       return yield* offer
     })
 
-    const invalid = Effect.fnUntraced(function* ({ act, url }: Offered, { member, message, reason }: PaymentRejected) {
+    const invalid = Effect.fnUntraced(function* (
+      { act, url }: OfferedAct,
+      { member, message, reason }: PaymentRejected,
+    ) {
       const { description, priceAtomic: amountAtomic } = act
       // Clients show the challenge's `error` alone, so it says what the message says.
       const challenge = challengeOf(yield* terms, { amountAtomic, url, description }, `${reason}: ${message}`)

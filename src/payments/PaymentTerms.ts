@@ -51,7 +51,7 @@ const chosen = (parameters: Schema.JsonObject, schema: Schema.JsonObject) => {
 /** Discovery requires an output. The contract holds the full one. */
 const output = { properties: { example: { type: "object" } } }
 
-const read = (endpoint: PaidEndpoint) => {
+const describeCall = (endpoint: PaidEndpoint) => {
   const [body, pathParams, queryParams] = [
     jsonSchemaOf(bodyOf(endpoint)),
     jsonSchemaOf(endpoint.params),
@@ -82,11 +82,11 @@ const read = (endpoint: PaidEndpoint) => {
   }
 }
 
-const calls = new WeakMap<PaidEndpoint, ReturnType<typeof read>>()
+const calls = new WeakMap<PaidEndpoint, ReturnType<typeof describeCall>>()
 
 /** Cached per endpoint. */
 const callOf = (endpoint: PaidEndpoint) => {
-  const call = calls.get(endpoint) ?? read(endpoint)
+  const call = calls.get(endpoint) ?? describeCall(endpoint)
   calls.set(endpoint, call)
   return call
 }
@@ -138,8 +138,8 @@ export interface Terms {
   readonly explorer: string
 }
 
-/** A sale: price in atomic USDC, the canonical URL and a description for the wallet's owner. */
-export interface Sale {
+/** An offer: price in atomic USDC, the canonical URL and a description for the wallet's owner. */
+export interface Offer {
   readonly amountAtomic: bigint
   readonly url: string
   readonly description: string
@@ -149,11 +149,20 @@ export interface Sale {
   readonly bazaar?: () => BazaarExtension | undefined
 }
 
-/** An act sold at one URL, with the URL's path and query parameters. */
-export const saleOf = (act: SoldAct, url: string, parameters: Schema.JsonObject): Sale => ({
+/** An act at one URL, with the URL's path and query parameters. */
+export interface OfferedAct {
+  readonly act: SoldAct
+  readonly url: string
+  readonly parameters: Schema.JsonObject
+  /** SHA-256 of the request's canonical body, hex; absent while the body is unread. */
+  readonly bodySha256?: string
+}
+
+export const offerOf = ({ act, bodySha256, parameters, url }: OfferedAct): Offer => ({
   amountAtomic: act.priceAtomic,
   url,
   description: act.description,
+  ...(bodySha256 === undefined ? {} : { bodySha256 }),
   bazaar: () => bazaarOf(act, parameters),
 })
 
@@ -168,7 +177,7 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
 })
 
 /** The description of an offer, with the address of the terms, which say when a payment is returned. */
-const described = ({ description, url }: Sale) => `${description}. Refunds: ${new URL(url).origin}/terms`
+const described = ({ description, url }: Offer) => `${description}. Refunds: ${new URL(url).origin}/terms`
 
 /** Bytes of the JSON whose base64 has the 1,536 bytes that `PAYMENT-REQUIRED` may have. */
 const challengeMaximum = 1152
@@ -176,23 +185,23 @@ const challengeMaximum = 1152
 const excessOf = (challenge: Challenge) => Math.max(0, Buffer.byteLength(JSON.stringify(challenge)) - challengeMaximum)
 
 /** Without the address of the terms, and with as much of its error as then fits. A character has at least one byte. */
-const shortened = (challenge: Challenge, { description }: Sale): Challenge => {
+const shortened = (challenge: Challenge, { description }: Offer): Challenge => {
   const short = { ...challenge, resource: { ...challenge.resource, description } }
   const characters = [...challenge.error]
   return { ...short, error: characters.slice(0, Math.max(0, characters.length - excessOf(short))).join("") }
 }
 
 /** The catalogue's extension is only sent to its facilitator: proxies limit a whole head to 4 KB by default. */
-export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {
+export const challengeOf = (terms: Terms, offer: Offer, error: string): Challenge => {
   const whole: Challenge = {
     x402Version: 2,
     error,
-    resource: { url: sale.url, description: described(sale), mimeType: "application/json" },
-    accepts: [requirementsOf(terms, sale.amountAtomic)],
+    resource: { url: offer.url, description: described(offer), mimeType: "application/json" },
+    accepts: [requirementsOf(terms, offer.amountAtomic)],
     extensions: { "payment-identifier": identifier, "request-binding": binding },
   }
-  const challenge = excessOf(whole) === 0 ? whole : shortened(whole, sale)
-  const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
+  const challenge = excessOf(whole) === 0 ? whole : shortened(whole, offer)
+  const bazaar = terms.isCatalogued ? offer.bazaar?.() : undefined
   return bazaar === undefined ? challenge : { ...challenge, extensions: { ...challenge.extensions, bazaar } }
 }
 

@@ -29,7 +29,7 @@ export interface PurchaseConfig {
 
 export class Purchases extends Context.Service<Purchases>()("spirit-altar/payments/Purchase", {
   make: Effect.fnUntraced(function* (config: PurchaseConfig) {
-    const { read, received } = yield* reader
+    const { readRequest, receive } = yield* reader
     const rails = yield* Rails
     const availability = yield* Availability
     const offers = yield* PaymentOffers
@@ -47,12 +47,12 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       // 1 read. The bare probe comes before the key.
       yield* act.checkPath(sent.parameters)
       if (isProbe(sent)) return yield* offer(sent)
-      const request = yield* read(act, sent)
+      const request = yield* readRequest(act, sent)
       const { check, credential, intent, order } = request
       // 2 known?
       const state = yield* lookup.state(intent.idempotencyKey, intent.claims)
-      const known = yield* knownIn(state, intent)
-      if (known !== undefined) return known
+      const earlier = yield* attemptIn(state, intent)
+      if (earlier !== undefined) return earlier
       // 3 allowed? Asked of new keys only: a paid purchase replays also after its day, or under new rules.
       yield* check
       yield* refuseConflicts(act, state.conflicts)
@@ -71,7 +71,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
     }, Trace.span("Purchase.buy"))
 
     /** The attempt of this key, if any. A stranger's key or payment is a 409. */
-    const knownIn = Effect.fnUntraced(function* ({ attempt, paymentBound }: AttemptState, { fingerprint }: Intent) {
+    const attemptIn = Effect.fnUntraced(function* ({ attempt, paymentBound }: AttemptState, { fingerprint }: Intent) {
       if (Option.isNone(attempt)) return paymentBound ? yield* new Errors.AuthorizationAlreadyBound({}) : undefined
       if (attempt.value.fingerprint !== fingerprint) return yield* new Errors.IdempotencyConflict({})
       return { attempt: attempt.value, isReplay: true } satisfies Concluded
@@ -82,15 +82,15 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
 
     /** Race: a twin of this request may have claimed its key or its payment since step 2, so both are looked up again. */
     const verify = (credential: Credential, { intent, order }: ReadRequest<unknown>) => {
-      const known = (payment?: Payment) =>
-        Effect.flatMap(lookup.state(intent.idempotencyKey, { slots: [] }, payment), (state) => knownIn(state, intent))
+      const held = (payment?: Payment) =>
+        Effect.flatMap(lookup.state(intent.idempotencyKey, { slots: [] }, payment), (state) => attemptIn(state, intent))
       return Effect.gen(function* () {
         const verdict = yield* rails.of(credential.rail).verify(credential, order)
         // The database decides whose payment it is, before the chain explains what became of it.
-        return verdict._tag === "Verified" ? verdict : ((yield* known(verdict.payment)) ?? (yield* verdict.unlessHeld))
+        return verdict._tag === "Verified" ? verdict : ((yield* held(verdict.payment)) ?? (yield* verdict.unlessHeld))
       }).pipe(
         Effect.catchIf(isUnverifiable, (refusal) =>
-          Effect.flatMap(known(), (twin) => (twin === undefined ? Effect.fail(refusal) : Effect.succeed(twin))),
+          Effect.flatMap(held(), (twin) => (twin === undefined ? Effect.fail(refusal) : Effect.succeed(twin))),
         ),
       )
     }
@@ -108,8 +108,8 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
         if (outcome._tag === "Claimed") return { attempt: yield* submit(outcome.attempt, order), isReplay: false }
         if (outcome._tag === "Conflict") {
           // Race: another request has claimed this key, payment or slot since step 2, or has just released it.
-          const known = yield* knownIn(outcome.state, intent)
-          if (known !== undefined) return known
+          const holder = yield* attemptIn(outcome.state, intent)
+          if (holder !== undefined) return holder
           yield* refuseConflicts(act, outcome.state.conflicts)
         } else {
           if (outcome.tooMany) return yield* Errors.ReconcileRequired.of(outcome.most)
@@ -131,9 +131,9 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
 
     /** 9 answer: the requests for an act at one URL. */
     const at = <Refusal>(act: PaidAct<Refusal>, url: PaidUrl) => {
-      const receive = received(act, url)
+      const received = receive(act, url)
       return (source: HttpServerRequest.HttpServerRequest, guard: PaymentGuard) =>
-        Effect.flatMap(receive(source), (sent) => answers.ofPurchase(buy(act, sent, guard), sent, source))
+        Effect.flatMap(received(source), (sent) => answers.ofPurchase(buy(act, sent, guard), sent, source))
     }
 
     /** Steps 8 and 9 for the client of an attempt. Without a rail, attempts stay as they are. */

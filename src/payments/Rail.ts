@@ -1,13 +1,14 @@
 /** A way to pay, from what a request presents to what proves the payment. `Rails` lists those in use. */
-import type { Effect, Option, Schema } from "effect"
+import type { Effect, Option } from "effect"
 import type { Headers } from "effect/http"
 import type { SqlError } from "effect/sql"
 import type { Hex } from "viem"
 import { FacilitatorUnavailable } from "../../schema/payments/Errors.ts"
 import type { SoldAct } from "./Act.ts"
 import type { CardCredential } from "./card/Challenge.ts"
-import type { Found } from "./decision.ts"
+import type { Finding } from "./decision.ts"
 import { isRejected, type PaymentOf, PaymentRejected, type ProofOf, type RailName } from "./Payment.ts"
+import type { OfferedAct } from "./PaymentTerms.ts"
 import type { Attempt } from "./store/Attempt.ts"
 import type { InFlight, PayerBalance } from "./store/Claim.ts"
 import type { Funds, Submission } from "./x402/settle/Settlement.ts"
@@ -17,19 +18,12 @@ import type { PaymentHeader } from "./x402/verify/Header.ts"
 export type Credential = PaymentHeader | CardCredential
 export type CredentialOf<R extends RailName> = Extract<Credential, { readonly rail: R }>
 
-/** The thing that a request asks to buy. */
-export interface Order {
-  readonly act: SoldAct
+/** An order: the act that a request asks for, at its canonical absolute URL. */
+export interface Order extends OfferedAct {
   readonly method: string
-  /** The canonical absolute URL. */
-  readonly url: string
-  /** Path and query parameters of the URL. */
-  readonly parameters: Schema.JsonObject
   readonly key: string | undefined
   /** The body as sent. */
   readonly body: string
-  /** SHA-256 of the canonical body, hex; absent while the body is unread. */
-  readonly bodySha256?: string
 }
 
 /** A payment that would settle now, or that is made already. */
@@ -58,7 +52,7 @@ export type Verdict<R extends RailName> =
 
 /** The answer to an inquiry about a claimed payment. */
 export interface Inquiry<R extends RailName> {
-  readonly found: Found<ProofOf<R>>
+  readonly finding: Finding<ProofOf<R>>
   /** The transaction or intent that the outcome depends on. */
   readonly reference: Option.Option<string>
   /** The payment with that reference. */

@@ -25,7 +25,7 @@ const resting = <R extends RailName>(facts: RailFacts<R>): Rail<R> => ({
   reverify: () => Effect.fail(facts.notHere),
   submit: () => Effect.undefined,
   resubmit: () => Effect.succeedNone,
-  evidence: (_, payment) => Effect.succeed({ found: { is: "nothing" }, reference: Option.none(), payment }),
+  evidence: (_, payment) => Effect.succeed({ finding: { is: "nothing" }, reference: Option.none(), payment }),
 })
 
 const serviceOf = (configured: Partial<ByName>): Rails["Service"] => {

@@ -133,12 +133,12 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       let submission = reported
       while (true) {
         const inquiry = yield* rails.of(payment.rail).evidence(attempt, payment, submission, isFirst)
-        const { found, reference } = inquiry
+        const { finding, reference } = inquiry
         const later = (doubt?: string | null) =>
           defer({ ...attempt, payment: inquiry.payment }, { reference, doubt }, caller)
         const state =
           attempt.state === "settled" ? ({ is: "settled" } as const) : submissionStateOf(submission, isFirst)
-        const decision = decide(found, state, attempt.doubt, apartOf(found, Option.isSome(reference), sweepMillis))
+        const decision = decide(finding, state, attempt.doubt, apartOf(finding, Option.isSome(reference), sweepMillis))
         switch (decision.is) {
           case "settle":
             if (attempt.state === "pending") return yield* settle(id, decision.proof)

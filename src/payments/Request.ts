@@ -93,7 +93,7 @@ export const reader = Effect.gen(function* () {
   const clock = yield* DatabaseClock
 
   /** The request as it came. Its URL is canonical, whatever spelling was sent. */
-  const received = (act: SoldAct, call: PaidUrl) => {
+  const receive = (act: SoldAct, call: PaidUrl) => {
     const { parameters, path } = addressOf(act.endpoint.path, call)
     const url = `${publicUrl}${path}`
     return (source: HttpServerRequest.HttpServerRequest) =>
@@ -108,12 +108,12 @@ export const reader = Effect.gen(function* () {
       }))
   }
 
-  const read = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) {
-    const { credentials, ...order } = request
+  const readRequest = Effect.fnUntraced(function* <Refusal>(act: PaidAct<Refusal>, sent: PaidRequest) {
+    const { credentials, ...order } = sent
     const [credential, second] = credentials
     if (second !== undefined) return yield* paidTwice
     const key = yield* keyOf(order.key, credential)
-    const members = yield* readBody(request)
+    const members = yield* readBody(sent)
     const millis = yield* clock.estimate
     const day = timestampOf(millis).slice(0, 10)
     const { check, claims, input } = yield* act.read({ ...members, ...order.parameters }, { millis, day })
@@ -128,16 +128,16 @@ export const reader = Effect.gen(function* () {
       claims,
       acceptedAtMillis: millis,
     }
-    const read: ReadRequest<Refusal> = {
+    const request: ReadRequest<Refusal> = {
       order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
       credential,
       intent,
       check,
     }
-    return read
+    return request
   })
 
-  return { received, read }
+  return { receive, readRequest }
 })
 
 /** The decoded parameters of a URL. */

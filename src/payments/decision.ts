@@ -3,7 +3,7 @@ import { alreadyUsed } from "./x402/chain/Eip3009.ts"
 import type { Submission } from "./x402/settle/Settlement.ts"
 
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
-export type Finding = "paid" | "ruled" | "void" | "spent" | "unused" | "nothing" | "silence"
+export type FindingKind = "paid" | "ruled" | "void" | "spent" | "unused" | "nothing" | "silence"
 
 /** The submission state of an attempt, and its column in the table. */
 export const column = { waiting: 0, submitted: 1, unsent: 2, settled: 3 } as const
@@ -12,13 +12,13 @@ export const column = { waiting: 0, submitted: 1, unsent: 2, settled: 3 } as con
 export type UnpaidRule = "fail" | "agree" | "fail unsent" | "submit" | "wait" | "keep"
 
 /** Only a proof of payment settles an attempt, and nothing else follows from one. */
-export type RuleOf<F extends Finding> = F extends "paid" ? "settle" : UnpaidRule
+export type RuleOf<F extends FindingKind> = F extends "paid" ? "settle" : UnpaidRule
 
 type Row<Rule> = readonly [Rule, Rule, Rule, Rule]
 
 // A missing row, cell or column does not compile.
 // prettier-ignore
-export const table: { readonly [F in Finding]: Row<RuleOf<F>> } = {
+export const table: { readonly [F in FindingKind]: Row<RuleOf<F>> } = {
   //         waiting   submitted unsent         settled
   paid:    ["settle", "settle", "settle",      "settle"],
   ruled:   ["fail",   "fail",   "fail",        "wait"],
@@ -33,10 +33,10 @@ export const table: { readonly [F in Finding]: Row<RuleOf<F>> } = {
 export const couldNotPay = "wallet_could_not_pay"
 
 /** Evidence, with its proof or its reason to rule a payment out. */
-export type Found<Proof> =
+export type Finding<Proof> =
   | { readonly is: "paid"; readonly proof: Proof }
   | { readonly is: "ruled" | "void"; readonly reason: string }
-  | { readonly is: Exclude<Finding, "paid" | "ruled" | "void"> }
+  | { readonly is: Exclude<FindingKind, "paid" | "ruled" | "void"> }
 
 /** The submission state of an attempt, apart from the evidence. The reason is that of a refusal. */
 export type SubmissionState =
@@ -69,15 +69,15 @@ export const submissionStateOf = (submission: Submission | undefined, isFirst: b
 
 /** The decision. Two inquiries agree when their reasons are equal and `apartMillis` lie between them. */
 export const decide = <Proof, D extends Doubt>(
-  found: Found<Proof>,
+  finding: Finding<Proof>,
   state: SubmissionState,
   doubt: D | null,
   apartMillis: number,
 ): Decision<Proof, D> => {
-  if (found.is === "paid") return { is: table.paid[column[state.is]], proof: found.proof }
-  const rule = table[found.is][column[state.is]]
+  if (finding.is === "paid") return { is: table.paid[column[state.is]], proof: finding.proof }
+  const rule = table[finding.is][column[state.is]]
   // Evidence that rules the payment out comes first. Without a refusal, only a spent transaction fails an attempt.
-  const ruledOut = "reason" in found ? found.reason : undefined
+  const ruledOut = "reason" in finding ? finding.reason : undefined
   const reason = ruledOut ?? ("reason" in state ? state.reason : couldNotPay)
   if (rule === "fail" || rule === "fail unsent") return { is: rule, reason }
   if (rule !== "agree") return { is: rule }
@@ -93,8 +93,8 @@ const reportedSweeps = 10
  * Milliseconds between two inquiries that agree. A reported transaction speaks against a node that calls the
  * authorization unused, so that node has to say so for longer.
  */
-export const apartOf = <Proof>(found: Found<Proof>, isReported: boolean, sweepMillis: number) =>
-  found.is === "void" && found.reason === "authorization_expired" && isReported
+export const apartOf = <Proof>(finding: Finding<Proof>, isReported: boolean, sweepMillis: number) =>
+  finding.is === "void" && finding.reason === "authorization_expired" && isReported
     ? reportedSweeps * sweepMillis
     : sweepMillis
 

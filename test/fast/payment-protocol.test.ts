@@ -8,8 +8,8 @@ import {
   couldNotPay,
   decide,
   type Doubt,
+  type FindingKind,
   type Finding,
-  type Found,
   type SubmissionState,
   submissionStateOf,
   table,
@@ -21,7 +21,7 @@ import { type Conclusion, findingOf } from "../../src/payments/x402/chain/Eviden
 const proof = { transaction: "0x1" }
 const apart = 5_000
 
-const found: Readonly<Record<Finding, Found<typeof proof>>> = {
+const found: Readonly<Record<FindingKind, Finding<typeof proof>>> = {
   paid: { is: "paid", proof },
   ruled: { is: "ruled", reason: "declined" },
   void: { is: "void", reason: "expired" },
@@ -43,7 +43,7 @@ const reasonOf = (one: object) => ("reason" in one ? String(one.reason) : undefi
 /** The decision that a word of the page means for these two. */
 const meantBy = (
   rule: string,
-  finding: Finding,
+  finding: FindingKind,
   standing: keyof typeof column,
 ): { readonly is: string; readonly reason?: string; readonly proof?: object } => {
   if (rule === "settle") return { is: rule, proof }
@@ -67,7 +67,7 @@ const rowsOf = (first: RegExp) =>
     .filter(([name = ""]) => first.test(name))
 
 const names = Object.keys(column) as ReadonlyArray<keyof typeof column>
-const findings = Object.keys(table) as ReadonlyArray<Finding>
+const findings = Object.keys(table) as ReadonlyArray<FindingKind>
 
 describe("the payment protocol's table", () => {
   const cells = findings.flatMap((finding) => {
@@ -117,7 +117,7 @@ describe("the submission state of a pending attempt", () => {
 
 describe("the chain's evidence", () => {
   const paid = { _tag: "Paid", transaction: "0x1", block: { number: 1n, hash: "0x2" } } as const
-  const rows: ReadonlyArray<readonly [Conclusion, Found<unknown>]> = [
+  const rows: ReadonlyArray<readonly [Conclusion, Finding<unknown>]> = [
     [paid, { is: "paid", proof: paid }],
     [
       { _tag: "Void", reason: "authorization_expired" },

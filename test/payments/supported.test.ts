@@ -121,7 +121,7 @@ describe.concurrent("the knowledge whether a facilitator settles", () => {
   )
 })
 
-const sale = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }
+const offer = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }
 
 const submit = (url: string) =>
   Effect.flatMap(settlingAt(url), (settlement) =>
@@ -134,7 +134,7 @@ const submit = (url: string) =>
         fromBlock: 0n,
         transaction: Option.none(),
       },
-      sale,
+      offer,
     }),
   )
 

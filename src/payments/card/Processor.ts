@@ -56,7 +56,7 @@ const Refusal = Schema.Struct({
 
 const intentIn = Schema.decodeUnknownOption(Schema.fromJsonString(Intent))
 const refusalIn = Schema.decodeUnknownOption(Schema.fromJsonString(Refusal))
-const foundIn = Schema.decodeUnknownOption(
+const resultsIn = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ object: Schema.Literal("search_result"), data: Schema.Array(Intent) })),
 )
 
@@ -144,9 +144,9 @@ export const make = Effect.fnUntraced(function* (config: CardProcessorConfig) {
   const search = Effect.fnUntraced(function* (attempt: Attempt, age: number) {
     const query = new URLSearchParams({ query: `metadata['attempt']:'${attempt.id}'` })
     const answer = yield* call(HttpClientRequest.get(`${base}/v1/payment_intents/search?${query}`))
-    const found = Option.flatMap(answer, ({ status, text }) => (status === 200 ? foundIn(text) : Option.none()))
-    if (Option.isNone(found)) return open()
-    const own = found.value.data.find((intent) => isOf(attempt, intent))
+    const results = Option.flatMap(answer, ({ status, text }) => (status === 200 ? resultsIn(text) : Option.none()))
+    if (Option.isNone(results)) return open()
+    const own = results.value.data.find((intent) => isOf(attempt, intent))
     if (own !== undefined) return yield* retrieve(attempt, own.id)
     return age > certainAfter ? voided("card_never_charged", false) : open()
   })

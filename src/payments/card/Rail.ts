@@ -66,10 +66,10 @@ export const make = Effect.fnUntraced(function* (config: ChallengeConfig & Proce
   const evidence: Rail<"card">["evidence"] = Effect.fnUntraced(function* (attempt, payment) {
     const charge = yield* inquiryTimed(processor.evidence(attempt, payment))
     const inquiry = { reference: charge._tag === "Open" ? charge.intent : Option.none(), payment }
-    if (charge._tag === "Open") return { ...inquiry, found: { is: "nothing" } } satisfies Inquiry<"card">
+    if (charge._tag === "Open") return { ...inquiry, finding: { is: "nothing" } } satisfies Inquiry<"card">
     if (charge._tag === "Void")
-      return { ...inquiry, found: { is: charge.isRuling ? "ruled" : "void", reason: charge.reason } } as const
-    return { ...inquiry, found: { is: "paid", proof: { rail: "card", intent: charge.intent } } } as const
+      return { ...inquiry, finding: { is: charge.isRuling ? "ruled" : "void", reason: charge.reason } } as const
+    return { ...inquiry, finding: { is: "paid", proof: { rail: "card", intent: charge.intent } } } as const
   })
 
   const rail: Rail<"card"> = {

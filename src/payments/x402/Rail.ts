@@ -5,8 +5,8 @@ import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { log, type LogMessage } from "../../platform/LogMessages.ts"
 import { inquiryTimed, settlementTimed } from "../Changes.ts"
 import { type ChainPayment, type PaymentRejected, refuseMember } from "../Payment.ts"
-import { saleOf, type Terms } from "../PaymentTerms.ts"
-import { type Inquiry, notPayable, type Order, overdrawn, type Rail, unproven, type Verified } from "../Rail.ts"
+import { offerOf, type Terms } from "../PaymentTerms.ts"
+import { type Inquiry, notPayable, overdrawn, type Rail, unproven, type Verified } from "../Rail.ts"
 import type { PayerBalance } from "../store/Claim.ts"
 import { Lookup } from "../store/Lookup.ts"
 import { Chain } from "./chain/Chain.ts"
@@ -43,11 +43,6 @@ const verified = (payment: ChainPayment, balance?: PayerBalance): Verified<"x402
   payment,
   isMade: Option.isSome(payment.transaction),
   balance,
-})
-
-const offerOf = ({ act, bodySha256, parameters, url }: Order) => ({
-  ...saleOf(act, url, parameters),
-  ...(bodySha256 === undefined ? {} : { bodySha256 }),
 })
 
 export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config) {
@@ -114,13 +109,13 @@ export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config
   const submit: Rail<"x402">["submit"] = (attempt, payment, order) =>
     Option.isSome(payment.transaction)
       ? Effect.succeed({ _tag: "Submitted", transaction: payment.transaction.value })
-      : settlementTimed(settlement.submit({ attempt, payment, sale: saleOf(order.act, order.url, order.parameters) }))
+      : settlementTimed(settlement.submit({ attempt, payment, offer: offerOf(order) }))
 
   const evidence: Rail<"x402">["evidence"] = Effect.fnUntraced(function* (attempt, payment, submission, mayWait) {
     const { authorization, fromBlock, network } = payment
     const reference = Option.orElse(transactionIn(submission), () => payment.transaction)
     const inquiry = { reference, payment: { ...payment, transaction: reference } }
-    const silence: Inquiry<"x402"> = { ...inquiry, found: { is: "silence" } }
+    const silence: Inquiry<"x402"> = { ...inquiry, finding: { is: "silence" } }
     // This node cannot see a payment on another network.
     if (network !== terms.network) return silence
     const wait = mayWait ? patience : Duration.zero
@@ -130,21 +125,21 @@ export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config
       Effect.option,
     )
     if (Option.isNone(conclusion)) return silence
-    const found = findingOf(conclusion.value)
-    if (found.is === "paid") {
-      const { block, transaction } = found.proof
+    const finding = findingOf(conclusion.value)
+    if (finding.is === "paid") {
+      const { block, transaction } = finding.proof
       const place = { block: block.number, transaction }
       const finality = Effect.map(
         Effect.orElseSucceed(isFinalBy(chain, block), () => false),
         (isFinal) => (isFinal ? Option.some(place) : Option.none()),
       )
-      return { ...inquiry, found: { is: "paid", proof: { rail: "x402", payment, ...place } }, finality }
+      return { ...inquiry, finding: { is: "paid", proof: { rail: "x402", payment, ...place } }, finality }
     }
     // Answers that contradict each other say nothing about the wallet: it may have paid.
-    if (found.is !== "unused" && found.is !== "void") return { ...inquiry, found }
-    const isSpent = yield* settlement.isSpent(attempt.id, payment, found.is === "void")
+    if (finding.is !== "unused" && finding.is !== "void") return { ...inquiry, finding }
+    const isSpent = yield* settlement.isSpent(attempt.id, payment, finding.is === "void")
     // While the authorization is unused, only a final transaction of ours that did not pay fails the attempt early.
-    return { ...inquiry, found: found.is === "unused" && isSpent ? { is: "spent" } : found }
+    return { ...inquiry, finding: finding.is === "unused" && isSpent ? { is: "spent" } : finding }
   })
 
   const rail: Rail<"x402"> = {

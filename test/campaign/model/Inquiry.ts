@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util"
 import { Duration, Effect, Option } from "effect"
 import * as Evidence from "../../../src/payments/x402/chain/Evidence.ts"
-import type { Found } from "../../../src/payments/decision.ts"
+import type { Finding } from "../../../src/payments/decision.ts"
 import { type EvidenceNode, isFinalBy } from "../../../src/payments/x402/chain/Rpc.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
 import { type Adversary, type Ask, blockOf, finalEnd, nodeOf, type View } from "./ModelChain.ts"
@@ -10,7 +10,7 @@ import type { Fault, State, World } from "./State.ts"
 
 /** A finding, and whether a node called its block final. */
 export interface Look {
-  readonly found: Found<{ readonly transaction: string; readonly block: number }>
+  readonly found: Finding<{ readonly transaction: string; readonly block: number }>
   readonly isFinal: boolean
 }
 

@@ -3,7 +3,7 @@ import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import * as Trace from "../../../platform/Trace.ts"
-import type { Found } from "../../decision.ts"
+import type { Finding } from "../../decision.ts"
 import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
 import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Rpc.ts"
@@ -20,7 +20,7 @@ export type Conclusion =
 
 export type VoidReason = "authorization_expired" | "authorization_canceled" | "authorization_spent_elsewhere"
 
-export const findingOf = (conclusion: Conclusion): Found<Conclusion & { readonly _tag: "Paid" }> => {
+export const findingOf = (conclusion: Conclusion): Finding<Conclusion & { readonly _tag: "Paid" }> => {
   if (conclusion._tag === "Paid") return { is: "paid", proof: conclusion }
   if (conclusion._tag === "Void") return { is: "void", reason: conclusion.reason }
   return { is: conclusion.unused ? "unused" : "nothing" }

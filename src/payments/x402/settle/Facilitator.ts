@@ -174,13 +174,13 @@ const submissionIn = (text: string): Submission => {
  * The body of a settlement, as a client would send it that accepts the offer. Only what was verified goes on. The attempt
  * is its identifier, which the offer demands of a payment.
  */
-const bodyOf = (terms: Terms, { attempt, payment, sale }: SettlementRequest) => {
+const bodyOf = (terms: Terms, { attempt, payment, offer }: SettlementRequest) => {
   const { from, nonce, signature, to, validAfter, validBefore, value } = payment.authorization
   const [amount, start, end] = [value, validAfter, validBefore].map(String)
   const authorization = { from, to, value: amount, validAfter: start, validBefore: end, nonce }
-  const { extensions: offered, resource } = challengeOf(terms, sale, "")
+  const { extensions: offered, resource } = challengeOf(terms, offer, "")
   const extensions = { ...offered, "payment-identifier": { info: { required: true, id: attempt } } }
-  const accepted = requirementsOf(terms, sale.amountAtomic)
+  const accepted = requirementsOf(terms, offer.amountAtomic)
   const paymentPayload = { x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions }
   return JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: accepted })
 }

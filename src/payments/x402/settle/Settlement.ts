@@ -3,13 +3,13 @@ import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { Attempt } from "../../store/Attempt.ts"
 import type { ChainPayment } from "../../Payment.ts"
-import type { Sale } from "../../PaymentTerms.ts"
+import type { Offer } from "../../PaymentTerms.ts"
 
 export interface SettlementRequest {
   readonly attempt: string
   readonly payment: ChainPayment
   /** The offer that it accepts, which a facilitator compares with it. */
-  readonly sale: Sale
+  readonly offer: Offer
 }
 
 /** The report of a submission, which proves nothing. */

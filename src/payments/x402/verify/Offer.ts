@@ -4,7 +4,7 @@ import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { timestampOf } from "../../../platform/Time.ts"
 import { inLowerCase, type SignedAuthorization } from "../chain/Eip3009.ts"
 import { type ChainPayment, type PaymentRejected, refuseMember } from "../../Payment.ts"
-import type { Sale, Terms } from "../../PaymentTerms.ts"
+import type { Offer, Terms } from "../../PaymentTerms.ts"
 import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
 import {
@@ -27,22 +27,22 @@ const unlike = (reason: string, member: string, offered: string) =>
   refuseMember(reason, member, `must be ${offered}. Sign the offer in challenge.`)
 
 /** The first mismatch between a payload and the offer, if any. */
-export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
+export const mismatch = (payload: PaymentPayload, terms: Terms, offer: Offer): PaymentRejected | undefined => {
   const { accepted, payload: signed, resource } = payload
   const { authorization } = signed
-  const price = `${sale.amountAtomic}, in atomic USDC`
+  const price = `${offer.amountAtomic}, in atomic USDC`
   const requirements = "invalid_payment_requirements"
   if (accepted.scheme !== "exact") return unlike("unsupported_scheme", "accepted.scheme", "`exact`")
   if (accepted.network !== terms.network) return unlike("invalid_network", "accepted.network", terms.network)
   if (!sameAddress(accepted.asset, terms.asset)) return unlike(requirements, "accepted.asset", terms.asset)
   if (!sameAddress(accepted.payTo, terms.payTo)) return unlike(requirements, "accepted.payTo", terms.payTo)
-  if (accepted.amount !== sale.amountAtomic.toString()) return unlike(requirements, "accepted.amount", price)
-  if (resource.url !== sale.url) return unlike("resource_url_mismatch", "resource.url", sale.url)
+  if (accepted.amount !== offer.amountAtomic.toString()) return unlike(requirements, "accepted.amount", price)
+  if (resource.url !== offer.url) return unlike("resource_url_mismatch", "resource.url", offer.url)
   if (!sameAddress(authorization.to, terms.payTo))
     return unlike("invalid_exact_evm_recipient_mismatch", "payload.authorization.to", terms.payTo)
-  if (BigInt(authorization.value) !== sale.amountAtomic)
+  if (BigInt(authorization.value) !== offer.amountAtomic)
     return unlike("invalid_exact_evm_payload_authorization_value_mismatch", "payload.authorization.value", price)
-  const time = (["validAfter", "validBefore"] as const).find((one) => BigInt(authorization[one]) > maxUint256)
+  const time = (["validAfter", "validBefore"] as const).find((member) => BigInt(authorization[member]) > maxUint256)
   return time === undefined
     ? undefined
     : refuseMember("invalid_payload", `payload.authorization.${time}`, "must be Unix seconds. Sign such a time.")
@@ -89,7 +89,7 @@ const decode = Schema.decodeUnknownOption(Extended)
 
 /** The salt as sent; undefined for a payment that is not bound. Stock clients echo the extension without a salt. */
 const saltIn = ({ extensions }: PaymentPayload): unknown =>
-  Option.getOrUndefined(Option.map(decode(extensions), (found) => found[bindingExtension].info.salt)) ?? undefined
+  Option.getOrUndefined(Option.map(decode(extensions), (extended) => extended[bindingExtension].info.salt)) ?? undefined
 
 const otherRequest = refuseMember(
   "invalid_payload",
@@ -103,7 +103,7 @@ const badSalt = refuseMember(
   "must be 16 to 32 bytes in base64url without padding.",
 )
 
-/** The source of a derived nonce, beside the method and URL of the sale. */
+/** The source of a derived nonce, beside the method and URL of the offer. */
 export type PaymentBinding = ChainPayment["binding"]
 
 /** The nonce that names a request. */
@@ -113,7 +113,7 @@ export const boundNonce = (request: BoundRequest, salt: Uint8Array) =>
 /** Succeeds with undefined for a random nonce. Rejects a nonce that names another request. */
 export const bindingOf = (
   payment: PaymentPayload,
-  { bodySha256 = "", url }: Sale,
+  { bodySha256 = "", url }: Offer,
 ): Result.Result<PaymentBinding, PaymentRejected> => {
   const salt = saltIn(payment)
   const { nonce } = payment.payload.authorization

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainUnavailable } from "../chain/Rpc.ts"
 import { alreadyUsed, inLowerCase, type SignedAuthorization, unexplained } from "../chain/Eip3009.ts"
-import type { Sale, Terms } from "../../PaymentTerms.ts"
+import type { Offer, Terms } from "../../PaymentTerms.ts"
 import type { PayerBalance } from "../../store/Claim.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
 import { type ChainPayment, type PaymentRejected, refuse, refuseMember } from "../../Payment.ts"
@@ -71,7 +71,7 @@ const invalid = ({ fault, member }: Fault) => Result.fail(refuseMember("invalid_
 
 const invalidHeader = (fault: string) => invalid({ member: "PAYMENT-SIGNATURE", fault })
 
-const read = ({ isTwice, json }: PaymentHeader) => {
+const decodePayment = ({ isTwice, json }: PaymentHeader) => {
   if (isTwice) return invalidHeader("was sent in two header lines. Send one")
   if (Option.isNone(json)) return invalidHeader("must be base64 of a JSON object")
   const version = decodeVersion(json.value)
@@ -112,10 +112,10 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       const clock = yield* DatabaseClock
 
       /** Judges a payment that fits the offer by its wallet and the chain. */
-      const judge = Effect.fnUntraced(function* (asked: ChainPayment, terms: Terms) {
-        const signed = yield* signatures.plausible(asked.authorization, terms)
-        const authorization = signed ?? asked.authorization
-        const payment: ChainPayment = { ...asked, authorization }
+      const judge = Effect.fnUntraced(function* (presented: ChainPayment, terms: Terms) {
+        const signed = yield* signatures.plausible(presented.authorization, terms)
+        const authorization = signed ?? presented.authorization
+        const payment: ChainPayment = { ...presented, authorization }
         /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
         const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
           const isTraceable = yield* signatures.proven(authorization, terms)
@@ -125,7 +125,7 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
         if (signed === undefined)
           return yield* refuse(
             badSignature,
-            isKeySized(asked.authorization.signature) ? unsigned : messageOf(badSignature),
+            isKeySized(presented.authorization.signature) ? unsigned : messageOf(badSignature),
           )
         if (yield* signatures.isHigh(signed, terms))
           return yield* refuseMember(badSignature, "payload.signature", highS)
@@ -150,12 +150,12 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       const verify = Effect.fnUntraced(function* (
         header: PaymentHeader,
         terms: Terms,
-        sale: Sale,
+        offer: Offer,
       ): Effect.fn.Return<JudgedPayment, PaymentRejected> {
-        const sent = yield* Effect.fromResult(read(header))
+        const sent = yield* Effect.fromResult(decodePayment(header))
         const payment = paymentOf(authorizationOf(sent, terms), terms)
-        const misfit = mismatch(sent, terms, sale)
-        const bound = misfit === undefined ? bindingOf(sent, sale) : Result.fail(misfit)
+        const misfit = mismatch(sent, terms, offer)
+        const bound = misfit === undefined ? bindingOf(sent, offer) : Result.fail(misfit)
         if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
         const binding = bound.success
         return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
@@ -166,10 +166,10 @@ export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
       })
 
       /** The authorization of a payment that fits the offer; none otherwise. Its signature is not checked. */
-      const authorizationIn = (header: PaymentHeader, terms: Terms, sale: Sale) => {
-        const found = Option.getSuccess(read(header))
-        return Option.filter(found, (payload) => mismatch(payload, terms, sale) === undefined).pipe(
-          Option.map((payload) => authorizationOf(payload, terms)),
+      const authorizationIn = (header: PaymentHeader, terms: Terms, offer: Offer) => {
+        const payload = Option.getSuccess(decodePayment(header))
+        return Option.filter(payload, (fitting) => mismatch(fitting, terms, offer) === undefined).pipe(
+          Option.map((fitting) => authorizationOf(fitting, terms)),
         )
       }
 
