@@ -10,8 +10,8 @@
  * One transaction ends a purchase. When it settles, the attempt receives its answer, `acts` its public row,
  * `payment_totals` the amount, and one table the record of its kind: `witness_stones`, `prayers`, `keepers`, `candles` or
  * `collectibles`. When it fails, its slots are released and its authorization stays. A final transfer without an act
- * becomes a row of `payment_strays`, and the operator's return of money one of `payment_refunds`. `payment_pause` stops
- * sales.
+ * becomes a row of `payment_strays`, which a later migration renames to `unmatched_payments`, and the operator's return of
+ * money one of `payment_refunds`. `payment_pause` stops sales.
  *
  * A **stone** takes its number and its previous hash from `witness_head`, which its transaction locks. Later, and apart
  * from the purchase, the log copies new stones from `log_head` on: hashes to `log_tiles`, signed heads to

@@ -8,6 +8,7 @@ import rooms from "../../migrations/0004_rooms.ts"
 import limits from "../../migrations/0005_limits.ts"
 import logWaits from "../../migrations/0006_log_waits.ts"
 import gasLost from "../../migrations/0007_gas_lost.ts"
+import unmatchedPayments from "../../migrations/0008_unmatched_payments.ts"
 import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
@@ -23,6 +24,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0005_limits": limits,
   "0006_log_waits": Effect.asVoid(logWaits),
   "0007_gas_lost": Effect.asVoid(gasLost),
+  "0008_unmatched_payments": Effect.asVoid(unmatchedPayments),
 }
 
 const table = "spirit_altar_migrations"

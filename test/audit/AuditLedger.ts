@@ -76,8 +76,8 @@ export const readLedger = async (databaseUrl: string) => {
           SELECT settled, settled_atomic::text AS atomic FROM payment_totals`,
         broadcasts: await tx<{ hash: string }[]>`SELECT lower(hash) AS hash FROM relayer_broadcasts`,
         /** Payments that bought nothing. */
-        strays: await tx<{ name: string; amount: string; transaction: string }[]>`
-          SELECT lower(name) AS name, amount_atomic::text AS amount, lower(transaction) AS transaction FROM payment_strays`,
+        unmatched: await tx<{ name: string; amount: string; transaction: string }[]>`
+          SELECT lower(name) AS name, amount_atomic::text AS amount, lower(transaction) AS transaction FROM unmatched_payments`,
         /** The last final block that the server has read, and the transfers up to it that it has not judged yet. */
         scans: await tx<{ asset: string; block: string }[]>`
           SELECT lower(asset) AS asset, final_block::text AS block FROM chain_scans`,

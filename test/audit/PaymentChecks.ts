@@ -62,7 +62,7 @@ const auditTransfers = async ({ chain, found, ledger, settlers, token }: Audited
     ledger.attempts.filter(({ rail }) => rail === "x402"),
     authorizationOf,
   )
-  const strays = new Map(ledger.strays.map((one) => [one.name, one]))
+  const unmatched = new Map(ledger.unmatched.map((one) => [one.name, one]))
   const nameOf = (transfer: Transfer) =>
     `authorization:eip155:${chain.chainId}:${token.toLowerCase()}:${authorizationOf(transfer)}`
   const unjudged = new Set(ledger.unjudged.map(({ name }) => name))
@@ -75,22 +75,24 @@ const auditTransfers = async ({ chain, found, ledger, settlers, token }: Audited
   const check = "a transfer buys one act"
   const once = "a final transfer is one act or one unmatched payment"
   const made = new Set(chain.transfers.map(nameOf))
-  for (const { name } of ledger.strays) found.hold(once, !name.startsWith("authorization:") || made.has(name), { name })
+  for (const { name } of ledger.unmatched)
+    found.hold(once, !name.startsWith("authorization:") || made.has(name), { name })
   await each(chain.transfers, async (transfer) => {
     const attempts = paid.get(authorizationOf(transfer)) ?? []
     const [settled, more] = attempts.filter(({ state }) => state === "settled")
     const facts = { transfer, attempts: attempts.map(({ amount, id, state }) => ({ id, state, amount })) }
-    const stray = strays.get(nameOf(transfer))
+    const unmatchedPayment = unmatched.get(nameOf(transfer))
     if (settled !== undefined) {
-      found.hold(once, stray === undefined, { ...facts, stray })
+      found.hold(once, unmatchedPayment === undefined, { ...facts, unmatchedPayment })
       return found.hold(check, more === undefined && BigInt(settled.amount) === transfer.amount, facts)
     }
     found.examine(check)
     // The check of pending attempts says whether one may be open still.
     if (attempts.some(({ state }) => state === "pending")) return undefined
-    if (stray !== undefined) {
-      const isSame = BigInt(stray.amount) === transfer.amount && stray.transaction === transfer.transaction
-      found.hold(once, isSame && transfer.block <= chain.final.number, { ...facts, stray })
+    if (unmatchedPayment !== undefined) {
+      const isSame =
+        BigInt(unmatchedPayment.amount) === transfer.amount && unmatchedPayment.transaction === transfer.transaction
+      found.hold(once, isSame && transfer.block <= chain.final.number, { ...facts, unmatchedPayment })
       return found.examine("a payment of no purchase is noted for the operator")
     }
     const isRead = scanned !== undefined && transfer.block <= BigInt(scanned.block) && !unjudged.has(nameOf(transfer))

@@ -150,9 +150,9 @@ describe.concurrent("a request that fails validation, whose key the processor do
       const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
       assert.match(String(told.json["message"]), sentence)
       assert.deepInclude(yield* cardBooks(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
-      const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
-    FROM payment_strays`
-      assert.deepStrictEqual(yield* strays, [{ network: null, amount: "3000000", isIntent: true }])
+      const unmatched = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
+    FROM unmatched_payments`
+      assert.deepStrictEqual(yield* unmatched, [{ network: null, amount: "3000000", isIntent: true }])
     },
   )
 })

@@ -201,9 +201,9 @@ const emptied = Effect.gen(function* () {
   return purchase
 })
 
-const strays = Effect.flatMap(
+const unmatched = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql<{ transaction: string }>`SELECT transaction FROM payment_strays`,
+  (sql) => sql<{ transaction: string }>`SELECT transaction FROM unmatched_payments`,
 ).pipe(Effect.orDie)
 
 const failed = Effect.gen(function* () {
@@ -245,14 +245,14 @@ describe.concurrent("a late payment for a failed attempt", () => {
     yield* fund(purchase)
     const transaction = yield* broadcast(purchase)
     yield* Purchase.mine(1)
-    assert.deepStrictEqual(yield* strays, [], "its block may be orphaned, and the payment with it")
+    assert.deepStrictEqual(yield* unmatched, [], "its block may be orphaned, and the payment with it")
     yield* eventually("told", Purchase.reconcile(purchase), ({ json }) =>
       String(json["message"]).includes(`transaction ${transaction} paid us and is to be recorded`),
     )
-    assert.deepStrictEqual(yield* strays, [])
+    assert.deepStrictEqual(yield* unmatched, [])
     yield* Purchase.mine(4)
-    yield* eventually("noted", strays, (rows) => rows.length > 0)
-    assert.deepStrictEqual(yield* strays, [{ transaction }])
+    yield* eventually("noted", unmatched, (rows) => rows.length > 0)
+    assert.deepStrictEqual(yield* unmatched, [{ transaction }])
     const told = yield* Purchase.reconcile(purchase)
     assert.strictEqual(told.status, 402)
     assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)

@@ -97,7 +97,7 @@ describe.concurrent("admin refunded", () => {
     yield* Purchase.mine(3)
     yield* refuses("moved 9999 atomic USDC", one.transaction, small)
     yield* refuses("moved 0 atomic USDC", one.transaction, elsewhere)
-    yield* sql`UPDATE payment_strays SET valid_before = extract(epoch FROM now())::bigint`
+    yield* sql`UPDATE unmatched_payments SET valid_before = extract(epoch FROM now())::bigint`
     yield* refuses("The buyer can still buy with this payment", one.transaction, small)
     assert.deepStrictEqual(yield* sql`SELECT payment FROM payment_refunds`, [])
   })
@@ -127,7 +127,7 @@ describe.concurrent("admin refunded", () => {
     UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', payment = payment - 'transaction'
     WHERE id = ${id}::uuid`
     // As if it had been judged before the attempt claimed it.
-    yield* sql`UPDATE payment_strays SET attempt = NULL`
+    yield* sql`UPDATE unmatched_payments SET attempt = NULL`
     const noted = yield* Purchase.reconcile(purchase)
     assert.include(String(noted.json["message"]), "is recorded for the operator")
     const back = yield* repay(purchase.payer.address)

@@ -23,7 +23,7 @@ const recorded = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly transaction: Hex; readonly amount: string; readonly key: string | null }>`
     SELECT s.transaction, s.amount_atomic::text AS amount, a.idempotency_key AS key
-    FROM payment_strays s LEFT JOIN payment_attempts a ON a.id = s.attempt ORDER BY s.found_at`,
+    FROM unmatched_payments s LEFT JOIN payment_attempts a ON a.id = s.attempt ORDER BY s.recorded_at`,
 ).pipe(Effect.orDie)
 
 const isRecorded = recorded.pipe(until("nothing is recorded", (rows) => rows.length > 0))
@@ -91,19 +91,19 @@ layer(rows, realClock)("the ceiling of unmatched payments", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`
-      INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+      INSERT INTO unmatched_payments (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, recorded_at)
       SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
       const { chain, scan } = yield* scene()
       const { judge } = yield* UnmatchedPayments
       yield* scan
-      yield* sql`UPDATE payment_strays SET amount_atomic = 10000 WHERE name = 'dust 1'`
+      yield* sql`UPDATE unmatched_payments SET amount_atomic = 10000 WHERE name = 'dust 1'`
       for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
         chain.block(payment(one + 1, one + 1, amount))
         chain.empty(6)
         yield* scan
         yield* judge(600)
       }
-      const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM payment_strays`
+      const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unmatched_payments`
       assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
       const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
       assert.deepStrictEqual(yield* left, [])

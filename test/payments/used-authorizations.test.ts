@@ -130,12 +130,12 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
         assert.include(answer.text, transaction)
         assert.notMatch(answer.text, /nothing was charged/iu)
       }
-      yield* Purchase.written.pipe(until("it is not recorded", ({ strays }) => strays === 1))
+      yield* Purchase.written.pipe(until("it is not recorded", ({ unmatched }) => unmatched === 1))
       // Known by now: the node has nothing to add.
       rpc.arm("*", "status500", (params) => params.includes(purchase.nonce.slice(2)))
       assertInvalid(yield* Purchase.send(otherwise(purchase)), /belongs to no purchase/u)
       const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
-          SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
+          SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM unmatched_payments`
       assert.deepStrictEqual(rows, [
         { payer: payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
       ])
@@ -170,7 +170,7 @@ describe.concurrent("an authorization that did not pay us", () => {
       const answer = yield* Purchase.send(purchase)
       assertInvalid(answer, words)
       assert.include(answer.text, transaction)
-      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
+      assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, unmatched: 0 })
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
@@ -185,6 +185,6 @@ describe.concurrent("an authorization that did not pay us", () => {
     yield* Purchase.passExpiry
     assertInvalid(yield* Purchase.send(purchase), said)
     assertNone(searches, (params) => params.includes(purchase.nonce.slice(2)))
-    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, strays: 0 })
+    assert.deepInclude(yield* Purchase.written, { attempts: 0, claims: 0, unmatched: 0 })
   })
 })

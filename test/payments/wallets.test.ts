@@ -65,31 +65,34 @@ describe.concurrent("a wallet that passes the rehearsal and burns its gas in a b
 })
 
 describe.concurrent("a rehearsed payment that failed in its block", () => {
-  relayed("lets its wallet have one payment in flight on every server, and other wallets as many as before", function* () {
-    const { url } = yield* TestServer
-    const other = yield* anotherServer()
-    const payer = yield* newPayer(64n * Purchase.price)
-    yield* giveCode(payer.address, agreeing)
-    const purchase = yield* Purchase.prepare({ payer })
-    Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
-    yield* giveCode(payer.address, agreeing)
-    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-    assert.isTrue(yield* isLimited(payer))
-    for (const server of [url, other]) {
-      const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
-      assertAnswer(limited, 409, "reconcile_required")
-      assert.match(
-        String(limited.json["message"]),
-        /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
-      )
-    }
-    const neighbour = yield* newPayer()
-    yield* giveCode(neighbour.address, agreeing)
-    yield* Purchase.buyAt(other, { payer: neighbour })
-    // However often it is looked at, it is not sent again.
-    yield* Purchase.reconcile({ ...purchase, server: other })
-    assert.strictEqual(yield* Purchase.relayed, 2)
-  })
+  relayed(
+    "lets its wallet have one payment in flight on every server, and other wallets as many as before",
+    function* () {
+      const { url } = yield* TestServer
+      const other = yield* anotherServer()
+      const payer = yield* newPayer(64n * Purchase.price)
+      yield* giveCode(payer.address, agreeing)
+      const purchase = yield* Purchase.prepare({ payer })
+      Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
+      yield* giveCode(payer.address, agreeing)
+      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+      assert.isTrue(yield* isLimited(payer))
+      for (const server of [url, other]) {
+        const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
+        assertAnswer(limited, 409, "reconcile_required")
+        assert.match(
+          String(limited.json["message"]),
+          /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
+        )
+      }
+      const neighbour = yield* newPayer()
+      yield* giveCode(neighbour.address, agreeing)
+      yield* Purchase.buyAt(other, { payer: neighbour })
+      // However often it is looked at, it is not sent again.
+      yield* Purchase.reconcile({ ...purchase, server: other })
+      assert.strictEqual(yield* Purchase.relayed, 2)
+    },
+  )
 
   relayed("counts against a wallet that cancelled it in flight, once that is final", function* () {
     const { purchase } = yield* signedFixture

@@ -45,9 +45,9 @@ const claimingSeconds = 60
 
 const unmatched = part`
   SELECT s.name AS payment, o.id AS attempt, s.network, s.asset, s.payer, s.nonce, s.amount_atomic, s.transaction,
-    s.found_at AS since, CASE WHEN o.id IS NULL AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
+    s.recorded_at AS since, CASE WHEN o.id IS NULL AND s.valid_before + ${claimingSeconds}::int > extract(epoch FROM now())
       THEN s.valid_before END AS claimable_until
-  FROM payment_strays s LEFT JOIN payment_claims c ON c.name = s.name
+  FROM unmatched_payments s LEFT JOIN payment_claims c ON c.name = s.name
     LEFT JOIN payment_attempts o ON o.id = COALESCE(s.attempt, c.attempt_id) AND o.state = 'failed'`
 
 const settled = part`

@@ -15,9 +15,12 @@ const unknownAtMost = 10_000
 /** Transfers judged at once. */
 const judgedAtOnce = 500
 
-const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
-const readPaid = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String, isRecorded: Schema.Boolean }))
-const ownerRows = rowsOf("payment_strays", Schema.Struct({ attempt: Schema.NullOr(Schema.String) }))
+const readRow = rowReader("unmatched_payments", Schema.Struct({ transaction: Word, recordedAt: Schema.Date }))
+const readPaid = rowReader(
+  "unmatched_payments",
+  Schema.Struct({ transaction: Schema.String, isRecorded: Schema.Boolean }),
+)
+const ownerRows = rowsOf("unmatched_payments", Schema.Struct({ attempt: Schema.NullOr(Schema.String) }))
 const judgedRows = rowsOf(
   "chain_transfers",
   Schema.Struct({
@@ -38,19 +41,19 @@ const dueTransfers = part`
 
 /** Records those of `due` that pay no act. */
 const recordDue = (longestLife: number) => part`
-  INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
-    transaction, found_at, attempt)
+  INSERT INTO unmatched_payments (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
+    transaction, recorded_at, attempt)
   SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
     COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
   FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
-    AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM payment_strays s
+    AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM unmatched_payments s
       WHERE s.attempt IS NULL AND s.amount_atomic < ${centAtomic}::bigint
         AND NOT EXISTS (SELECT FROM payment_refunds f WHERE f.payment = s.name)) < ${unknownAtMost}::int)
   ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name`
 
 /** SQL that deletes unmatched payments whose authorizations have bought something after all. */
 export const deleteMatched = (payments: ReadonlyArray<Payment>) =>
-  part`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
+  part`DELETE FROM unmatched_payments WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
 
 export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spirit-altar/payments/store/Unmatched", {
   make: Effect.gen(function* () {
@@ -58,10 +61,10 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
 
     /** The recorded payment of an authorization, and when it was recorded. */
     const find = Effect.fn("UnmatchedPayments.find")(function* (payment: ChainPayment) {
-      const [row] = yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`
+      const [row] = yield* sql`SELECT transaction, recorded_at FROM unmatched_payments WHERE name = ${claimOf(payment)}`
       if (row === undefined) return Option.none()
-      const { foundAt, transaction } = yield* readRow(row)
-      return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
+      const { recordedAt, transaction } = yield* readRow(row)
+      return Option.some({ transaction, recordedAtMillis: recordedAt.getTime() })
     })
 
     /**
@@ -71,17 +74,17 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
     const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ id, payment }: FailedAttempt) {
       const name = claimOf(payment)
       const [row] = yield* sql`
-        SELECT transaction, true AS is_recorded, found_at FROM payment_strays
+        SELECT transaction, true AS is_recorded, recorded_at FROM unmatched_payments
           WHERE attempt = ${id}::uuid OR name = ${name}
         UNION ALL SELECT transaction, false, NULL FROM chain_transfers WHERE name = ${name}
-        ORDER BY found_at LIMIT 1`
+        ORDER BY recorded_at LIMIT 1`
       return row === undefined ? Option.none() : Option.some(yield* readPaid(row))
     })
 
     /** A request may have claimed a payment, and settled, in the moment before the payment was recorded. */
     const forgetSettled = sql`
-      DELETE FROM payment_strays s USING payment_claims c, payment_attempts a
-      WHERE s.found_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
+      DELETE FROM unmatched_payments s USING payment_claims c, payment_attempts a
+      WHERE s.recorded_at > now() - interval '1 hour' AND c.name = s.name AND a.id = c.attempt_id
         AND a.state = 'settled' AND a.amount_atomic = s.amount_atomic AND a.payment #>> '{authorization,to}' = s.pay_to`
 
     /**
@@ -132,8 +135,8 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       const amountAtomic = String(amount)
       const [written] = yield* ownerRows(
         retryConflicts(sql`
-          INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
-            found_at, attempt)
+          INSERT INTO unmatched_payments (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
+            recorded_at, attempt)
           VALUES (${name}, ${network}, ${token}, ${payTo}, ${from}, ${nonce}, ${amountAtomic}::numeric,
             ${String(validBefore)}::numeric, ${transaction}, now(),
             (SELECT attempt_id FROM payment_claims WHERE name = ${name}))
@@ -148,7 +151,7 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
       const { amountAtomic, id } = attempt
       const fields = { transaction: intent, amountAtomic: String(amountAtomic), attempt: id }
       const written = yield* retryConflicts(sql`
-        INSERT INTO payment_strays (name, amount_atomic, transaction, found_at, attempt)
+        INSERT INTO unmatched_payments (name, amount_atomic, transaction, recorded_at, attempt)
         VALUES (${`card-intent:${intent}`}, ${String(amountAtomic)}::numeric, ${intent}, now(), ${id}::uuid)
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
         Effect.tapError(() => log("unmatched payment not recorded", fields)),

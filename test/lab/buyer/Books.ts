@@ -57,10 +57,12 @@ export const attemptOf = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "k
 /** How many rows all payments have left in each table. */
 export const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<Readonly<Record<"attempts" | "claims" | "pools" | "strays" | "stones" | "candles", number>>>`
+  const [row] = yield* sql<
+    Readonly<Record<"attempts" | "claims" | "pools" | "unmatched" | "stones" | "candles", number>>
+  >`
     SELECT (SELECT count(*)::int FROM payment_attempts) AS attempts,
       (SELECT count(*)::int FROM payment_claims) AS claims, (SELECT count(*)::int FROM payment_pools) AS pools,
-      (SELECT count(*)::int FROM payment_strays) AS strays, (SELECT count(*)::int FROM witness_stones) AS stones,
+      (SELECT count(*)::int FROM unmatched_payments) AS unmatched, (SELECT count(*)::int FROM witness_stones) AS stones,
       (SELECT count(*)::int FROM candles) AS candles`.pipe(Effect.orDie)
   return row ?? assert.fail("nothing is counted")
 })

@@ -18,7 +18,7 @@ export const note = Effect.fnUntraced(function* ({ nonce, payer }: Pick<Signed, 
   const sql = yield* SqlClient.SqlClient
   const { asset, payTo: paid } = yield* LocalChain
   yield* Effect.orDie(sql`
-    INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction, found_at,
+    INSERT INTO unmatched_payments (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction, recorded_at,
       attempt)
     VALUES (lower(${`authorization:${network}:${asset}:${payer.address}:${nonce}`}), ${network}, ${asset}, ${paid},
       lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 120, ${transaction}, now(),

@@ -81,9 +81,9 @@ export const make = Effect.gen(function* () {
     const now = secondsOf((yield* clock.now).millis)
     const recorded = yield* find(payment)
     if (Option.isSome(recorded)) {
-      const { foundAtMillis, transaction } = recorded.value
+      const { recordedAtMillis, transaction } = recorded.value
       // Recorded while it is fresh, it may be claimed as long as that lasts.
-      const isClaimable = [secondsOf(foundAtMillis), now].every((at) => isFresh(authorization, terms, at))
+      const isClaimable = [secondsOf(recordedAtMillis), now].every((at) => isFresh(authorization, terms, at))
       if (!isClaimable) return yield* unmatched(transaction)
     }
     const { block, transaction } = yield* follow(authorization, refusal, now)
