@@ -1,7 +1,6 @@
 /** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
 import * as Trace from "../platform/Trace.ts"
 import { Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effect"
-import type { SqlError } from "effect/sql"
 import { BoundedMap } from "../platform/BoundedMap.ts"
 import { log } from "../platform/LogMessages.ts"
 import type { Ended } from "./Guard.ts"
@@ -120,11 +119,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       return Option.none<Submission>()
     })
 
-    const concludeFor = Effect.fnUntraced(function* (
-      caller: Caller,
-      attempt: Attempt,
-      reported?: Submission,
-    ): Effect.fn.Return<Attempt, SqlError.SqlError> {
+    const concludeFor = Effect.fnUntraced(function* (caller: Caller, attempt: Attempt, reported?: Submission) {
       // Only a sweep inquires about a settled attempt, whose transfer may be orphaned.
       const isEnded = attempt.state === "failed" || (attempt.state === "settled" && caller !== "sweep")
       if (isEnded) return attempt
