@@ -226,6 +226,12 @@ const light = <const Name extends string, const Rung extends typeof RungName.Typ
     {
       ...terms,
       action: "lightVotiveCandle",
+      kind: "candle",
+      plural: "Candles",
+      thing: "a candle for a number of days",
+      command: "light",
+      repetition: "often",
+      defaults: { rung },
       description: `A votive candle, or a light on one, that burns for ${lasts}`,
       parameter: "spirit-id",
       title: `Light a candle for ${lasts}`,

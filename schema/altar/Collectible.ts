@@ -90,6 +90,11 @@ export const collectMaterial = paid(
   }).annotate(Unknown, () => new ElementNotFound({})),
   {
     priceAtomic: 10_000n,
+    kind: "collectible",
+    plural: "Collectibles",
+    thing: "a numbered collectible",
+    command: "collect",
+    repetition: "often",
     description: "One numbered edition of a material, crab or pixel",
     parameter: "id",
     bodyOptional: true,

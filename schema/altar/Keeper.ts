@@ -77,6 +77,11 @@ export const takeIn = paid(
   }).annotate(Unknown, () => new SpiritNotFound({})),
   {
     priceAtomic: 10_000n,
+    kind: "keeper",
+    plural: "Keepers",
+    thing: "a first keeper",
+    command: "keep",
+    repetition: "once",
     description: "The permanent first-keeper record of a spirit",
     parameter: "spirit-id",
     bodyOptional: true,

@@ -7,6 +7,7 @@ import { Commitment, CommitmentRefused } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { held } from "../payments/Held.ts"
+import { chosen } from "../payments/Recorded.ts"
 import { paid } from "../payments/Sale.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
@@ -100,6 +101,12 @@ export const offerPrayer = paid(
   }).annotate(Unknown, () => new SpiritNotFound({})),
   {
     priceAtomic: 10_000n,
+    kind: "prayer",
+    plural: "Prayers",
+    thing: "a sealed prayer",
+    command: "pray",
+    repetition: "daily",
+    defaults: { day: chosen },
     description: "One prayer on a spirit's altar: a sealed intention for today",
     parameter: "spirit-id",
     title: "Lay a prayer",

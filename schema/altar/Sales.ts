@@ -17,7 +17,12 @@ import { setWitnessStone, WitnessSettled } from "./Witness.ts"
 /** The endpoints that sell acts, in the order of every price list. */
 export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
 
-export const PaidGroup: Group<"paid", (typeof sales)[number], AltarRequests> = HttpApiGroup.make("paid")
+export type Sold = (typeof sales)[number]
+
+/** The acts of each kind, in the same order: three candles are one kind. */
+export const kinds: ReadonlyMap<string, ReadonlyArray<Sold>> = Map.groupBy(sales, ({ sale }) => sale.kind)
+
+export const PaidGroup: Group<"paid", Sold, AltarRequests> = HttpApiGroup.make("paid")
   .add(...sales)
   .middleware(AltarRequests)
   .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." }))

@@ -19,6 +19,7 @@ import {
 import { Commitment, CommitmentMismatch, CommitmentRefused, Salt, Words } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { Receipt } from "../payments/Payment.ts"
+import { chosen } from "../payments/Recorded.ts"
 import { paid } from "../payments/Sale.ts"
 import { priceWords } from "../payments/Usdc.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
@@ -222,6 +223,13 @@ export const setWitnessStone = paid(
   }),
   {
     priceAtomic: 10_000n,
+    kind: "stone",
+    plural: "Witness stones",
+    thing: "a witness stone",
+    command: "witness",
+    repetition: "often",
+    defaults: { kind: "intention", spirit: chosen },
+    page: "witness",
     description: "One witness stone: a timestamped sealed commitment in a public hash chain",
     title: "Set a witness stone",
     summary: "Records a sealed commitment in the chain.",

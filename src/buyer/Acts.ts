@@ -1,17 +1,9 @@
 /** The acts on sale as the contract defines them: endpoint, price, request and answer of each. */
 import { Option, Schema } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
-import { lightDay, lightMonth, lightWeek } from "../../schema/altar/Candle.ts"
-import { collectMaterial } from "../../schema/altar/Collectible.ts"
-import { takeIn } from "../../schema/altar/Keeper.ts"
-import { offerPrayer } from "../../schema/altar/Prayer.ts"
-import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { isSealing } from "../../schema/altar/Recipe.ts"
-import { fieldsOf } from "../../schema/Form.ts"
-import type { SettlementPending } from "../../schema/payments/Act.ts"
-import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
-import { bodiesOf, type BodyOf, typed } from "./Client.ts"
+import type { Recorded } from "../../schema/payments/Recorded.ts"
+import { bodyOf as payloadOf, inputName, namesOf, type PaidEndpoint, type Sale } from "../../schema/payments/Sale.ts"
+import { bodiesOf, typed } from "./Client.ts"
 import type { Draft, Request } from "./Purchases.ts"
 
 const Settled = Schema.Struct({
@@ -32,11 +24,15 @@ export interface RequestParts {
   readonly payload?: Members
 }
 
+/** The name of an act and the amount that is paid for it. */
+export type Price = Pick<Sale, "name" | "priceAtomic">
+
 export interface Act<Answer extends Settled = Settled> {
-  readonly price: Sale
+  readonly price: Price
   /** The member of the body that takes the commitment of sealed words. */
-  readonly sealing: () => string | undefined
-  /** The parts of a request with these members, whose names differ in the contract. Others are dropped. */
+  readonly sealed: string | undefined
+  readonly recorded: Recorded
+  /** The parts of a request with these members. Their names differ in the contract, and the body has all others. */
   readonly partsOf: (members: Members) => RequestParts
   /** The request, and the exact URL that a payment is bound to; throws for a request outside the contract. */
   readonly request: (altar: string, parts: RequestParts) => Pick<Draft, "url" | "request">
@@ -44,15 +40,12 @@ export interface Act<Answer extends Settled = Settled> {
   readonly answer: (body: unknown) => Answer | undefined
 }
 
-/** An endpoint that sells an act, with its answer. */
-export type Endpoint = PaidEndpoint & Pick<HttpApiEndpoint.Top, "success">
-
-const schemasOf = ({ params, payload, query }: Endpoint) =>
-  Object.entries({ params, query, payload: [...payload.values()][0]?.schemas[0] }).flatMap(([name, schema]) =>
-    schema === undefined ? [] : [[name, schema] as const],
+const schemasOf = (endpoint: PaidEndpoint) =>
+  Object.entries({ params: endpoint.params, query: endpoint.query, payload: payloadOf(endpoint) }).flatMap(
+    ([name, schema]) => (schema === undefined ? [] : [[name, schema] as const]),
   )
 
-const urlOf = (altar: string, path: string, { params = {}, query = {} }: Request): string => {
+export const urlOf = (altar: string, path: string, { params = {}, query = {} }: Request): string => {
   const filled = path.replace(/:([A-Za-z]+)/gu, (_, name: string) => encodeURIComponent(String(params[name] ?? "")))
   const url = new URL(altar + filled)
   for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
@@ -63,23 +56,34 @@ const urlOf = (altar: string, path: string, { params = {}, query = {} }: Request
 export const bodyOf = ({ payload }: Request): string => (payload === undefined ? "" : JSON.stringify(payload))
 
 /** The members that are given, as JSON keeps them. */
-const given = (members: Members = {}) =>
+export const given = (members: Members = {}) =>
   Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
+const picked = (members: Members, names: ReadonlyArray<string>): Members =>
+  Object.fromEntries(names.map((name) => [name, members[inputName(name)]]))
+
+/** Sorts the members of an order by where the request has them. */
+export const partsIn =
+  (path: ReadonlyArray<string>, query: ReadonlyArray<string>): Act["partsOf"] =>
+  ({ commitment: _, key: __, salt: ___, words: ____, ...members }) => {
+    const others = new Set([...path, ...query].map(inputName))
+    const body = Object.entries(members).filter(([name]) => !others.has(name))
+    return {
+      ...(path.length === 0 ? {} : { params: picked(members, path) }),
+      ...(query.length === 0 ? {} : { query: picked(members, query) }),
+      payload: Object.fromEntries(body),
+    }
+  }
+
+const define = (endpoint: PaidEndpoint): Act => {
   const parts = schemasOf(endpoint)
   const schema = typed<Request, Request>(Schema.Struct(Object.fromEntries(parts)))
-  const decode = Schema.decodeUnknownOption(typed<Answer>(bodiesOf(endpoint)[0] ?? Schema.Never))
+  const decode = Schema.decodeUnknownOption(typed<Settled>(bodiesOf(endpoint)[0] ?? Schema.Never))
   return {
     price: endpoint.sale,
-    sealing: () => fieldsOf(parts.find(([name]) => name === "payload")?.[1]).find(({ name }) => isSealing(name))?.name,
-    partsOf: (members) =>
-      Object.fromEntries(
-        parts.map(([part, fields]) => [
-          part,
-          Object.fromEntries(fieldsOf(fields).map(({ name }) => [name, members[name]])),
-        ]),
-      ),
+    sealed: endpoint.sale.sealed,
+    recorded: endpoint.sale.recorded,
+    partsOf: partsIn(namesOf(endpoint.params), namesOf(endpoint.query)),
     request: (altar, asked) => {
       const empty = Object.fromEntries(parts.map(([name]) => [name, {}]))
       const all = { ...empty, ...Object.fromEntries(Object.entries(asked).map(([name, part]) => [name, given(part)])) }
@@ -91,21 +95,10 @@ const define = <Answer extends Settled>(endpoint: Endpoint): Act<Answer> => {
   }
 }
 
-const actOf = <E extends Endpoint>(endpoint: E) => define<Exclude<BodyOf<E>, SettlementPending> & Settled>(endpoint)
-
-/** The acts with methods of their own in the library. */
-export const acts = {
-  setWitnessStone: actOf(setWitnessStone),
-  offerPrayer: actOf(offerPrayer),
-  takeIn: actOf(takeIn),
-  collectMaterial: actOf(collectMaterial),
-  candles: [actOf(lightDay), actOf(lightWeek), actOf(lightMonth)],
-} as const
-
-export const catalogOf = (endpoints: ReadonlyArray<Endpoint>): ReadonlyMap<string, Act> =>
-  new Map(endpoints.map((endpoint) => [endpoint.sale.name, define<Settled>(endpoint)]))
-
-export const catalog = catalogOf(sales)
+/** The acts that this version lists. */
+export const catalog: ReadonlyMap<string, Act> = new Map(
+  sales.map((endpoint) => [endpoint.sale.name, define(endpoint)]),
+)
 
 const isSettled = Schema.is(Settled)
 

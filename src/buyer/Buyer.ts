@@ -1,6 +1,6 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
-import type { Sale } from "../../schema/payments/Sale.ts"
-import { bodyOf, type Settled } from "./Acts.ts"
+import type { Recorded } from "../../schema/payments/Recorded.ts"
+import { bodyOf, type Price, type Settled } from "./Acts.ts"
 import { baseOf, faultOf, type Shop } from "./Client.ts"
 import { unlessAborted } from "./core/Abort.ts"
 import { signedBy } from "./core/Authorization.ts"
@@ -19,7 +19,8 @@ type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
 /** The parts of an act that a purchase needs to be followed; an old purchase may have no price. */
 interface Followed<Answer> {
   readonly answer: (body: unknown) => Answer | undefined
-  readonly price?: Sale
+  readonly price?: Price
+  readonly recorded?: Recorded | undefined
 }
 
 /** A buyer whose requests and waits end with the signal; a signature in progress is stored first. */
@@ -126,6 +127,7 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
         body: bodyOf(request),
         payment: payment?.header,
         amountAtomic: followed.price?.priceAtomic.toString(),
+        recorded: followed.recorded,
       },
       program,
       {

@@ -1,5 +1,4 @@
 /** The options of a buyer and its progress reports. */
-import type { Endpoint } from "./Acts.ts"
 import type { Account } from "./core/Authorization.ts"
 import type { Journal } from "./core/Journal.ts"
 import type { Policy } from "./Policy.ts"
@@ -29,8 +28,6 @@ export interface Options {
   readonly fetch?: typeof fetch
   /** Allows plain http to another machine, where anyone on the network can read and change everything. */
   readonly insecure?: boolean
-  /** The endpoints on sale there; the contract of this version when absent. */
-  readonly sales?: ReadonlyArray<Endpoint>
   readonly onProgress?: (progress: Progress) => void
 }
 

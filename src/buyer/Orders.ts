@@ -1,12 +1,12 @@
 /** A method for each act: seals here, buys under one key, and reveals later from the journal. */
 import { Schema } from "effect"
 import { oneOf } from "../../schema/Fields.ts"
-import { candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
+import { candleActs, candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
 import { commitmentText } from "../../schema/altar/Recipe.ts"
 import { reconcile } from "../../schema/altar/Sales.ts"
 import { revealWitnessStone } from "../../schema/altar/Witness.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
-import { type Act, acts, anyAnswer, catalog as contract, catalogOf, type RequestParts, type Settled } from "./Acts.ts"
+import { type Act, anyAnswer, catalog, type RequestParts, type Settled } from "./Acts.ts"
 import { buyerOf } from "./Buyer.ts"
 import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
@@ -15,6 +15,7 @@ import type * as Order from "./OrderTypes.ts"
 import { messageOf, refuse } from "./PurchaseError.ts"
 import { type Purchase, unlisted } from "./Purchases.ts"
 import { seal, unsealable } from "./core/Commitment.ts"
+import { unlistedAct } from "./UnlistedAct.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
 
 const isKey = Schema.is(IdempotencyKey)
@@ -23,21 +24,23 @@ const openers = new Set(["salt", "words", "agentName"])
 const mayOpen = (name: string, value: unknown) =>
   value === undefined || (openers.has(name) && typeof value === "string")
 
+/** The types of an act follow from its name. */
+const isOf = <Name extends string>(act: Act, name: Name): act is Act<Order.AnswerOf<Name>> => act.price.name === name
+
 /** The methods of a buyer, for one call that ends with the signal. */
 export const ordersOf = (options: Kept, signal: AbortSignal) => {
   const { altar, at, follow, purchases } = buyerOf(options, signal)
-  const catalog = options.sales === undefined ? contract : catalogOf(options.sales)
 
   /** Buys an act under the key of its order, with its words sealed if it has any. */
   const buyParts = async <Answer extends Settled>(
     act: Act<Answer>,
     parts: RequestParts,
-    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Partial<Order.Sealing> & Order.Keyed,
+    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Order.Common,
   ) => {
     const no = (code: string, why: string) => refuse(code, `${why} This request charged nothing.`, key)
     if (!isKey(key)) throw no("idempotency_key_invalid", "A key is 12 to 128 characters of A-Z a-z 0-9 _ -.")
-    const into = words === undefined && commitment === undefined ? undefined : act.sealing()
-    if (words !== undefined && into === undefined)
+    const into = words === undefined && commitment === undefined ? undefined : act.sealed
+    if ((words ?? commitment) !== undefined && into === undefined)
       throw no("not_sealed", `${act.price.name} has no place for sealed words.`)
     if (words === undefined ? salt !== undefined : commitment !== undefined)
       throw no("not_sealed", "Give words, with or without a salt, or a commitment that was sealed elsewhere.")
@@ -64,11 +67,11 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     return { ...(await follow(act, purchase)), key }
   }
 
-  /** The library calls the parameter of a path by what it names. */
-  const buy = <Answer extends Settled>(
-    act: Act<Answer>,
-    order: Partial<Order.Sealing> & Order.Keyed & { readonly spirit?: string; readonly element?: string },
-  ) => buyParts(act, act.partsOf({ familiarId: order.spirit, elementId: order.element, ...order }), order)
+  const buy = async <Name extends string>(name: Name, order: Order.OrderOf<Name> & Order.Common) => {
+    const act = catalog.get(name) ?? (await unlistedAct(at(altar), name))
+    if (!isOf(act, name)) throw refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`)
+    return buyParts(act, act.partsOf(Object.fromEntries(Object.entries(order))), order)
+  }
 
   const opening = async (id: string, given: Order.Opening) => {
     const wrong = Object.entries(given).find(([name, value]) => !mayOpen(name, value))
@@ -141,23 +144,15 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
   }
 
   return {
-    act: async (name: string, { key, sealing, ...parts }: Order.ActOrder) => {
-      const act = catalog.get(name)
-      if (act === undefined)
-        throw refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`, key)
-      if (sealing !== undefined && sealing.words === undefined)
-        throw refuse("not_sealed", "There are no words to seal. This request charged nothing.", key)
-      return buyParts(act, parts, { ...(key === undefined ? {} : { key }), ...sealing })
-    },
-
-    witness: (order: Order.WitnessOrder) => buy(acts.setWitnessStone, order),
-    pray: (order: Order.PrayerOrder) => buy(acts.offerPrayer, order),
-    takeIn: (order: Order.KeeperOrder) => buy(acts.takeIn, order),
-    collect: (order: Order.CollectOrder) => buy(acts.collectMaterial, order),
+    buy,
+    witness: (order: Order.WitnessOrder) => buy("setWitnessStone", order),
+    pray: (order: Order.PrayerOrder) => buy("offerPrayer", order),
+    takeIn: (order: Order.KeeperOrder) => buy("takeIn", order),
+    collect: (order: Order.CollectOrder) => buy("collectMaterial", order),
 
     light: async ({ days, ...order }: Order.CandleOrder) => {
-      const act = acts.candles.find(({ price }) => price.days === days)
-      if (act !== undefined) return buy(act, order)
+      const act = Object.values(candleActs).find(({ sale }) => sale.days === days)
+      if (act !== undefined) return buy(act.identifier, order)
       throw refuse(
         "bad_request",
         `A candle burns for ${oneOf(candleDays)} days, not for ${String(days)}. This request charged nothing.`,
@@ -187,7 +182,8 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       if (found.payment === undefined)
         throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
       at(found.altar)
-      return follow({ answer: catalog.get(found.act)?.answer ?? anyAnswer }, found)
+      const act = catalog.get(found.act)
+      return follow({ answer: act?.answer ?? anyAnswer, recorded: act?.recorded }, found)
     },
 
     exportWords: async (key: string) => {

@@ -1,6 +1,6 @@
 /** Decides what may be signed: any other price, payee, asset, network or resource is refused before signing. */
-import type { Sale } from "../../schema/payments/Sale.ts"
 import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payments/Usdc.ts"
+import type { Price } from "./Acts.ts"
 import type { Challenge, Offer } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
@@ -28,7 +28,7 @@ export interface Asked {
   readonly challenge: Challenge
   readonly key: string
   readonly url: string
-  readonly price: Sale
+  readonly price: Price
   readonly policy: Policy
   /** The terms of earlier payments to this altar. */
   readonly known: Terms | undefined

@@ -63,8 +63,12 @@ export const buyer = (options: Options) => {
     return unlessAborted(signal, () => use(ordersOf(kept, signal)))
   }
   return {
-    /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
-    act: (name: string, order: Order.ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),
+    /**
+     * Buys any act by its name, such as `offerPrayer`, at the listed price. An act that this version does not list is
+     * bought by the altar's own contract, for at most one cent.
+     */
+    buy: <const Name extends string>(name: Name, order: Order.OrderOf<Name> & Order.Common, call?: Call) =>
+      run((orders) => orders.buy(name, order), call),
     /** Sets a witness stone. */
     witness: (order: Order.WitnessOrder, call?: Call) => run((orders) => orders.witness(order), call),
     /** Lays today's one prayer of a spirit. */

@@ -1,7 +1,6 @@
 /** The flags that several commands share, each described once with its environment variable. */
 import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
-import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { dollars as plainDollars } from "../../schema/payments/Sale.ts"
 import { sealBounds } from "../buyer/core/Commitment.ts"
 import { defaultMaxPerDay } from "../buyer/Policy.ts"
@@ -79,8 +78,6 @@ export const salt = optionalText(
   "salt",
   `${sealBounds.salt.join(" to ")} characters, for these words alone, because a reveal publishes it; random when absent`,
 )
-
-export const reason = optionalText("reason", `A public reason, 1 to ${reasonMaximum} characters`)
 
 export const provided = <A extends object>(members: { readonly [Name in keyof A]: Option.Option<A[Name]> }) => {
   const given: { [Name in keyof A]?: A[Name] } = {}

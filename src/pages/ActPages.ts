@@ -1,6 +1,7 @@
 /** The page of acts: all of them, those of a wallet, or those found by exactly what a reader has. */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { kinds } from "../../schema/altar/Sales.ts"
 import { RateLimited } from "../../schema/Errors.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { Acts } from "../altar/Acts.ts"
@@ -11,7 +12,7 @@ import { surroundings } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 import { type Asked, isUuid } from "./Pages.ts"
 import { actReader, pathOf } from "./templates/ActList.ts"
-import { allActs, fits, isKind, kinds } from "./templates/AllActs.ts"
+import { actNamesOf, allActs, fits } from "./templates/AllActs.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
 
 /** Acts on a page. */
@@ -76,7 +77,7 @@ export const actsPage = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* ({ before, query, request, spirit }: Asked) {
     const name = query.get("kind") ?? ""
-    const kind = isKind(name) ? name : undefined
+    const kind = kinds.has(name) ? name : undefined
     // No name, hash or link has control characters, and PostgreSQL rejects NUL in text.
     const asked = (query.get("q") ?? "")
       .slice(0, 300)
@@ -85,7 +86,7 @@ export const actsPage = Effect.gen(function* () {
     const wallet = /^0x[0-9a-f]{40}$/iu.test(asked) ? asked.toLowerCase() : undefined
     const choice = { kind, spirit, asked: wallet ?? asked, wallet, now: yield* Clock.currentTimeMillis }
     if (asked === "" || wallet !== undefined) {
-      const filter = { acts: kind && kinds[kind][1], spirit, wallet }
+      const filter = { acts: kind === undefined ? undefined : actNamesOf(kind), spirit, wallet }
       const { acts: listed, next } = yield* acts.list(most, before, filter)
       return allActs({ ...choice, acts: yield* actsOf(listed), before, next })
     }

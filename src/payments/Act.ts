@@ -5,22 +5,9 @@ import type { SqlError } from "effect/sql"
 import { BadRequest } from "../../schema/Errors.ts"
 import { isJsonObject } from "../../schema/Json.ts"
 import type { Held } from "../../schema/payments/Held.ts"
-import type { PaidEndpoint, Sale } from "../../schema/payments/Sale.ts"
+import { bodyOf, type InputOf, namesOf, type PaidEndpoint, type Sale } from "../../schema/payments/Sale.ts"
 import type { Refusal } from "../../schema/Refusal.ts"
 import { issuesOf } from "../platform/Issues.ts"
-
-type Part<S> = [S] extends [never] ? unknown : S extends Schema.Constraint ? S["Type"] : never
-
-export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params<Endpoint>> &
-  Part<HttpApiEndpoint.Query<Endpoint>> &
-  Part<HttpApiEndpoint.Payload<Endpoint>>
-
-export const bodyOf = (endpoint: PaidEndpoint): Schema.Top | undefined => [...endpoint.payload.values()][0]?.schemas[0]
-
-export const namesOf = (schema: Schema.Top | undefined): ReadonlyArray<string> => {
-  const ast = schema?.ast
-  return ast?._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
-}
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 

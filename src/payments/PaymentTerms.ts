@@ -3,11 +3,11 @@ import { Context, Layer, Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import { isJsonObject } from "../../schema/Json.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
-import { bodyOf, type SoldAct } from "./Act.ts"
+import type { SoldAct } from "./Act.ts"
 import type { RailName } from "./Payment.ts"
 import { binding, identifier } from "../../schema/payments/Examples.ts"
 import { portable } from "../../schema/openapi/Pattern.ts"
-import type { PaidEndpoint } from "../../schema/payments/Sale.ts"
+import { bodyOf, type PaidEndpoint } from "../../schema/payments/Sale.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 

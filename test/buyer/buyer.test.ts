@@ -143,10 +143,8 @@ layer(world(), realClock)("the buyer library", (it) => {
           "not_sealed",
         ],
         [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
-        [
-          () => altar.act("lightMonth", { params: { familiarId: "moss-hare" }, sealing: JSON.parse("{}") }),
-          "not_sealed",
-        ],
+        [() => Reflect.apply(altar.buy, altar, ["takeIn", { spirit: "moss-hare", words }]), "not_sealed"],
+        [() => Reflect.apply(altar.buy, altar, ["takeIn", { spirit: "moss-hare", raeson: words }]), "bad_request"],
         [() => altar.collect({ element: "nobody" }), "element_not_found"],
       ] as const
       for (const [order, code] of refused) {

@@ -53,7 +53,12 @@ export const ringBell = paid(
     error: [...paidErrors, SpiritNotFound, AlreadyRung],
   }).annotate(Unknown, () => new SpiritNotFound({})),
   {
-    priceAtomic: 20_000n,
+    priceAtomic: 10_000n,
+    kind: "bell",
+    plural: "Bells",
+    thing: "the stroke of a bell",
+    command: "ring",
+    repetition: "once",
     description: "One stroke of a spirit's bell",
     parameter: "spirit-id",
     title: "Ring a bell",

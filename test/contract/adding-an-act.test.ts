@@ -8,15 +8,15 @@ import * as Server from "../../src/server/Server.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { ask, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
-import { house, ringBell, actTexts } from "./Bell.ts"
+import { house, actTexts } from "./Bell.ts"
 import { assertNone } from "../lab/Assertions.ts"
 import { examplesOf, textOf } from "../lab/Sources.ts"
 
-/** Buys it by its name with the library. */
-const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
+/** Buys it by its name with a library that does not list it. */
+const ring = Effect.fnUntraced(function* (spirit: string, tone: string) {
   const { url } = yield* TestServer
-  const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
-  return yield* Effect.promise(() => altar.act("ringBell", { params: { familiarId }, payload }))
+  const altar = buyer({ url, account: yield* newPayer() })
+  return yield* Effect.promise(() => altar.buy("ringBell", { spirit, tone }))
 })
 
 it("the guide to a new act shows the endpoint, the behaviour and the text that are sold here", () => {
@@ -53,7 +53,7 @@ layer(
       assert.strictEqual(first.status, 201, first.text)
       const { record, receipt } = JSON.parse(first.text)
       assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
-      assert.strictEqual(receipt.amountAtomic, "20000")
+      assert.strictEqual(receipt.amountAtomic, "10000")
       const again = yield* buy(payer, key)
       assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
       for (const [path, body, status, code] of [
@@ -76,7 +76,7 @@ layer(
   it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
+      const { permalink, record } = yield* ring("rain-crow", "low")
       assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
       assert.strictEqual(permalink, `${url}/acts/${record.id}`)
 
@@ -100,17 +100,17 @@ layer(
       assert.strictEqual(operation.operationId, "ringBell")
       const bell = { $ref: "#/components/schemas/Bell" }
       assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
-      assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
-      assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
+      assert.strictEqual(operation.summary, "Ring a bell (0.01 USD)")
+      assert.strictEqual(operation["x-payment-info"].price.amount, "0.01")
 
       const { actions } = yield* read("/.well-known/agent.json")
-      assert.deepInclude(actions.at(-1), { name: "ringBell", priceUsd: "$0.02", amountAtomic: "20000" })
+      assert.deepInclude(actions.at(-1), { name: "ringBell", priceUsd: "$0.01", amountAtomic: "10000" })
       const { resources } = yield* read("/.well-known/x402")
       const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
       assert.strictEqual(sold.length, 24)
       assert.include(
         (yield* ask(`${url}/llms.txt`)).text,
-        "| `ringBell` | $0.02 | 20000 | `POST /api/bells/{spirit-id}` | tone, inscription? |",
+        "| `ringBell` | $0.01 | 10000 | `POST /api/bells/{spirit-id}` | tone, inscription? |",
       )
     }),
   )

@@ -5,7 +5,7 @@ import { Keeper } from "../../schema/altar/Keeper.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { ActTexts } from "../../src/altar/Acts.ts"
 import { actText } from "../../src/altar/ActText.ts"
-import { bodyOf } from "../../src/payments/Act.ts"
+import { bodyOf } from "../../schema/payments/Sale.ts"
 
 const actTexts = Effect.runSync(ActTexts)
 

@@ -31,7 +31,9 @@ describe("the library", () => {
     expectTypeOf({ spirit } as const).not.toExtend<library.CollectOrder>()
     expectTypeOf({ spirit, days: 2 } as const).not.toExtend<library.CandleOrder>()
     expectTypeOf({ spirit } as const).not.toExtend<library.CandleOrder>()
-    expectTypeOf({ params: { familiarId: 1 } }).not.toExtend<library.ActOrder>()
+    expectTypeOf<library.OrderOf<"takeIn">>().toEqualTypeOf<library.KeeperOrder>()
+    expectTypeOf<library.AnswerOf<"offerPrayer">["line"]>().toEqualTypeOf<string>()
+    expectTypeOf({ tone: "low" } as const).toExtend<library.OrderOf<"ringBell">>()
   })
 
   it("rejects with errors that their tag distinguishes", () => {

@@ -1,4 +1,5 @@
 /** Runs a purchase: gets the price, signs once, sends, polls the outcome, and compares it with the order. */
+import type { Recorded } from "../../../schema/payments/Recorded.ts"
 import type { Challenge } from "./Challenge.ts"
 import {
   type Body,
@@ -60,6 +61,7 @@ export interface Pursued {
   readonly ownsKey?: boolean
   /** Whether to ask for the outcome before the payment is sent. */
   readonly isResumed?: boolean
+  readonly recorded?: Recorded | undefined
 }
 
 export interface Waiting {

@@ -1,4 +1,5 @@
 /** Compares a settled answer with the sealed, requested and signed values; the altar's word alone ends no purchase. */
+import { chosen, type Recorded } from "../../../schema/payments/Recorded.ts"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "./Chain.ts"
 import { readHeader } from "./Challenge.ts"
@@ -14,28 +15,8 @@ export interface Bought {
   readonly payment?: string | undefined
   /** Atomic USDC. */
   readonly amountAtomic?: string | undefined
+  readonly recorded?: Recorded | undefined
 }
-
-interface Recorded {
-  readonly path: RegExp
-  /** Members that the request decides, with their values where it omits them; undefined is the altar's choice. */
-  readonly members: Readonly<Record<string, string | null | undefined>>
-}
-
-const names = { agentName: null, reason: null }
-const sealing = { agentName: null, intentionCommitment: null }
-
-/** How each act records its request. An act that is not listed is compared in the members that both have. */
-export const recorded: ReadonlyArray<Recorded> = [
-  { path: /\/api\/witness$/u, members: { commitment: null, kind: "intention", spirit: undefined } },
-  { path: /\/api\/prayers\/(?<spirit>[^/]+)$/u, members: { spirit: null, day: undefined, ...sealing } },
-  { path: /\/api\/acquire\/(?<spirit>[^/]+)$/u, members: { spirit: null, ...names } },
-  { path: /\/api\/elements\/(?<elementId>[^/]+)\/collect$/u, members: { elementId: null, spirit: null, ...names } },
-  {
-    path: /\/api\/candles\/(?<rung>[^/]+)\/(?<spirit>[^/]+)$/u,
-    members: { rung: null, spirit: null, dedication: null, parentId: null, ...sealing },
-  },
-]
 
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
 
@@ -62,17 +43,28 @@ const valueOf = (value: unknown) => asText(value).replace(/^0x[0-9a-f]+$/iu, (he
 /** A field, its bought value and its value in the answer; a bought value that is undefined is not compared. */
 type Claim = readonly [field: string, bought: unknown, recorded: unknown]
 
-const inputClaims = ({ body, url }: Bought, record: unknown): ReadonlyArray<Claim> => {
+/** The values in a path by the names in its template, whose segments are the last ones. */
+const parametersOf = (template: string, pathname: string) => {
+  const names = template.split("/")
+  const values = pathname.split("/").slice(-names.length)
+  return Object.fromEntries(names.flatMap((name, at) => (name.startsWith(":") ? [[name.slice(1), values[at]]] : [])))
+}
+
+const inputClaims = ({ body, recorded, url }: Bought, record: unknown): ReadonlyArray<Claim> => {
   const { pathname, searchParams } = locationOf(url)
-  const act = recorded.find(({ path }) => path.test(pathname))
   /** The members of the request, by the record's names. */
-  const said = { ...bodyOf(body), ...Object.fromEntries(searchParams), ...act?.path.exec(pathname)?.groups }
-  if (act === undefined) return Object.entries(said).map(([name, value]) => ifSaid(name, value, part(record, name)))
-  return Object.entries(act.members).map(([name, otherwise]) => {
-    const found = part(record, name)
-    if (name in said) return [name, part(said, name), found]
+  const requested = {
+    ...bodyOf(body),
+    ...Object.fromEntries(searchParams),
+    ...parametersOf(recorded?.path ?? "", pathname),
+  }
+  if (recorded?.members === undefined)
+    return Object.entries(requested).map(([name, value]) => ifSaid(name, value, part(record, name)))
+  return Object.entries(recorded.members).map(([name, otherwise]) => {
+    const value = part(record, name)
+    if (name in requested) return [name, part(requested, name), value]
     // A value that the altar chooses may be any, but a record without one is of another act.
-    return [name, otherwise === undefined ? (found ?? "a value") : otherwise, found]
+    return [name, otherwise === chosen ? (value ?? "a value") : otherwise, value]
   })
 }
 
@@ -102,12 +94,10 @@ const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }
   ]
 }
 
-const linkClaims = ({ url }: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
+const linkClaims = ({ recorded, url }: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
   const { permalink, record } = body
   const origin = originOf(part(signed, "resource", "url") ?? url)
-  // Stones have pages of their own.
-  const place = locationOf(url).pathname.endsWith("/api/witness") ? "witness" : "acts"
-  const page = `/${place}/${asText(part(record, "id"))}`
+  const page = `/${recorded?.page ?? "acts"}/${asText(part(record, "id"))}`
   return [
     ["permalink", page, asText(permalink).slice(-page.length)],
     ["permalink", origin, originOf(permalink)],

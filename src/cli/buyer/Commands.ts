@@ -1,55 +1,17 @@
 /** The buyer's commands. */
 import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
-import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
-import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { spiritIds } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
-import { priceUsd } from "../../../schema/payments/Payment.ts"
-import type { PaidEndpoint } from "../../../schema/payments/Sale.ts"
-import type { Settled } from "../../buyer/Acts.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import type { Purchase } from "../../buyer/Purchases.ts"
 import { messageOf, refuse, Refused } from "../../buyer/PurchaseError.ts"
 import { command, type Config, type FlagValues, type CommandText, on, optionalText, text, word } from "../Define.ts"
-import { agentName, common, paying, provided, reason, salt } from "../Flags.ts"
+import { agentName, common, paying, provided, salt } from "../Flags.ts"
 import { plain, pretty } from "../Output.ts"
-import { programName, runFree, runPaid, showWallet } from "./Session.ts"
-
-/** A command that buys one act under one key; `later` names the command that opens its words. */
-const paid = <const Name extends string, const Flags extends Config, A extends Settled>(
-  name: Name,
-  told: CommandText & {
-    readonly flags: Flags
-    readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Promise<A>
-    readonly later?: (given: FlagValues<Flags>) => "reveal" | "unseal" | undefined
-    readonly ends?: (bought: A) => string
-  },
-) =>
-  command(name, {
-    ...told,
-    flags: { ...paying, own: told.flags },
-    run: ({ own, ...flags }) => {
-      const later = told.later?.(own)
-      return runPaid(
-        flags,
-        (orders, key) => told.buy(orders, own, key),
-        (bought) => ({
-          before: bought.replayed
-            ? "replayed    nothing was charged again"
-            : `paid        ${bought.receipt.priceUsd}, once`,
-          after: [
-            ...(later === undefined
-              ? []
-              : [`To ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`]),
-            ...(told.ends === undefined ? [] : [told.ends(bought)]),
-          ].join("\n\n"),
-        }),
-      )
-    },
-  })
+import { act, commandsOf, cost, paid } from "./ActCommands.ts"
+import { runFree, showWallet } from "./Session.ts"
 
 const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
@@ -66,9 +28,6 @@ const free = <const Name extends string, const Flags extends Config, A>(
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
-
-/** `$0.01`. */
-const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
 
 const witness = paid("witness", {
   description: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
@@ -103,38 +62,6 @@ const witness = paid("witness", {
     return { ...stone, revealed: opened.reveal }
   },
   later: ({ reveal }) => (reveal ? undefined : "reveal"),
-})
-
-const pray = paid("pray", {
-  description: `Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`,
-  examples: { 'spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren': "Pray" },
-  flags: {
-    spirit,
-    words: text("words", "The intention to seal; it stays on this machine"),
-    salt,
-    agentName: text("name", "Your public name"),
-  },
-  buy: (orders, { salt, ...prayer }, key) => orders.pray({ key, ...prayer, ...provided({ salt }) }),
-  ends: ({ line }) => plain(line),
-})
-
-const keep = paid("keep", {
-  description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
-  examples: { 'spirit-altar keep rain-crow --reason "It sat still when I did not."': "Keep a spirit" },
-  flags: { spirit, agentName, reason },
-  buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
-})
-
-const collect = paid("collect", {
-  description: `Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`,
-  examples: { "spirit-altar collect beeswax --spirit kelp-seal": "Collect, and dedicate it to an altar" },
-  flags: {
-    element: word("element", "Id of a material, crab or pixel, from /api/elements, /api/companions or /api/pixels"),
-    spirit: onAltar("Dedicate it to this altar, for ever"),
-    agentName,
-    reason,
-  },
-  buy: (orders, { element, ...others }, key) => orders.collect({ key, element, ...provided(others) }),
 })
 
 const light = paid("light", {
@@ -251,6 +178,8 @@ const wallet = command("wallet", {
   run: showWallet,
 })
 
-export const purchases = [witness, pray, keep, collect, light] as const
+const written = [witness, light] as const
+
+export const purchases = [...written, ...commandsOf(new Set(written.map(({ name }) => name))), act]
 
 export const buying = [...purchases, reveal, unseal, wallet, acts] as const

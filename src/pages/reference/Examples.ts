@@ -1,11 +1,10 @@
 /** Examples of each request with curl, and of each purchase in TypeScript. */
 import type { Schema } from "effect"
+import { isSealing } from "../../../schema/altar/Recipe.ts"
 import type { Forms } from "../../../schema/Form.ts"
+import { inputName } from "../../../schema/payments/Sale.ts"
 import { exampleOf } from "./Form.ts"
 import { bodyOf, isPaid, type Operation } from "./Operations.ts"
-
-/** A member that holds a commitment, which the library seals itself. */
-const isSealing = (name: string) => name === "commitment" || name === "intentionCommitment"
 
 const words = "The heron will return by May."
 
@@ -59,15 +58,12 @@ const curl = (publicUrl: string, { body, isPaid, isRoom, isSealed, method, path 
   ].join("\n")
 }
 
-/** The library seals words itself. */
-const parts = ({ body, isSealed, params }: Request) => {
-  const payload = Object.fromEntries(Object.entries(Object(body)).filter(([name]) => !isSealing(name)))
-  return {
-    ...(params.length === 0 ? {} : { params: Object.fromEntries(params) }),
-    ...(isEmpty(payload) ? {} : { payload }),
-    ...(isSealed ? { sealing: { words } } : {}),
-  }
-}
+/** The library seals words itself, and takes path and body in one. */
+const inputOf = ({ body, isSealed, params }: Request) => ({
+  ...Object.fromEntries(params.map(([name, value]) => [inputName(name), value])),
+  ...Object.fromEntries(Object.entries(Object(body)).filter(([name]) => !isSealing(name))),
+  ...(isSealed ? { words } : {}),
+})
 
 /** JSON as program text: names without quotes. */
 const literal = (value: object): string => JSON.stringify(value, null, 2).replace(/^(\s*)"([A-Za-z]\w*)":/gmu, "$1$2:")
@@ -82,7 +78,7 @@ const altar = buyer({
   account: privateKeyToAccount(process.env.PRIVATE_KEY as \`0x\${string}\`),
   journal: open("journal.db"),
 })
-const { record, receipt } = await altar.act("${operation.operationId}", ${literal(parts(request))})`
+const { record, receipt } = await altar.buy("${operation.operationId}", ${literal(inputOf(request))})`
 
 export const examplesOf = (publicUrl: string, forms: Forms, operation: Operation) => {
   const request = requestOf(forms, operation)

@@ -1,26 +1,14 @@
 /** All acts, those of one wallet, or those that a search found: filters that a link keeps, and the list. */
-import type { sales } from "../../../schema/altar/Sales.ts"
+import { kinds } from "../../../schema/altar/Sales.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, recordText, type SettledAct } from "./ActList.ts"
 import { blank, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { option, spiritOptions } from "./Plates.ts"
 import { count, short } from "./Words.ts"
 
-/** Kinds that a reader chooses from, with the names of their acts. */
-export const kinds = {
-  prayer: ["Prayers", ["offerPrayer"]],
-  stone: ["Witness stones", ["setWitnessStone"]],
-  candle: ["Candles", ["lightDay", "lightWeek", "lightMonth"]],
-  keeper: ["Keepers", ["takeIn"]],
-  collectible: ["Collectibles", ["collectMaterial"]],
-} as const satisfies Record<string, readonly [string, ReadonlyArray<(typeof sales)[number]["identifier"]>]>
-
-export type Kind = keyof typeof kinds
-
-export const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name)
-
 interface Choice {
-  readonly kind: Kind | undefined
+  /** A name of `kinds`. */
+  readonly kind: string | undefined
   readonly spirit: string | undefined
 }
 
@@ -35,11 +23,14 @@ export interface AllActsView extends Choice {
   readonly now: number
 }
 
+/** The names of the acts of a kind. */
+export const actNamesOf = (kind: string): ReadonlyArray<string> => kinds.get(kind)?.map(({ sale }) => sale.name) ?? []
+
 /** Whether an act is of the chosen kind and spirit. */
 export const fits =
   ({ kind, spirit }: Choice) =>
   (act: SettledAct): boolean =>
-    (kind === undefined || kinds[kind][1].some((name) => name === act.act)) &&
+    (kind === undefined || actNamesOf(kind).includes(act.act)) &&
     (spirit === undefined || recordText(act, "spirit") === spirit)
 
 const filters = ({ asked, kind, spirit }: AllActsView): Html =>
@@ -58,7 +49,8 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
         placeholder="Number, hash, wallet or words"
       />
       <select class="field" aria-label="Kind" name="kind">
-        ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
+        ${option("", "All kinds", kind)}
+        ${[...kinds].map(([name, [first]]) => option(name, first?.sale.plural ?? name, kind))}
       </select>
       <select class="field" aria-label="Spirit" name="spirit">
         ${spiritOptions("All spirits", spirit)}

@@ -16,7 +16,19 @@ const chosen = "spirit-id"
 const durations = (spirit: string): Html =>
   html`<fieldset class="ask rungs">
     <legend>How long it burns</legend>
-    ${Object.values(rungs).map(({ lasts, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${candleActs[rung].sale.priceAtomic}" ${rung === "day" ? html` checked` : ""} /><span>${lasts}, ${money(priceUsd(candleActs[rung].sale.priceAtomic).replace(".00", ""))}</span></label>`)}
+    ${Object.values(rungs).map(({ lasts, rung }) => {
+      const { path, sale } = candleActs[rung]
+      return html`<label
+        ><input
+          type="radio"
+          name="rung"
+          data-path="${filled(path, { familiarId: spirit })}"
+          data-amount="${sale.priceAtomic}"
+          data-recorded="${JSON.stringify(sale.recorded)}"
+          ${rung === "day" ? html` checked` : ""}
+        /><span>${lasts}, ${money(priceUsd(sale.priceAtomic).replace(".00", ""))}</span></label
+      >`
+    })}
   </fieldset>`
 
 /** `spirit` is the altar, or on the wall the initial choice. */

@@ -1,5 +1,7 @@
 /** Terms and privacy: the behaviour of the software, for the operator to complete or replace. */
 import { Option } from "effect"
+import { sales } from "../../../schema/altar/Sales.ts"
+import { oneOf } from "../../../schema/Fields.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Operator } from "../../platform/Operator.ts"
 import type { Page } from "./Layout.ts"
@@ -7,10 +9,12 @@ import { headingsIn, prose } from "./Prose.ts"
 
 type Answering = Operator["Service"]
 
+const things = [...new Set(sales.map(({ sale }) => sale.thing))]
+
 /** The default terms; a test checks that they promise no more than the server keeps. */
 const terms = `## What is sold
 
-Each act on this site is a public record: a sealed prayer, a candle for a number of days, a first keeper, a numbered collectible or a witness stone. Its page says what it is, what it costs and what it leaves behind, before anything is paid.
+Each act on this site is a public record: ${oneOf(things)}. Its page says what it is, what it costs and what it leaves behind, before anything is paid.
 
 Collectibles are numbered records of this site. They are not tokens on a chain. They cannot be transferred, carry no copyright and promise no return. A witness stone shows that a commitment existed when its payment was made. It is not legal notarization. It does not prove who wrote the words, or that they are true.
 

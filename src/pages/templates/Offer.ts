@@ -110,13 +110,17 @@ export const call = (
 /** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
-export const form = (payment: Payment, { fields, path, sale: { priceAtomic }, title, verb }: Omit<Offer, "id">): Html =>
+export const form = (
+  payment: Payment,
+  { fields, path, sale: { priceAtomic, recorded }, title, verb }: Omit<Offer, "id">,
+): Html =>
   html`<form
     class="pay scripted"
     data-pay
     data-path="${path}"
     data-amount="${priceAtomic}"
     data-network="${payment.network}"
+    data-recorded="${JSON.stringify(recorded)}"
     data-dearest="${dearest}"
     data-title="${title ?? verb}"
     ${payment.money === "play" ? "data-play" : ""}

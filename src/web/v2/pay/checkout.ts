@@ -8,7 +8,18 @@ import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
 import { AnswerError, part, sentenceOf, unreachable } from "../page/http.ts"
-import { abandon, failEarly, forget, leave, openFor, pending, type Purchase, remember, settle } from "./purchase.ts"
+import {
+  abandon,
+  failEarly,
+  forget,
+  leave,
+  openFor,
+  pending,
+  type Purchase,
+  recordedOf,
+  remember,
+  settle,
+} from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
@@ -186,6 +197,7 @@ const follow = async (
     altar: "",
     amountAtomic,
     payment: begun.payment ?? undefined,
+    recorded: recordedOf(begun),
     ownsKey: true,
     isResumed,
   }

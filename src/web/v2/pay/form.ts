@@ -33,11 +33,20 @@ const fault = (field: Field | null, words: string) => {
 
 /** The terms of the form as it is filled. */
 const listedIn = (form: HTMLFormElement): Listed => {
-  const { amount = "", network = "", path = "", title = "" } = { ...form.dataset, ...rungOf(form)?.dataset }
+  const {
+    amount = "",
+    network = "",
+    path = "",
+    recorded = "",
+    title = "",
+  } = {
+    ...form.dataset,
+    ...rungOf(form)?.dataset,
+  }
   // An altar that is chosen in the form completes the path.
   const place = filled(form, "place").reduce((whole, [name, spirit]) => whole.replace(name, spirit), path)
   const query = new URLSearchParams(filled(form, "query").map(([name, value]) => [name, value])).toString()
-  return { path: query === "" ? place : `${place}?${query}`, amount, network, title }
+  return { path: query === "" ? place : `${place}?${query}`, amount, network, title, recorded }
 }
 
 const orderOf = async (form: HTMLFormElement) => {

@@ -1,11 +1,13 @@
 /** The purchases of this browser: one key each, stored until answered, so that none is signed for twice. */
+import type { Recorded } from "../../../../schema/payments/Recorded.ts"
 import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
+import { isMembers } from "../../../buyer/core/Json.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
 import { change, drop, everything, type Held, hold, type Keepsake } from "../words/box.ts"
 import { part } from "../page/http.ts"
-import { browser, type Store, tab } from "../page/store.ts"
+import { browser, parsed, type Store, tab } from "../page/store.ts"
 
 /** The terms that the page showed before the request for a signature. */
 export interface Listed {
@@ -15,6 +17,8 @@ export interface Listed {
   readonly network: string
   /** The purchase in the words of its form. */
   readonly title: string
+  /** `Recorded` as JSON; purchases of earlier versions have none. */
+  readonly recorded?: string | undefined
 }
 
 export interface Purchase extends Listed {
@@ -46,6 +50,15 @@ const isStored = (value: unknown): value is Purchase =>
 const read = (store: Store, slot: string): Purchase | undefined => {
   const value = store.json(slot)
   return isStored(value) ? value : undefined
+}
+
+const isRecorded = (value: unknown): value is Recorded =>
+  isMembers(value) && isMembers(value["members"]) && typeof value["path"] === "string"
+
+/** How the act of a purchase repeats its request; undefined where the purchase does not tell. */
+export const recordedOf = ({ recorded = "" }: Purchase): Recorded | undefined => {
+  const value = parsed(recorded)
+  return isRecorded(value) ? value : undefined
 }
 
 const prefix = "altar:purchase:"
