@@ -16,6 +16,7 @@ export const deep = [
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/agents/conformance.test.ts",
   "test/contract/{silent-database,stopping,unreachable}.test.ts",
+  "test/journeys/{maintainer-adds-an-act,operators-first-hour}.test.ts",
   "test/log/{end-to-end,shell,walk}.test.ts",
   "test/payments/{cards-processes,availability}.test.ts",
 ]
