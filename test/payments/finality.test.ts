@@ -218,6 +218,8 @@ describe.concurrent("the scan of a server", () => {
   it.live("is due again after four sweeps", () =>
     Effect.gen(function* () {
       const { sql } = yield* paymentFixture
+      // The scan starts at a chain's second block.
+      yield* Purchase.mine(2)
       const scans = yield* sql<{ readonly seconds: number }>`
         SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM chain_scans`.pipe(
         until("is due sooner", ([scan]) => (scan?.seconds ?? 0) > 3),
