@@ -136,23 +136,19 @@ layer(world(), realClock)("among all acts,", (it) => {
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const prayer = { agentName: "Wren", intentionCommitment: "ab".repeat(32) }
+      const zero = "0".repeat(64)
       const expected: ReadonlyArray<readonly [string, object, number, string]> = [
         ["/api/prayers/moss-hare?day=2020-01-01", prayer, 409, "prayer_day_not_today"],
         ["/api/prayers/moss-hair", prayer, 404, "spirit_not_found"],
         ["/api/prayers/moss-hare", { ...prayer, familiarId: "static-fox" }, 400, "bad_request"],
-        ["/api/prayers/moss-hare", { ...prayer, intentionCommitment: "0".repeat(64) }, 422, "commitment_refused"],
+        ["/api/prayers/moss-hare", { ...prayer, intentionCommitment: zero }, 422, "commitment_refused"],
         ["/api/acquire/nobody", {}, 404, "spirit_not_found"],
         ["/api/elements/unobtainium/collect", {}, 404, "element_not_found"],
         ["/api/elements/beeswax/collect?spirit=nobody", {}, 400, "bad_request"],
         ["/api/candles/day/moss-hare", {}, 400, "bad_request"],
         ["/api/candles/day/moss-hare", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
         ["/api/candles/day/moss-hare", { dedication: "x".repeat(41) }, 400, "bad_request"],
-        [
-          "/api/candles/day/moss-hare",
-          { dedication: "x", intentionCommitment: "0".repeat(64) },
-          422,
-          "commitment_refused",
-        ],
+        ["/api/candles/day/moss-hare", { dedication: "x", intentionCommitment: zero }, 422, "commitment_refused"],
         ["/api/candles/year/moss-hare", { dedication: "x" }, 404, "not_found"],
         ["/api/candles/day/moss-hare", { parentId: nowhere }, 409, "parent_not_lit"],
       ]

@@ -121,26 +121,16 @@ describe("a chain", () => {
     assert.deepStrictEqual(await verifySegment(whole), { ok: true, links: 5, head: whole.head })
   })
 
+  const without3 = whole.entries.filter(({ sequence }) => sequence !== 3)
+  const unrelated = { sequence: 0, chainHash: forged }
   it.each<readonly [what: string, Segment, sequence: number, reason: RegExp, anchor: Segment["anchor"] | undefined]>([
     ["a commitment", with3({ commitment: forged }), 3, /its parts hash to/u, undefined],
     ["a time", with3({ witnessedAt: "2020-01-01T00:00:00.000Z" }), 3, /its parts hash to/u, undefined],
     ["a hash", with3({ chainHash: forged }), 3, /but it says f{64}/u, undefined],
     ["a link", with3({ previousHash: forged }), 3, /it follows f{64}/u, undefined],
-    [
-      "a gap",
-      { ...whole, entries: whole.entries.filter((one) => one.sequence !== 3) },
-      4,
-      /where stone 3 should/u,
-      undefined,
-    ],
+    ["a gap", { ...whole, entries: without3 }, 4, /where stone 3 should/u, undefined],
     ["a missing end", { ...whole, entries: whole.entries.slice(0, 4) }, 5, /the head is stone 5/u, undefined],
-    [
-      "no stone",
-      { ...whole, anchor: { sequence: 0, chainHash: forged }, entries: [] },
-      1,
-      /the head is stone 5/u,
-      undefined,
-    ],
+    ["no stone", { ...whole, anchor: unrelated, entries: [] }, 1, /the head is stone 5/u, undefined],
     ["another beginning", rest, 3, /it follows/u, { sequence: 2, chainHash: forged }],
     ["a later beginning", whole, 1, /where stone 8 should/u, { sequence: 7, chainHash: forged }],
   ])("with %s altered is found out at its stone", async (_, altered, sequence, reason, anchor) => {
