@@ -1,7 +1,7 @@
 /** Tells whether a purchase can be paid now: the operator's pause, the database, and what each rail needs. */
 import { Context, Duration, Effect, Layer, Option, Ref, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { SellingPaused } from "../../schema/payments/Errors.ts"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
 import { notPayable } from "./Rail.ts"
 import { type AnyRail, Rails } from "./Rails.ts"
 import type { Funds } from "./x402/settle/Settlement.ts"
@@ -22,8 +22,20 @@ export interface SellingState {
   readonly isWritable: boolean
 }
 
-export class Selling extends Context.Service<Selling>()("spirit-altar/payments/Selling", {
-  make: Effect.gen(function* () {
+export class Selling extends Context.Service<
+  Selling,
+  {
+    /** At most two seconds old. A database that fails leaves the last pause. */
+    readonly state: Effect.Effect<SellingState>
+    /** Succeeds if the database takes writes now. Otherwise the middleware answers. */
+    readonly writable: Effect.Effect<unknown>
+    /** Pauses all sales, and returns whether they were open before. */
+    readonly pause: (reason: string) => Effect.Effect<boolean, SqlError.SqlError>
+    /** Opens sales, and returns whether they were paused before. */
+    readonly resume: Effect.Effect<boolean, SqlError.SqlError>
+  }
+>()("spirit-altar/payments/Selling") {
+  static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const latest = yield* Ref.make<SellingState>({ pausedSince: Option.none(), isWritable: true })
 
@@ -43,7 +55,6 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
     )
     const cached = yield* Effect.cachedWithTTL(state, believedFor)
 
-    /** Returns whether sales were open before. */
     const pause = Effect.fn("Selling.pause")((reason: string) =>
       Effect.map(
         sql`UPDATE payment_pause SET reason = ${reason}, since = clock_timestamp()
@@ -52,18 +63,15 @@ export class Selling extends Context.Service<Selling>()("spirit-altar/payments/S
       ),
     )
 
-    /** Returns whether sales were paused before. */
     const resume = Effect.map(
       sql`UPDATE payment_pause SET reason = NULL, since = NULL WHERE id = 1 AND reason IS NOT NULL RETURNING id`,
       (rows) => rows.length > 0,
     ).pipe(Effect.withSpan("Selling.resume"))
 
-    /** Leaves a database that is away, or takes no writes, to the middleware and its words. */
     const writable = toMiddleware(bounded(locked))
 
     return { state: cached, writable, pause, resume }
-  }),
-}) {
+  })
   static readonly layer = Layer.effect(this, this.make)
 }
 
@@ -87,8 +95,18 @@ const unwritable = "The database does not answer, or accepts no writes"
 const worst = (funds: ReadonlyArray<Funds>): Funds =>
   (["failing", "unknown"] as const).find((state) => funds.includes(state)) ?? "ok"
 
-export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
-  make: Effect.gen(function* () {
+export class Availability extends Context.Service<
+  Availability,
+  {
+    /** The state for monitoring, within two seconds. It is the last one while a part does not answer. */
+    readonly state: Effect.Effect<AvailabilityState>
+    /** Succeeds if one of the rails could make a payment now, and it could be recorded. Fails with a 503. */
+    readonly toOffer: (rails: ReadonlyArray<AnyRail>) => Effect.Effect<void, SellingPaused | FacilitatorUnavailable>
+    /** Succeeds if a verified payment could be made by its rail now. Fails with a 503. */
+    readonly toClaim: (rail: Pick<AnyRail, "obstacle">) => Effect.Effect<void, SellingPaused | FacilitatorUnavailable>
+  }
+>()("spirit-altar/payments/Availability") {
+  static readonly make = Effect.gen(function* () {
     const selling = yield* Selling
     const { inUse } = yield* Rails
 
@@ -138,7 +156,6 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       Option.isNone(pausedSince) ? Effect.void : Effect.fail(new SellingPaused({})),
     )
 
-    /** Fails while a payment could not be recorded, or not be made by any of the rails. */
     const toOffer = Effect.fnUntraced(function* (rails: ReadonlyArray<AnyRail>) {
       yield* Effect.tapError(unlessPaused, () => report(true, undefined))
       if (!(yield* selling.state).isWritable) yield* selling.writable
@@ -147,7 +164,6 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       if (first !== undefined && !isPayable) return yield* notPayable(first)
     })
 
-    /** Fails while a verified payment could not be made by its rail. */
     const toClaim = Effect.fnUntraced(function* ({ obstacle }: Pick<AnyRail, "obstacle">) {
       yield* unlessPaused
       const reason = yield* obstacle.toClaim
@@ -155,7 +171,6 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     })
 
     return { state, toOffer, toClaim }
-  }),
-}) {
+  })
   static readonly layer = Layer.effect(this, this.make)
 }

@@ -1,9 +1,12 @@
 /** Rooms and their signals. Each call takes one statement, limits included, under locked rows. */
+import type { RoomConflict, RoomsFull } from "../../schema/room/Errors.ts"
+import type { MessageBody } from "../../schema/room/Message.ts"
+import type { Room } from "../../schema/room/Room.ts"
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { lifetimeDays } from "../../schema/room/Limits.ts"
-import { counting } from "../limits/Limit.ts"
+import { counting, type Exceeded } from "../limits/Limit.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { inBatches } from "../platform/Sql.ts"
 import * as Ceiling from "./Ceiling.ts"
@@ -11,7 +14,7 @@ import * as Invites from "./Invites.ts"
 import { creations, deletions } from "./Limits.ts"
 import * as PostMessage from "./PostMessage.ts"
 import * as ReadMessages from "./ReadMessages.ts"
-import { type Caller, CreatedRow, LookupRow, opened, prepared, roomOf } from "./Rows.ts"
+import { type Admitted, type Caller, CreatedRow, LookupRow, opened, prepared, type RoomClosed, roomOf } from "./Rows.ts"
 
 const sweepEvery = "1 minute"
 const batch = 200
@@ -47,8 +50,39 @@ const deletion = `
   SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
   FROM (SELECT 1) AS one LEFT JOIN room ON NOT proved OR EXISTS (SELECT FROM held) LEFT JOIN slot ON true`
 
-export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/RoomStore", {
-  make: Effect.fnUntraced(function* (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) {
+export class RoomStore extends Context.Service<
+  RoomStore,
+  {
+    /** Opens a room for seven days and draws its only token; fails with the limits of the address or of all rooms. */
+    readonly create: (
+      name: string,
+      address: string,
+    ) => Effect.Effect<
+      Admitted<{ readonly room: Room; readonly token: string }>,
+      Exceeded | RoomsFull | SqlError.SqlError
+    >
+    /** The room and its messages after a number, oldest first; fails as closed to a caller without its token. */
+    readonly read: (
+      id: string,
+      after: number,
+      caller: Caller,
+    ) => Effect.Effect<Admitted<ReadMessages.NewMessages>, RoomClosed | Exceeded | SqlError.SqlError>
+    /** Appends one message, once for each `clientId`; fails as closed, with a conflict, or with a limit. */
+    readonly send: (
+      id: string,
+      message: MessageBody,
+      caller: Caller,
+    ) => Effect.Effect<Admitted<PostMessage.PostedMessage>, RoomClosed | RoomConflict | Exceeded | SqlError.SqlError>
+    /** Deletes the room and everything in it at once. Only a deletion that happens takes quota. */
+    readonly remove: (
+      id: string,
+      caller: Caller,
+    ) => Effect.Effect<Admitted<undefined>, RoomClosed | Exceeded | SqlError.SqlError>
+    /** Deletes expired rooms and returns their number. Also runs every minute. */
+    readonly sweep: Effect.Effect<number, SqlError.SqlError>
+  }
+>()("spirit-altar/room/RoomStore") {
+  static readonly make = Effect.fnUntraced(function* (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) {
     const sql = yield* SqlClient.SqlClient
     const withinCeiling = yield* Ceiling.make(ceiling)
     const created = yield* counting(creations)
@@ -95,13 +129,11 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
       ORDER BY expires_at LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
     RETURNING 1`
 
-    /** Deletes expired rooms and returns their number. Also runs periodically. */
     const sweep = inBatches(batch, sweepOnce).pipe(Effect.withSpan("RoomStore.sweep"))
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "room cleanup failed")
 
     return { create, read, send, remove, sweep }
-  }),
-}) {
+  })
   static readonly layer = (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) => Layer.effect(this, this.make(ceiling))
 }

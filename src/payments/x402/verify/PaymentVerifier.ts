@@ -103,79 +103,89 @@ const paymentOf = (authorization: SignedAuthorization, { network }: Terms): Chai
   transaction: Option.none(),
 })
 
-export class PaymentVerifier extends Context.Service<PaymentVerifier>()(
-  "spirit-altar/payments/x402/verify/PaymentVerifier",
+export class PaymentVerifier extends Context.Service<
+  PaymentVerifier,
   {
-    make: Effect.gen(function* () {
-      const chain = yield* Chain
-      const signatures = yield* Signatures
-      const clock = yield* DatabaseClock
+    /**
+     * Reads `PAYMENT-SIGNATURE`, matches it with the offer, and rehearses it on the chain. Fails with the refusal of a
+     * payment that is worth no further question; a verdict says the rest, also that the node did not answer.
+     */
+    readonly verify: (
+      header: PaymentHeader,
+      terms: Terms,
+      offer: Offer,
+    ) => Effect.Effect<JudgedPayment, PaymentRejected>
+    /** The authorization of a payment that fits the offer; none otherwise. Its signature is not checked. */
+    readonly authorizationIn: (header: PaymentHeader, terms: Terms, offer: Offer) => Option.Option<SignedAuthorization>
+    /** Whether its wallet signed an authorization, in any spelling; fails if the node does not answer. */
+    readonly isSigner: (authorization: SignedAuthorization, terms: Terms) => Effect.Effect<boolean, ChainUnavailable>
+  }
+>()("spirit-altar/payments/x402/verify/PaymentVerifier") {
+  static readonly make = Effect.gen(function* () {
+    const chain = yield* Chain
+    const signatures = yield* Signatures
+    const clock = yield* DatabaseClock
 
-      /** Judges a payment that fits the offer by its wallet and the chain. */
-      const judge = Effect.fnUntraced(function* (presented: ChainPayment, terms: Terms) {
-        const signed = yield* signatures.plausible(presented.authorization, terms)
-        const authorization = signed ?? presented.authorization
-        const payment: ChainPayment = { ...presented, authorization }
-        /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
-        const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
-          const isTraceable = yield* signatures.proven(authorization, terms)
-          return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
-        })
-        // Code that is deployed later may accept it, also one of a key's length: that of the wallet's owner.
-        if (signed === undefined)
-          return yield* refuse(
-            badSignature,
-            isKeySized(presented.authorization.signature) ? unsigned : messageOf(badSignature),
-          )
-        if (yield* signatures.isHigh(signed, terms))
-          return yield* refuseMember(badSignature, "payload.signature", highS)
-
-        const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
-        const late = untimely(authorization, terms, now)
-        if (late !== undefined) return yield* refused(late)
-
-        const asOfMillis = yield* clock.estimate
-        const simulation = yield* chain.simulate(authorization)
-        if (simulation._tag === "Reverted") {
-          // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
-          const refusal = refuse(simulation.reason, messageOf(simulation.reason))
-          return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
-        }
-        const balance = { balanceAtomic: simulation.balance, asOfMillis, isExact: false }
-        const verdict: Verdict = { _tag: "Verified", balance }
-        return { payment: { ...payment, fromBlock: simulation.block }, verdict }
+    /** Judges a payment that fits the offer by its wallet and the chain. */
+    const judge = Effect.fnUntraced(function* (presented: ChainPayment, terms: Terms) {
+      const signed = yield* signatures.plausible(presented.authorization, terms)
+      const authorization = signed ?? presented.authorization
+      const payment: ChainPayment = { ...presented, authorization }
+      /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
+      const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
+        const isTraceable = yield* signatures.proven(authorization, terms)
+        return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
       })
-
-      /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
-      const verify = Effect.fnUntraced(function* (
-        header: PaymentHeader,
-        terms: Terms,
-        offer: Offer,
-      ): Effect.fn.Return<JudgedPayment, PaymentRejected> {
-        const sent = yield* Effect.fromResult(decodePayment(header))
-        const payment = paymentOf(authorizationOf(sent, terms), terms)
-        const misfit = mismatch(sent, terms, offer)
-        const bound = misfit === undefined ? bindingOf(sent, offer) : Result.fail(misfit)
-        if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
-        const binding = bound.success
-        return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
-          Effect.catchTag("ChainUnavailable", (cause) =>
-            Effect.succeed({ payment, verdict: { _tag: "Unverified", cause } as const }),
-          ),
+      // Code that is deployed later may accept it, also one of a key's length: that of the wallet's owner.
+      if (signed === undefined)
+        return yield* refuse(
+          badSignature,
+          isKeySized(presented.authorization.signature) ? unsigned : messageOf(badSignature),
         )
-      })
+      if (yield* signatures.isHigh(signed, terms)) return yield* refuseMember(badSignature, "payload.signature", highS)
 
-      /** The authorization of a payment that fits the offer; none otherwise. Its signature is not checked. */
-      const authorizationIn = (header: PaymentHeader, terms: Terms, offer: Offer) => {
-        const payload = Option.getSuccess(decodePayment(header))
-        return Option.filter(payload, (fitting) => mismatch(fitting, terms, offer) === undefined).pipe(
-          Option.map((fitting) => authorizationOf(fitting, terms)),
-        )
+      const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
+      const late = untimely(authorization, terms, now)
+      if (late !== undefined) return yield* refused(late)
+
+      const asOfMillis = yield* clock.estimate
+      const simulation = yield* chain.simulate(authorization)
+      if (simulation._tag === "Reverted") {
+        // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
+        const refusal = refuse(simulation.reason, messageOf(simulation.reason))
+        return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
       }
+      const balance = { balanceAtomic: simulation.balance, asOfMillis, isExact: false }
+      const verdict: Verdict = { _tag: "Verified", balance }
+      return { payment: { ...payment, fromBlock: simulation.block }, verdict }
+    })
 
-      return { verify, authorizationIn, isSigner: signatures.isSigner }
-    }),
-  },
-) {
+    const verify = Effect.fnUntraced(function* (
+      header: PaymentHeader,
+      terms: Terms,
+      offer: Offer,
+    ): Effect.fn.Return<JudgedPayment, PaymentRejected> {
+      const sent = yield* Effect.fromResult(decodePayment(header))
+      const payment = paymentOf(authorizationOf(sent, terms), terms)
+      const misfit = mismatch(sent, terms, offer)
+      const bound = misfit === undefined ? bindingOf(sent, offer) : Result.fail(misfit)
+      if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
+      const binding = bound.success
+      return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
+        Effect.catchTag("ChainUnavailable", (cause) =>
+          Effect.succeed({ payment, verdict: { _tag: "Unverified", cause } as const }),
+        ),
+      )
+    })
+
+    const authorizationIn = (header: PaymentHeader, terms: Terms, offer: Offer) => {
+      const payload = Option.getSuccess(decodePayment(header))
+      return Option.filter(payload, (fitting) => mismatch(fitting, terms, offer) === undefined).pipe(
+        Option.map((fitting) => authorizationOf(fitting, terms)),
+      )
+    }
+
+    return { verify, authorizationIn, isSigner: signatures.isSigner }
+  })
   static readonly layer = Layer.effect(this, this.make)
 }
