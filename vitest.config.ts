@@ -45,7 +45,7 @@ export default defineConfig({
       { extends: true, test: { name: "fast", include: fast, testTimeout: 120_000, hookTimeout: 120_000 } },
       whole("core", 5, ["test/**/*.test.ts"], [...fast, ...deep], 5),
       // Most of these wait for a bound.
-      ...(isDeep ? [whole("deep", 15, deep, [], 12)] : []),
+      ...(isDeep ? [whole("deep", 15, deep, [], 8)] : []),
     ],
   },
 })
