@@ -133,7 +133,8 @@ export class Answers extends Context.Service<Answers>()("spirit-altar/payments/A
     ) {
       let response = yield* respondUnpaid(source, refusal)
       if (refusal instanceof PaymentFailed) return response
-      for (const rail of rails.inUse) response = HttpServerResponse.setHeaders(response, yield* rail.offer(order))
+      for (const { offer } of rails.selling(order.act))
+        if (offer !== undefined) response = HttpServerResponse.setHeaders(response, yield* offer(order))
       return response
     })
 

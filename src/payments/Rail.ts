@@ -86,8 +86,8 @@ export interface RailFacts<R extends RailName> {
 
 export interface Rail<R extends RailName> extends RailFacts<R> {
   readonly sells: (act: SoldAct) => boolean
-  /** Headers that offer this rail in the 402 of one order; none where its x402 challenge says all. */
-  readonly offer: (order: Order) => Effect.Effect<Readonly<Record<string, string>>>
+  /** Headers that offer this rail in the 402 of one order; absent where the x402 challenge of every 402 says all. */
+  readonly offer?: (order: Order) => Effect.Effect<Readonly<Record<string, string>>>
   /** Why no payment can be made now: a sentence for the caller, without its full stop. */
   readonly obstacle: {
     readonly toOffer: Effect.Effect<string | undefined>

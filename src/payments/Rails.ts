@@ -16,7 +16,6 @@ export type AnyRail = ByName[RailName]
 const resting = <R extends RailName>(facts: RailFacts<R>): Rail<R> => ({
   ...facts,
   sells: () => false,
-  offer: () => Effect.succeed({}),
   obstacle: { toOffer: Effect.undefined, toClaim: Effect.undefined },
   funds: Effect.succeed("ok"),
   costs: "verification",

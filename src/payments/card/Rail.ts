@@ -27,7 +27,6 @@ export const make = Effect.fnUntraced(function* (config: ChallengeConfig & Proce
   const processor = yield* Processor.make(config)
 
   const offer: Rail<"card">["offer"] = Effect.fn("CardRail.offer")(function* (order) {
-    if (!sells(order.act)) return {}
     const expires = timestampOf((yield* clock.estimate) + challengeLife)
     const challenge = challengeOf(realm, config, order.act.priceAtomic, order, expires)
     return { "www-authenticate": headerOf(challenge, order.act.description) }

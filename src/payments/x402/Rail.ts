@@ -145,8 +145,6 @@ export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config
   const rail: Rail<"x402"> = {
     ...facts,
     sells: () => true,
-    // Every 402 is an x402 challenge already.
-    offer: () => Effect.succeed({}),
     obstacle: {
       toOffer: Effect.zipWith(token.obstacle, settlement.obstacle, (ofToken, ofSettlement) => ofToken ?? ofSettlement, {
         concurrent: true,
