@@ -13,26 +13,6 @@ const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
-/** Members that n8n, Cursor and other hosts add to every call. */
-const added = {
-  toolCallId: "call_1",
-  sessionId: "s",
-  chatInput: { text: ["hi"] },
-  random_string: "dummy",
-  familiar: "",
-  constructor: 7,
-  "\u202eevil\n": 1,
-}
-
-/** The members that a host leaves empty, for each tool and argument that its schema names as optional. */
-const emptied = ({
-  properties = {},
-  required = [],
-}: {
-  properties?: object | undefined
-  required?: Array<string> | undefined
-}) => Object.keys(properties).filter((name) => !required.includes(name))
-
 const refusal = (text: string): { readonly ok: false; readonly code: string; readonly message: string } =>
   JSON.parse(text)
 
@@ -140,44 +120,6 @@ layer(world(), realClock)("over MCP,", (it) => {
       const nobody = yield* call(connected, "verify_witness", { witnessId: nowhere })
       assert.isTrue(nobody.isError)
       assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
-    }),
-  )
-
-  it.effect("every tool ignores and names what hosts add, and takes empty optional arguments for absent ones", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const connected = yield* connect(`${url}/mcp`)
-      const { tools } = yield* Effect.promise(() => connected.client.listTools())
-      const { record } = yield* buy()
-      const needed: Readonly<Record<string, object>> = {
-        buy_kit: { action: "takeIn", spirit: "moss-hare" },
-        verify_witness: { witnessId: record.id },
-      }
-      for (const { inputSchema, name, outputSchema } of tools) {
-        assert.deepInclude(Object(outputSchema?.properties?.["ignored"]), { type: "array" }, name)
-        const args = { ...needed[name] }
-        const plain = yield* call(connected, name, args)
-        assert.notProperty(plain.structured, "ignored", name)
-        for (const empty of ["", null]) {
-          const blanks = Object.fromEntries(emptied(inputSchema).map((argument) => [argument, empty]))
-          const same = yield* call(connected, name, { ...blanks, ...args })
-          assert.isFalse(same.isError, same.text)
-          assert.hasAllKeys(same.structured, Object.keys(plain.structured), name)
-          assert.notProperty(same.structured, "ignored", name)
-        }
-        const hosted = yield* call(connected, name, { ...args, ...added })
-        assert.isFalse(hosted.isError, hosted.text)
-        const names = Object.keys(added).map((argument) => argument.replace(/[\u202e\n]/gu, "\ufffd"))
-        assert.deepEqual<unknown>(hosted.structured["ignored"], names, name)
-        assert.deepEqual(JSON.parse(hosted.text), hosted.structured, name)
-        const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]))
-        const { structured } = yield* call(connected, name, { ...args, ...many })
-        assert.isAtMost(Object(structured["ignored"]).length, 20)
-      }
-      assert.strictEqual(
-        Object((yield* call(connected, "verify_witness", { id: record.id, ...added })).structured["stone"]).id,
-        record.id,
-      )
     }),
   )
 
