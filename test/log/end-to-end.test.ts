@@ -200,7 +200,8 @@ layer(world, realClock)("a log over paid stones", (it) => {
       yield* flipTile(0, 0)
       const late = yield* buy
       yield* status("witness/log", ({ state }) => state === "stopped")
-      assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
+      const halted = yield* covered(url, late.id)
+      assert.deepStrictEqual([halted.json["code"], halted.headers.get("retry-after")], ["log_stopped", "60"])
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
       // As a process, whose exit code its operator's scripts read.
       const told = yield* at.run(["log", "status"], env)

@@ -58,6 +58,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
         member("centsSettled", (cents: number) => (cents === 0 ? 0 : cents + 1)),
       ],
       "the field names its last settlement": [/^GET \/api\/field/u, says("lastSettlement", null)],
+      "a candle lists its ten newest lights": [/^GET \/api\/candles/u, shortened("candles.*.lights")],
       "24 spirits are listed in their order": [/^GET \/api\/spirits/u, reversed("spirits")],
       "a taken prayer slot is shown": [/^GET \/api\/altars/u, says("altars.*.today.state", "free")],
       "a keeper is shown": [/^GET \/api\/spirits/u, says("spirits.*.keeper", null)],
@@ -80,6 +81,8 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     },
     "altar/all-acts": {
       "a list has twenty entries unless more are requested": [/^GET \/api\/witness$/u, shortened("stones")],
+      "a segment has fifty entries unless more are requested": [/^GET \/api\/publish-chain$/u, shortened("entries")],
+      "a catalog lists its newest editions": [/^GET \/api\/elements/u, reversed("recent")],
     },
     "altar/shown-texts": {
       "a stranger's words are no markup": [/^GET \/(?:v2|acts|witness)\//u, replaced("&lt;b onclick", "<b onclick")],
@@ -120,6 +123,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "a bound authorization is 409": [/^POST \/api\//u, status(409, 402)],
     },
     "payments/failed-attempts": {
+      "a prayer slot is held by a payment in flight": [/^GET \/api\/altars/u, says("altars.*.today.state", "free")],
       "a failed key says that it failed": [/^POST \/api\//u, only(402, says("code", "payment_required"))],
     },
     "payments/payment-refusals": {
@@ -150,6 +154,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     },
     "log/end-to-end": {
       "a proof waits for a checkpoint": [/\/proof$/u, status(409, 404)],
+      "a proof is asked for again after a second": [/\/proof$/u, only(409, header("retry-after", "2"))],
       "a proof is kept for ever only after its quorum": [
         /\/proof$/u,
         only(200, header("cache-control", "public, max-age=31536000, immutable")),
