@@ -103,7 +103,7 @@ const makeLooks = ({ adversary, fault }: World) => {
 
   return (state: State): ReadonlyArray<Look> => {
     const { lag, row, table, truth } = state
-    const key = JSON.stringify([truth, lag, table, row.transaction])
+    const key = [truth.blocks, truth.final, lag.blocks, lag.final, table.read, table.row, row.transaction].join()
     const before = known.get(key)
     if (before !== undefined) return before
     const views = isDeepStrictEqual(truth, lag) ? [truth] : [truth, lag]
