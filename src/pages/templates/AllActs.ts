@@ -62,7 +62,7 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
 const lead = ({ acts, asked, wallet }: AllActsView): Value => {
   if (wallet !== undefined) return "Everything that this wallet paid for here."
   if (asked === "") return "Everything that was paid for here. Each act has a public page and a receipt."
-  return html`<span role="status"
+  return html`<span role="status" data-found="${acts.length}"
     >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
     <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
   >`

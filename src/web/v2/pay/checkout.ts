@@ -86,7 +86,7 @@ const unpriced = (purchase: Purchase, why: string, progress: Progress, refusal: 
   return { ...refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter), field }
 }
 
-const refused = (purchase: Purchase, message: string, body: Body, progress: Progress): Result => {
+const refused = (purchase: Purchase, { body, code, message }: Refusal, progress: Progress): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
@@ -102,8 +102,8 @@ const refused = (purchase: Purchase, message: string, body: Body, progress: Prog
     const words = `This page keeps it, and signs no other payment for this act in the next ${minutesOf(retryAfter)}.`
     return { tag: "refused", message: `${message} ${words}`, retryAfter }
   }
-  // The words stay in the box unless the altar itself says that nothing was charged.
-  if (/nothing was charged/iu.test(message)) return refuse(purchase, message)
+  // The words stay in the box unless the altar itself says that the payment failed for good.
+  if (code === "payment_failed" && openUntil === undefined) return refuse(purchase, message)
   forget(purchase)
   return { tag: "refused", message }
 }
@@ -229,7 +229,7 @@ const follow = async (
       return disputed(purchase, end, progress)
     case "refused":
       return end.isSigned
-        ? refused(purchase, end.refusal.message, end.refusal.body, progress)
+        ? refused(purchase, end.refusal, progress)
         : unpriced(purchase, end.refusal.message, progress, end.refusal)
     case "open":
       if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal)

@@ -45,7 +45,8 @@ const ofFile = async (hash: string): Promise<HTMLElement> => {
       ? verdict("holds", `This is the file of stone ${String(part(stone, "sequence"))}.`, where)
       : verdict("unchecked", "Not the file of this stone.", where)
   }
-  return (await answer.text()).includes('href="/witness/')
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html")
+  return Number(page.querySelector<HTMLElement>("[data-found]")?.dataset["found"] ?? 0) > 0
     ? verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them"))
     : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
 }
