@@ -12,6 +12,7 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { verifierKeyOf } from "../log/Signer.ts"
 import { keyId, ReceiptKeys } from "../payments/Receipt.ts"
 import { Operator } from "../platform/Operator.ts"
+import { buyAct, soldAct } from "./templates/BuyAct.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -126,6 +127,14 @@ export const layer = HttpRouter.use((router) =>
     const page = Pages.pagesOn(router, frame)
     yield* page("/v2/", () => home)
     yield* page("/v2/stone", ({ spirit }) => Effect.succeed(SetStonePage.setStone({ ...shop, spirit })))
+    yield* page("/v2/buy/:name", ({ name, spirit }) => {
+      const act = soldAct(name)
+      return Effect.succeed(
+        act === undefined
+          ? Pages.notFound(frame, "No act of this name is sold here.")
+          : buyAct(act, shop.payment, spirit),
+      )
+    })
     yield* page("/v2/spirits/:name", spirit)
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)

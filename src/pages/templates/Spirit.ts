@@ -10,6 +10,7 @@ import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { answered } from "./Act.ts"
 import { recordText, type SettledAct } from "./ActList.ts"
+import { buyPath, unplaced } from "./BuyAct.ts"
 import * as Candle from "./Candle.ts"
 import { candleForm } from "./Candles.ts"
 import { blank, fold, folio, more, type Page, section } from "./Layout.ts"
@@ -140,6 +141,7 @@ const doors = ({ altar, plate }: SpiritView): Html => {
     ${isFree && html`<a class="button button--main" href="#prayer">Leave today's prayer</a>`}
     <a class="button" href="#candle-dedication">Light a candle</a>
     <a class="button" href="/v2/stone?spirit=${plate.id}">Set a stone</a>
+    ${unplaced.map((act) => html`<a class="button" href="${buyPath(act, plate.id)}">${act.sale.title}</a>`)}
   </p>`
 }
 

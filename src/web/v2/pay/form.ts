@@ -1,82 +1,14 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
-import { normalizedLength, wordsMaximum } from "../../../../schema/altar/Recipe.ts"
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
-import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
 import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
 import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
-import type { Keepsake } from "../words/box.ts"
-import { hashed } from "../words/files.ts"
 import { type Result, resume, run } from "./checkout.ts"
-import { begin, forget, type Listed, mayBegin, pending, remembered } from "./purchase.ts"
+import { fault, type Field, leftOf, listedIn, orderOf } from "./order.ts"
+import { begin, forget, mayBegin, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
 import * as Wallets from "./wallet.ts"
-
-type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
-
-/** The filled and enabled fields of a form with a mark, each with the mark's value. */
-const filled = (form: HTMLFormElement, mark: string) =>
-  [...form.querySelectorAll<Field>(`[data-${mark}]:enabled`)].flatMap((field) =>
-    field.value.trim() === "" ? [] : [[field.dataset[mark] ?? "", field.value] as const],
-  )
-
-/** The chosen duration of a candle, with its path and price. */
-const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked:enabled", HTMLInputElement, form)[0]
-
-/** Says at the field what is wrong with it. */
-const fault = (field: Field | null, words: string) => {
-  field?.setAttribute("aria-invalid", "true")
-  field?.parentElement?.append(make("small", { class: "problem" }, words))
-  field?.focus()
-}
-
-/** The terms of the form as it is filled. */
-const listedIn = (form: HTMLFormElement): Listed => {
-  const {
-    amount = "",
-    network = "",
-    path = "",
-    recorded = "",
-    title = "",
-  } = {
-    ...form.dataset,
-    ...rungOf(form)?.dataset,
-  }
-  // An altar that is chosen in the form completes the path.
-  const place = filled(form, "place").reduce((whole, [name, spirit]) => whole.replace(name, spirit), path)
-  const query = new URLSearchParams(filled(form, "query").map(([name, value]) => [name, value])).toString()
-  return { path: query === "" ? place : `${place}?${query}`, amount, network, title, recorded }
-}
-
-const orderOf = async (form: HTMLFormElement) => {
-  await hashed()
-  const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
-  if (blank !== undefined) {
-    fault(blank, "Write something first.")
-    throw new AnswerError("Mend the marked field.")
-  }
-  const listed = listedIn(form)
-  const body = Object.fromEntries(filled(form, "body").map(([name, value]) => [name, value.trim()]))
-  let keepsake: Keepsake | null = null
-  for (const [name, words] of filled(form, "seal")) {
-    const salt = randomHex(16)
-    const problem = unsealable(salt, words)
-    if (problem !== undefined) {
-      fault(form.querySelector<Field>(`[data-seal="${name}"]`), problem)
-      throw new AnswerError("Mend the marked field.")
-    }
-    keepsake = { salt, words, commitment: await commitmentOf(salt, words) }
-    body[name] = keepsake.commitment
-  }
-  return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
-}
-
-/** How many characters may still be sealed, when few are left. */
-const leftOf = (words: string): string => {
-  const left = wordsMaximum - normalizedLength(words)
-  return left > 40 ? "" : left < 0 ? ` ${-left} too many.` : ` ${left} left.`
-}
 
 let wallet: Wallets.Wallet | undefined
 const watchers = new Set<() => void>()

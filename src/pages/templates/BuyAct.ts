@@ -1,0 +1,122 @@
+/** The page that buys an act: a form of its path, query and body, as the contract describes them. */
+import { collectMaterial } from "../../../schema/altar/Collectible.ts"
+import { candleActs } from "../../../schema/altar/Candle.ts"
+import { takeIn } from "../../../schema/altar/Keeper.ts"
+import { offerPrayer } from "../../../schema/altar/Prayer.ts"
+import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
+import { sales, type Sold } from "../../../schema/altar/Sales.ts"
+import { setWitnessStone } from "../../../schema/altar/Witness.ts"
+import { type Form, formOf, remarkOf } from "../../../schema/Form.ts"
+import { bodyOf, inputName, type Repetition } from "../../../schema/payments/Sale.ts"
+import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
+import { filled } from "../../payments/Act.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { opening, type Page } from "./Layout.ts"
+import {
+  beside,
+  nameField,
+  notConfigured,
+  offer,
+  type Payment,
+  sealing,
+  selectField,
+  textField,
+  wordsField,
+} from "./Offer.ts"
+import { option, spiritOptions } from "./Plates.ts"
+import { capitalized, priceWords } from "./Words.ts"
+
+/** Acts with forms on pages of their own. */
+const placed: ReadonlySet<string> = new Set(
+  [offerPrayer, takeIn, collectMaterial, setWitnessStone, ...Object.values(candleActs)].map(
+    ({ identifier }) => identifier,
+  ),
+)
+
+/** Acts whose only form is here. */
+export const unplaced = sales.filter(({ identifier }) => !placed.has(identifier))
+
+export const soldAct = (name: string) => sales.find(({ identifier }) => identifier === name)
+
+export const buyPath = ({ identifier }: Sold, spirit?: string) =>
+  `/v2/buy/${identifier}${spirit === undefined ? "" : `?spirit=${spirit}`}`
+
+/** `parentId` as `Parent id`. */
+const labelOf = (name: string) => capitalized(name.replace(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`))
+
+const firstSentence = (form: Form) => /^.*?\.(?= |$)/u.exec(remarkOf(form) ?? "")?.[0] ?? ""
+
+/** A field of a member; `mark` says where the request has it. */
+const fieldOf = (name: string, mark: string, form: Form, isRequired: boolean, spirit: string | undefined): Html => {
+  const isJson = form.type === "integer" || form.type === "boolean"
+  const must = isRequired ? html` required` : ""
+  const attributes = html`data-${mark === "body" && isJson ? "json" : mark}="${name}"${must}`
+  const [id, label] = [`act-${name}`, labelOf(inputName(name))]
+  if (inputName(name) === "spirit") return selectField(id, label, attributes, spiritOptions("choose a spirit", spirit))
+  if (name === "agentName") return nameField(id, isRequired ? "A visitor" : undefined)
+  const choices = form.type === "boolean" ? ["true", "false"] : form.enum?.map(String)
+  if (choices !== undefined)
+    return selectField(id, label, attributes, [
+      ...(isRequired ? [] : [option("", "not given", undefined)]),
+      ...choices.map((choice) => option(choice, choice, undefined)),
+    ])
+  const bound = form.maxLength === undefined ? "" : html` maxlength="${form.maxLength}"`
+  const kind = form.type === "integer" ? html` type="number" step="1"` : ""
+  return textField(id, label, html`${attributes}${bound}${kind}`, firstSentence(form))
+}
+
+const fieldsOf = (endpoint: Sold, spirit: string | undefined): ReadonlyArray<Html> => {
+  const parts = { place: endpoint.params, query: endpoint.query, body: bodyOf(endpoint) }
+  return Object.entries(parts).flatMap(([mark, schema]) => {
+    const { properties = {}, required = [] } = schema === undefined ? {} : formOf(schema)
+    return Object.entries(properties).map(([name, form]) => {
+      const isRequired = required.includes(name)
+      return name === endpoint.sale.sealed
+        ? wordsField(
+            "act-words",
+            isRequired ? "Your words" : "Sealed words, if you like",
+            html`data-seal="${name}" maxlength="8192"${isRequired ? html` required` : ""}`,
+            `1 to ${wordsMaximum} characters. They never leave this browser.`,
+          )
+        : fieldOf(name, mark, form, isRequired, spirit)
+    })
+  })
+}
+
+const often: Readonly<Record<Repetition, string>> = {
+  once: "It is sold once for ever.",
+  daily: "It is sold once a day.",
+  often: "It can be bought as often as you like.",
+}
+
+/** The place of a parameter in the path is taken by the choice in the form. */
+const pathOf = ({ path }: Sold) =>
+  filled(path, Object.fromEntries([...path.matchAll(/:([A-Za-z]+)/gu)].map(([, name = ""]) => [name, name])))
+
+export const buyAct = (endpoint: Sold, payment: Payment, spirit: string | undefined): Page => {
+  const { sale } = endpoint
+  return {
+    title: sale.title,
+    description: `${sale.description}, for ${wordsOf(sale.priceAtomic)}.`,
+    path: buyPath(endpoint),
+    chapter: "none",
+    body: html`${opening(sale.title, html`${sale.description}, for ${priceWords(sale)}.`)}
+      <section id="buy" aria-label="${sale.title}">
+        ${
+          payment.enabled
+            ? beside(
+                offer(payment, {
+                  id: "act",
+                  verb: sale.title,
+                  path: pathOf(endpoint),
+                  sale,
+                  fields: html`${fieldsOf(endpoint, spirit)}`,
+                }),
+                often[sale.repetition],
+                ...(sale.sealed === undefined ? [] : [sealing]),
+              )
+            : notConfigured(payment)
+        }
+      </section>`,
+  }
+}
