@@ -58,6 +58,9 @@ export const at = (httpApiStatus: number, description: string, retryAfter?: numb
 const isSchema = (maker: unknown): maker is { readonly ast: SchemaAST.AST } =>
   typeof maker === "function" && "ast" in maker
 
+/** The status of a refusal's class or schema. */
+export const statusIn = ({ ast }: { readonly ast: SchemaAST.AST }) => SchemaAST.resolveAt<number>("httpApiStatus")(ast)
+
 const declared = (refusal: object, name: "httpApiStatus" | "retryAfter"): number | undefined => {
   const maker: unknown = refusal.constructor
   return isSchema(maker) ? SchemaAST.resolveAt<number>(name)(maker.ast) : undefined

@@ -5,17 +5,35 @@ import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
+import { kinds } from "../altar/Sales.ts"
 import { Day } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
 
 const candleNames = oneOf(Object.values(candleActs).map(({ sale }) => `\`${sale.name}\``))
 
+const listed = (kinds: ReadonlyArray<string>) =>
+  kinds
+    .map((kind) => `a ${kind}`)
+    .join(", ")
+    .replace(/, (?=[^,]*$)/u, " and ")
+
+/** The kinds of acts whose spirit is part of the path, or not. */
+const withSpirit = (isInPath: boolean) =>
+  listed(
+    [...kinds].flatMap(([kind, [act]]) =>
+      act !== undefined &&
+      "spirit" in (act.sale.recorded.members ?? {}) &&
+      act.path.includes(":familiarId") === isInPath
+        ? [kind]
+        : [],
+    ),
+  )
+
 /** Arguments of `buy_kit` and their meaning for every act. */
 const known = {
   spirit: Schema.optionalKey(SpiritId).annotateKey({
-    description:
-      "The altar's spirit. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
+    description: `The altar's spirit. Required for ${withSpirit(true)}; optional for ${withSpirit(false)}.`,
   }),
   elementId: Schema.optionalKey(ElementId).annotateKey({ description: "For a collectible only, and required." }),
   day: Schema.optionalKey(Day).annotateKey({ description: "For a prayer only: today in UTC." }),

@@ -53,7 +53,7 @@ export interface Sale extends ActWords {
 export interface PaidEndpoint
   extends
     HttpApiEndpoint.ConstraintRequest,
-    Pick<HttpApiEndpoint.Top, "path" | "params" | "query" | "payload" | "success" | "annotations"> {
+    Pick<HttpApiEndpoint.Top, "path" | "params" | "query" | "payload" | "success" | "error" | "annotations"> {
   readonly method: "POST"
   readonly sale: Sale
 }

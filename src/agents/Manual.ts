@@ -2,6 +2,8 @@
 import { dedicationMaximum } from "../../schema/altar/Candle.ts"
 import { reasonMaximum } from "../../schema/altar/Keeper.ts"
 import { recipe, saltMaximum, saltMinimum, whiteSpace, wordsMaximum } from "../../schema/altar/Recipe.ts"
+import { formOf } from "../../schema/Form.ts"
+import { statusIn } from "../../schema/Refusal.ts"
 import { agentNameMaximum, listMaximum, segmentMaximum } from "../../schema/Common.ts"
 import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
@@ -74,6 +76,17 @@ const conflicts = [
   "`already_revealed`, `already_unsealed`, `not_sealed`: nothing is left to open.",
 ].join(" ")
 
+/** The conflicts of acts that have none of the remedies above, with their messages. */
+const conflictsOf = (offers: ReadonlyArray<Offer>) => {
+  const refusals = offers.flatMap(({ act }) => [...act.endpoint.error].filter((error) => statusIn(error) === 409))
+  const said = refusals.flatMap((refusal) => {
+    const { code, message } = formOf(refusal).properties ?? {}
+    const name = String(code?.enum?.[0])
+    return conflicts.includes(`\`${name}\``) ? [] : [`\`${name}\`: ${String(message?.examples?.[0])}`]
+  })
+  return [conflicts, ...new Set(said)].join(" ")
+}
+
 /** The whole manual: an agent that reads nothing else can do everything. */
 export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: LogIdentity): string =>
   [
@@ -92,7 +105,7 @@ export const manual = (publicUrl: string, offers: ReadonlyArray<Offer>, log?: Lo
     buying(publicUrl, expectedOf(offers)),
     "## When to repeat, and when never to pay again",
     "After a lost answer repeat with the same key: it never pays twice. Only 402 `payment_failed` needs a new key and a new payment. A refusal says what was charged.",
-    table(["Status", "What it means"], Object.entries({ ...Words.outcomes, 409: conflicts })),
+    table(["Status", "What it means"], Object.entries({ ...Words.outcomes, 409: conflictsOf(offers) })),
     rooms(publicUrl),
     "## Limits",
     lengths,

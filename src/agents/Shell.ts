@@ -1,5 +1,10 @@
 /** Every request of an agent as shell commands with curl; a test runs the blocks in order, as they stand. */
 import { lightDay, unsealCandle } from "../../schema/altar/Candle.ts"
+import { bodyOf } from "../../schema/payments/Sale.ts"
+import { kinds } from "../../schema/altar/Sales.ts"
+import { formOf } from "../../schema/Form.ts"
+import { exampleOf } from "../../schema/openapi/JsonSchema.ts"
+import type { Schema } from "effect"
 import { listElements } from "../../schema/altar/Catalog.ts"
 import { listAltars, listSpirits } from "../../schema/altar/Guide.ts"
 import { readWitnessChain, revealWitnessStone, setWitnessStone } from "../../schema/altar/Witness.ts"
@@ -81,6 +86,26 @@ curl -fsS "${at(unsealCandle.path, "$CANDLE")}" -H 'content-type: application/js
   -d '{"salt":"'$SALT'","words":"'"$WISH"'"}'
 buy $(hex 16) /api/candles/day/$SPIRIT '{"parentId":"'$CANDLE'"}'`
 
+const example = (schema: Schema.Top | undefined) =>
+  Object.entries(Object(schema === undefined ? {} : exampleOf(formOf(schema), {})))
+
+/** Acts of kinds that the commands above do not buy, with the examples of their contract. */
+const newActs = [...kinds.values()]
+  .filter((acts) => !acts.some(({ path }) => `${stone}${otherActs}`.includes(path.split(":")[0] ?? path)))
+  .flatMap((acts) => acts)
+  .map((endpoint) => {
+    const { params, path, sale } = endpoint
+    const place = example(params).reduce<string>(
+      (whole, [name, value]) => whole.replace(`:${name}`, () => (name === "familiarId" ? "$SPIRIT" : String(value))),
+      path,
+    )
+    const body = example(bodyOf(endpoint)).map(([name, value]) => [
+      name,
+      name === sale.sealed ? "'$COMMITMENT'" : value,
+    ])
+    return `MAX=${sale.priceAtomic}\nbuy $(hex 16) ${place} '${JSON.stringify(Object.fromEntries(body))}'`
+  })
+
 /** The requests of money, stones, the other acts and the chain, in order. */
 export const buying = (publicUrl: string, expected: Expected): string => `## Buy a stone, and reveal it
 
@@ -112,7 +137,7 @@ ${sh(reveal)}
 
 Spirits are at \`${listSpirits.path}\`, free altars and prayers at \`${listAltars.path}\`, things to collect at \`${listElements.path}\`, \`/api/companions\` and \`/api/pixels\`. A candle has a \`dedication\`, unless \`parentId\` adds a light to a lit candle of the same spirit. Its sealed words are unsealed as a stone's are revealed.
 
-${sh(otherActs)}
+${sh([otherActs, ...newActs].join("\n"))}
 
 ## Check the chain
 

@@ -1,16 +1,19 @@
 /** Each act is compared by what its contract says: every member of a request has its place in the record, and is missed there. */
 import { assert, describe, it } from "@effect/vitest"
+import type { Schema } from "effect"
 import { Candle } from "../../schema/altar/Candle.ts"
 import { Collectible } from "../../schema/altar/Collectible.ts"
 import { Keeper } from "../../schema/altar/Keeper.ts"
 import { Prayer } from "../../schema/altar/Prayer.ts"
 import { WitnessStone } from "../../schema/altar/Witness.ts"
-import { fieldsOf } from "../../schema/Form.ts"
+import { fieldsOf, formOf } from "../../schema/Form.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { catalog } from "../../src/buyer/Acts.ts"
 import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import type { Settlement } from "../../src/buyer/core/Outcome.ts"
-import { bodyOf } from "../../schema/payments/Sale.ts"
+import { bodyOf, plainName } from "../../schema/payments/Sale.ts"
+import { exampleOf } from "../../schema/openapi/JsonSchema.ts"
+import { filled } from "../../src/payments/Act.ts"
 import { type Bought, differencesOf } from "../../src/buyer/core/Recorded.ts"
 import { altar, asking, asset, digest, id, payTo } from "../lab/buyer/Offers.ts"
 
@@ -54,6 +57,26 @@ const all: Readonly<
   ],
 }
 
+/** The same of an act without a line above, from the examples of its contract. */
+const exampleFor = (name: string): (typeof all)[string] => {
+  const endpoint = sales.find(({ sale }) => sale.name === name) ?? assert.fail(name)
+  const exampled = (schema: Schema.Top | undefined) =>
+    Object.entries(schema === undefined ? {} : (formOf(schema).properties ?? {})).map(
+      ([member, form]) => [member, exampleOf(form, {})] as const,
+    )
+  const place = filled(
+    endpoint.path,
+    Object.fromEntries(exampled(endpoint.params).map(([key, value]) => [key, String(value)])),
+  )
+  const body = Object.fromEntries(exampled(bodyOf(endpoint)))
+  const named = Object.fromEntries(exampled(endpoint.params).map(([key, value]) => [plainName(key), value]))
+  const given = { ...endpoint.sale.recorded.members, ...named, ...body }
+  const record = Object.fromEntries(
+    Object.keys(endpoint.sale.recorded.members ?? {}).map((key) => [key, Reflect.get(given, key)]),
+  )
+  return [place, body, record, { fields: record }]
+}
+
 const signedFor = (url: string, amount: string) => {
   const challenge = asking({ amount }, url)
   const bound = { nonce: `0x${"5".repeat(64)}`, salt: "A".repeat(22) } as const
@@ -67,7 +90,7 @@ const answering = (record: object & { readonly permalink: string }, receipt: obj
 })
 
 const purchase = (name: string) => {
-  const [path, body, members, { fields }] = all[name] ?? assert.fail(name)
+  const [path, body, members, { fields }] = all[name] ?? exampleFor(name)
   const amount = String(catalog.get(name)?.price.priceAtomic)
   const { nonce, payment } = signedFor(altar + path, amount)
   const permalink = `${altar}/${name === "setWitnessStone" ? "witness" : "acts"}/${id}`

@@ -23,7 +23,7 @@ const own = (text: string) => text.replace(/\baltar(_owner|_reader)?\b/gu, (name
 /** The statements of the guide's example that begins so. */
 const statementsOf = (begins: string) =>
   own(exampleOf("docs/operating.md", begins))
-    .split(";")
+    .split(/;$/mu)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "")
 
@@ -107,6 +107,8 @@ layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) =>
       for (const statement of [
         "UPDATE witness_stones SET commitment = commitment",
         "DELETE FROM witness_stones",
+        "DELETE FROM keepers",
+        "UPDATE reveals SET hidden = hidden",
         "DELETE FROM payment_attempts",
         "UPDATE acts SET id = id",
         "DROP TABLE acts",
