@@ -1,6 +1,7 @@
 /** Every act has a form that follows from its contract, also one without a page that was written for it. */
 import { assert } from "@effect/vitest"
 import { sales } from "../../schema/altar/Sales.ts"
+import { plainName } from "../../schema/payments/Sale.ts"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the form of an act", (it) => {
@@ -28,9 +29,9 @@ guide("the form of an act", (it) => {
         .evaluateAll((all) =>
           all.flatMap(({ dataset: { body, place, query, seal } }) => body ?? seal ?? query ?? place ?? []),
         )
-      const names = fields.map((name) => (name === "familiarId" ? "spirit" : name))
+      const names = new Set(fields.map(plainName))
       for (const name of Object.keys(sale.recorded.members ?? {}))
-        assert.isTrue(names.includes(name) || name === "rung", `${identifier} ${name}`)
+        assert.isTrue(names.has(name) || name === "rung", `${identifier} ${name}`)
     }
     const missing = await page.goto(`${url}/v2/buy/ringGong`)
     assert.strictEqual(missing?.status(), 404)
