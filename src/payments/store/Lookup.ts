@@ -37,18 +37,16 @@ const heldFrom = (payableUntil: number | null, nowMillis: number) => {
   return millis < nowMillis ? {} : { heldUntil: timestampOf(millis) }
 }
 
-const countsOf = rowsOf(
-  "payment_attempts",
-  Schema.Struct({
-    pending: Whole,
-    /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
-    oldestSeconds: Schema.Finite,
-    settled: Whole,
-    /** Lost in a reorganisation and not acknowledged. */
-    lost: Whole,
-    unfinal: Whole,
-  }),
-)
+const Counts = Schema.Struct({
+  pending: Whole,
+  /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
+  oldestSeconds: Schema.Finite,
+  settled: Whole,
+  /** Lost in a reorganisation and not acknowledged. */
+  lost: Whole,
+  unfinal: Whole,
+})
+const countsOf = rowsOf("payment_attempts", Counts)
 
 const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
 
@@ -65,8 +63,26 @@ export const gasLossMaximum = 0.001
 
 const gasLostOf = rowsOf("relayer_broadcasts", Schema.Struct({ ether: Schema.Finite }))
 
-export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/store/Lookup", {
-  make: Effect.gen(function* () {
+export class Lookup extends Context.Service<
+  Lookup,
+  {
+    /** The attempt under a key and who holds its claims, in one round trip shared with concurrent callers. */
+    readonly state: (key: string, claims: Claims, payment?: Payment) => Effect.Effect<AttemptState, SqlError.SqlError>
+    /** The attempt under a key; none if no payment was accepted under it. */
+    readonly find: (key: string) => Effect.Effect<Option.Option<Attempt>, SqlError.SqlError>
+    /** Whether a payment of this wallet has settled here. */
+    readonly hasPaid: (wallet: string) => Effect.Effect<boolean, SqlError.SqlError>
+    /** The number of pending attempts. */
+    readonly pending: Effect.Effect<number, SqlError.SqlError>
+    /** Counts for monitoring, read from indexes only. */
+    readonly counts: Effect.Effect<typeof Counts.Type, SqlError.SqlError>
+    /** Ether that transactions which did not pay have cost our relayers in the last hour. */
+    readonly gasLostEther: Effect.Effect<number, SqlError.SqlError>
+    /** The number of settled acts whose transfer was orphaned for good and that no operator has acknowledged. */
+    readonly lost: Effect.Effect<number, SqlError.SqlError>
+  }
+>()("spirit-altar/payments/store/Lookup") {
+  static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(attemptColumns)
 
@@ -97,7 +113,6 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       },
     })
 
-    /** The attempt under a key and the state of its claims, in one round trip shared with concurrent callers. */
     const state = Effect.fnUntraced(function* (
       key: string,
       claims: Claims,
@@ -135,7 +150,6 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
         Effect.map(({ n }) => Number(n)),
       )
 
-    /** Whether a payment of this wallet has settled here. */
     const hasPaid = Effect.fn("Lookup.hasPaid")(function* (wallet: string) {
       const rows =
         yield* sql`SELECT 1 FROM payment_attempts WHERE payer = ${wallet.toLowerCase()} AND state = 'settled' LIMIT 1`.pipe(
@@ -161,11 +175,9 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       find,
       hasPaid,
       pending: count("state = 'pending'"),
-      /** Counts for monitoring, read from indexes only. */
       counts: Effect.flatMap(counted, ([row]) =>
         row === undefined ? Effect.die("the database counted nothing") : Effect.succeed(row),
       ),
-      /** Ether that transactions which did not pay have cost our relayers in the last hour. */
       gasLostEther: Effect.map(
         gasLostOf(sql`
           SELECT (coalesce(sum(lost_wei), 0) / 1e18)::float8 AS ether FROM relayer_broadcasts
@@ -174,8 +186,7 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/sto
       ),
       lost: count("finality = 'lost' AND acknowledged_at IS NULL"),
     }
-  }),
-}) {
+  })
   static readonly layer = Layer.effect(this, this.make)
 }
 

@@ -65,14 +65,29 @@ const list = (source: Statement.Fragment, which: Statement.Fragment, limit: numb
 
 const isTaken = (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "UniqueViolation"
 
-export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/store/Refunds", {
-  make: Effect.gen(function* () {
+export class Refunds extends Context.Service<
+  Refunds,
+  {
+    /** Payments that bought nothing and were not paid back, oldest first. */
+    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Returnable>, SqlError.SqlError>
+    /** The payments of an attempt; or by their own transaction or nonce. */
+    readonly find: (what: string) => Effect.Effect<ReadonlyArray<Returnable>, SqlError.SqlError>
+    /**
+     * Records a checked transfer, inside its caller's transaction. The payment of no purchase is claimed by its refund, so
+     * no concurrent purchase claims it. Fails if a purchase with it is in flight, or if it has a refund.
+     */
+    readonly record: (payment: string, refund: Refund) => Effect.Effect<void, RefundRefused | SqlError.SqlError>
+    /** The refund of a payment, by its claim; none if it was not refunded. */
+    readonly ofPayment: (payment: string) => Effect.Effect<Option.Option<Refund>, SqlError.SqlError>
+    /** The refund of an attempt's payment; none if it was not refunded. */
+    readonly ofAttempt: (id: string) => Effect.Effect<Option.Option<Refund>, SqlError.SqlError>
+  }
+>()("spirit-altar/payments/store/Refunds") {
+  static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** Payments that bought nothing and were not paid back, oldest first. */
     const due = (limit: number) => returnables(sql`${list(unmatched, part`f.payment IS NULL`, limit)}`)
 
-    /** The payments of an attempt; or by their own transaction or nonce. */
     const find = (what: string) => {
       const name = what.toLowerCase()
       const isHash = name.startsWith("0x")
@@ -85,10 +100,6 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       return returnables(sql`${list(part`${unmatched} UNION ALL ${settled} AND (${of})`, which, 10)}`)
     }
 
-    /**
-     * Records a checked transfer. Runs inside its caller's transaction. The payment of no purchase is claimed by its
-     * refund, so no concurrent purchase claims it.
-     */
     const record = Effect.fn("Refunds.record")(
       function* (payment: string, refund: Refund) {
         yield* sql`INSERT INTO payment_claims (name) VALUES (${payment}) ON CONFLICT (name) DO NOTHING`
@@ -123,12 +134,10 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/s
       due,
       find,
       record,
-      /** The refund of a payment, by its claim. */
       ofPayment: (payment: string) => shownOf(part`f.payment = ${payment}`),
       ofAttempt: (id: string) => shownOf(part`f.attempt = ${id}::uuid`),
     }
-  }),
-}) {
+  })
   static readonly layer = Layer.effect(this, this.make)
 }
 
