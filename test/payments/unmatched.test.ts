@@ -13,6 +13,7 @@ import { until } from "../lab/Eventually.ts"
 import { onChain } from "../lab/Chain.ts"
 import { payment, scene } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { authorization, word } from "../lab/TransferLogs.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -107,6 +108,19 @@ layer(rows, realClock)("the ceiling of unmatched payments", (it) => {
       assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
       const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
       assert.deepStrictEqual(yield* left, [])
+      const { recordTransfer } = yield* UnmatchedPayments
+      for (const [index, amount] of [1n, 10_000n].entries())
+        yield* recordTransfer(
+          {
+            network: "eip155:1",
+            authorization: { ...authorization, validBefore: 2n ** 40n, nonce: word(String(index)) },
+          },
+          { amount, transaction: word("3") },
+        )
+      assert.deepStrictEqual(yield* count, [{ n: 10_003 }], "the same holds of those that the scan lacks")
+      const over = sql`SELECT valid_before <= extract(epoch FROM now()) + 1 AS "mayBeReturned" FROM unmatched_payments
+        WHERE transaction = ${word("3")}`
+      assert.deepStrictEqual(yield* over, [{ mayBeReturned: true }], "it can buy nothing any more")
     }),
   )
 })

@@ -1,6 +1,6 @@
 /** Payments to us that belong to no purchase: one row each, for the operator. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { log } from "../../platform/LogMessages.ts"
 import { centAtomic } from "../../../schema/payments/Usdc.ts"
 import { rowReader, rowsOf } from "../../platform/Rows.ts"
@@ -20,7 +20,6 @@ const readPaid = rowReader(
   "unmatched_payments",
   Schema.Struct({ transaction: Schema.String, isRecorded: Schema.Boolean }),
 )
-const ownerRows = rowsOf("unmatched_payments", Schema.Struct({ attempt: Schema.NullOr(Schema.String) }))
 const judgedRows = rowsOf(
   "chain_transfers",
   Schema.Struct({
@@ -31,25 +30,45 @@ const judgedRows = rowsOf(
   }),
 )
 
-/** Final transfers that are not judged, with the attempt that holds each authorization, and whether they pay its price. */
-const dueTransfers = part`
+/** Transfers with the attempt that holds each authorization, and whether they pay its price. */
+const withAttempts = (transfers: Statement.Fragment) => part`
   SELECT t.*, a.id AS attempt, a.state, a.valid_before,
     COALESCE(a.amount_atomic = t.amount_atomic AND a.payment #>> '{authorization,to}' = t.pay_to, false) AS pays
-  FROM chain_transfers t LEFT JOIN payment_claims c ON c.name = t.name
-    LEFT JOIN payment_attempts a ON a.id = c.attempt_id
+  FROM ${transfers} t LEFT JOIN payment_claims c ON c.name = t.name
+    LEFT JOIN payment_attempts a ON a.id = c.attempt_id`
+
+/** Final transfers that are not judged. */
+const dueTransfers = part`
+  ${withAttempts(part`chain_transfers`)}
   WHERE t.is_final AND NOT t.is_judged ORDER BY t.block LIMIT ${judgedAtOnce}::int FOR UPDATE OF t SKIP LOCKED`
 
-/** Records those of `due` that pay no act. */
-const recordDue = (longestLife: number) => part`
+/** Records those of `due` that pay no act. A buyer without an attempt can still buy with one for these seconds. */
+const recordDue = (claimableSeconds: number) => part`
   INSERT INTO unmatched_payments (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before,
     transaction, recorded_at, attempt)
   SELECT name, network, asset, pay_to, payer, nonce, amount_atomic,
-    COALESCE(valid_before, extract(epoch FROM now())::bigint + ${longestLife}::int), transaction, now(), attempt
+    COALESCE(valid_before, extract(epoch FROM now())::bigint + ${claimableSeconds}::int), transaction, now(), attempt
   FROM due WHERE NOT (pays AND state IN ('pending', 'settled'))
     AND (attempt IS NOT NULL OR amount_atomic >= ${centAtomic}::bigint OR (SELECT count(*) FROM unmatched_payments s
       WHERE s.attempt IS NULL AND s.amount_atomic < ${centAtomic}::bigint
         AND NOT EXISTS (SELECT FROM payment_refunds f WHERE f.payment = s.name)) < ${unknownAtMost}::int)
   ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name`
+
+const recordedOfDue = part`
+  SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
+  FROM due d LEFT JOIN written w ON w.name = d.name WHERE NOT (d.pays AND d.state IN ('pending', 'settled'))`
+
+const report = (judged: Effect.Success<ReturnType<typeof judgedRows>>) =>
+  Effect.forEach(
+    judged,
+    ({ amountAtomic, attempt, isRecorded, transaction }) =>
+      log(isRecorded ? "unmatched payment" : "unmatched payment not recorded", {
+        transaction,
+        amountAtomic,
+        attempt: attempt ?? undefined,
+      }),
+    { discard: true },
+  )
 
 /** SQL that deletes unmatched payments whose authorizations have bought something after all. */
 export const deleteMatched = (payments: ReadonlyArray<Payment>) =>
@@ -97,21 +116,10 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
           WITH due AS MATERIALIZED (${dueTransfers}), ended AS (
             UPDATE chain_transfers t SET is_judged = true FROM due d
             WHERE t.name = d.name AND NOT (d.pays AND d.state = 'pending')
-          ), written AS (${recordDue(longestLife)})
-          SELECT d.transaction, d.amount_atomic::text AS amount_atomic, d.attempt, w.name IS NOT NULL AS is_recorded
-          FROM due d LEFT JOIN written w ON w.name = d.name WHERE NOT (d.pays AND d.state IN ('pending', 'settled'))`),
+          ), written AS (${recordDue(longestLife)}) ${recordedOfDue}`),
       )
       yield* retryConflicts(forgetSettled)
-      yield* Effect.forEach(
-        judged,
-        ({ amountAtomic, attempt, isRecorded, transaction }) =>
-          log(isRecorded ? "unmatched payment" : "unmatched payment not recorded", {
-            transaction,
-            amountAtomic,
-            attempt: attempt ?? undefined,
-          }),
-        { discard: true },
-      )
+      yield* report(judged)
     })
 
     /** Forgets transfers that were judged a day ago: no authorization lives as long. */
@@ -122,28 +130,27 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()("spi
     )
 
     /**
-     * Records a final transfer by an authorization that the scan lacks, such as one in a block with more logs than its node
-     * answers with. The scan would write the same.
+     * Records a final transfer that the scan lacks by the rules of the scan, such as one in a block with more logs than
+     * its node answers with. It can no longer buy anything.
      */
     const recordTransfer = Effect.fn("UnmatchedPayments.recordTransfer")(function* (
       { authorization, network }: Pick<ChainPayment, "authorization" | "network">,
       { amount, transaction }: { readonly amount: bigint; readonly transaction: string },
     ) {
-      const { asset, from, nonce, to, validBefore } = authorization
+      const { asset, from, nonce, to } = authorization
       const name = claimOf({ rail: "x402", network, authorization })
       const [token, payTo] = [asset, to].map(inLowerCase)
-      const amountAtomic = String(amount)
-      const [written] = yield* ownerRows(
+      const transfer = part`(
+        SELECT ${name}::text AS name, ${network}::text AS network, ${token}::text AS asset, ${payTo}::text AS pay_to,
+          ${from}::text AS payer, ${nonce}::text AS nonce, ${String(amount)}::numeric AS amount_atomic,
+          ${transaction}::text AS transaction)`
+      const isNew = part`NOT EXISTS (SELECT FROM unmatched_payments s WHERE s.name = t.name)`
+      const judged = yield* judgedRows(
         retryConflicts(sql`
-          INSERT INTO unmatched_payments (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
-            recorded_at, attempt)
-          VALUES (${name}, ${network}, ${token}, ${payTo}, ${from}, ${nonce}, ${amountAtomic}::numeric,
-            ${String(validBefore)}::numeric, ${transaction}, now(),
-            (SELECT attempt_id FROM payment_claims WHERE name = ${name}))
-          ON CONFLICT (name) DO NOTHING RETURNING attempt`),
+          WITH due AS MATERIALIZED (${withAttempts(transfer)} WHERE ${isNew}), written AS (${recordDue(0)})
+          ${recordedOfDue}`),
       )
-      if (written !== undefined)
-        yield* log("unmatched payment", { transaction, amountAtomic, attempt: written.attempt ?? undefined })
+      yield* report(judged)
     })
 
     /** Records a card's charge for an attempt that had already failed. Its token is erased; one intent is one charge. */
