@@ -35,6 +35,9 @@ export interface PaymentGuard {
 const isRefused = (error: unknown) =>
   error instanceof PaymentRejected || error instanceof AuthorizationAlreadyBound || error === unproven
 
+/** Runs a purchase that a disconnect of its client does not stop. */
+type Detached = <A, E, R>(purchase: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /** Guards one request by what a worthless credential of its rail costs: its verification, or its whole purchase. */
 export const guarding = Effect.fnUntraced(function* <E>(
   { costs }: Pick<AnyRail, "costs">,
@@ -58,13 +61,14 @@ export const guarding = Effect.fnUntraced(function* <E>(
     ? {
         verification: <A, E1, R>(verify: Effect.Effect<A, E1, R>) =>
           guard.admit(verify.pipe(Effect.tapError(countRefusal), Effect.provideService(NodeQueries, queries)), isKnown),
-        purchase: <E1, R>(buy: Effect.Effect<Concluded, E1, R>) =>
-          buy.pipe(Effect.tap(countFailure), Effect.tapError(countRefusal)),
+        purchase: <E1, R>(buy: Effect.Effect<Concluded, E1, R>, detached: Detached) =>
+          detached(buy).pipe(Effect.tap(countFailure), Effect.tapError(countRefusal)),
       }
     : {
         verification: <A, E1, R>(verify: Effect.Effect<A, E1, R>) => verify,
-        // Counts before the claim, since nothing of the credential is worth anything before its charge.
-        purchase: <E1, R>(buy: Effect.Effect<Concluded, E1, R>) =>
-          guard.counting((ended) => Effect.tap(buy, ({ attempt }) => reportEnd(attempt, ended))),
+        // Counts before the claim, since nothing of the credential is worth anything before its charge. The end is told
+        // also where the client is gone.
+        purchase: <E1, R>(buy: Effect.Effect<Concluded, E1, R>, detached: Detached) =>
+          guard.counting((ended) => detached(Effect.tap(buy, ({ attempt }) => reportEnd(attempt, ended)))),
       }
 })

@@ -67,7 +67,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       // Race: sales may have stopped since the offer. A payment that is made is delivered all the same.
       if (!verified.isMade) yield* availability.toClaim(rail)
       // 6 claim, 7 submit, 8 conclude
-      return yield* guarded.purchase(detached(settle(act, request, verified)))
+      return yield* guarded.purchase(settle(act, request, verified), detached)
     }, Trace.span("Purchase.buy"))
 
     /** The attempt of this key, if any. A stranger's key or payment is a 409. */

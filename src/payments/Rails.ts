@@ -18,7 +18,8 @@ const resting = <R extends RailName>(facts: RailFacts<R>): Rail<R> => ({
   sells: () => false,
   obstacle: { toOffer: Effect.undefined, toClaim: Effect.undefined },
   funds: Effect.succeed("ok"),
-  costs: "verification",
+  // Its verification costs nothing, so its refusal is told at once.
+  costs: "purchase",
   hasPaid: () => Effect.succeed(false),
   verify: () => Effect.fail(facts.notHere),
   reverify: () => Effect.fail(facts.notHere),

@@ -1,7 +1,7 @@
 /** Refused payments cost node and card processor few questions or none, and the database few rows. */
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { onServer, relayed } from "../lab/server/Live.ts"
 import { ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
@@ -12,6 +12,7 @@ import * as Cards from "../lab/buyer/Cards.ts"
 import { agreeing, giveCode, slow } from "../lab/buyer/ThirdParty.ts"
 import { from, loopback } from "../lab/server/Rooms.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
+import { until } from "../lab/Eventually.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 /** Sends stones that are signed for one offer. */
@@ -99,6 +100,9 @@ describe.concurrent("refused payments from one address", () => {
     assert.strictEqual(replay.status, 200, "a known key is answered as ever")
     const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
     assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
+    const card = { "idempotency-key": newKey(), authorization: "Payment e30", ...from("198.51.100.7") }
+    const byCard = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, card))
+    assertAnswer(byCard, 402, "payment_invalid", "card_not_accepted")
     const elsewhere = yield* ask(`${url}/api/witness`, post(honest.body, { ...honest.headers, ...from("203.0.113.9") }))
     assert.strictEqual(elsewhere.status, 201, "another address is not held up")
   })
@@ -235,6 +239,16 @@ describe.concurrent("card payments with invented tokens from one address", () =>
     yield* bank.finish
     for (const purchase of held.sent) assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 200)
     assert.strictEqual(yield* used, 0, "nor what is charged later")
+
+    const token = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
+    const trap = bank.arm("holdAfter")
+    const gone = yield* Effect.forkScoped(cardsFrom(address, [token]))
+    yield* trap.arrived
+    yield* Fiber.interrupt(gone)
+    // An answer to a later request: the server has seen by then that this client is gone.
+    yield* ask(`${url}/livez`)
+    yield* trap.release
+    yield* used.pipe(until("it counts where its client is gone", (count) => count === 0))
 
     const late = yield* cardsFrom(address, invented(30))
     assert.strictEqual(counted(late.statuses, 202), 30)
