@@ -4,12 +4,14 @@ import { Clock, Effect, Exit, Fiber, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, Proxies, realClock } from "../lab/Fixture.ts"
 import { patientSeconds, slowness } from "../lab/Patience.ts"
 import * as Silence from "../lab/proxy/Silence.ts"
+import { codeOf, newRoom, poll, polled, sendSignal } from "../lab/server/Rooms.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
 
@@ -133,22 +135,68 @@ describe.concurrent("a server whose database connections fall silent", () => {
     }).pipe(Effect.provide(stage)),
   )
 
-  it.live("at the COMMIT of a stone leaves its payment pending, and records it once", () =>
+  it.live("after the claim of a payment buys with it once when the request is repeated", () =>
     Effect.gen(function* () {
       const { database, silence, url } = yield* silenceable
       const purchase = yield* Purchase.prepareAt(url)
-      const head = database.arm(/UPDATE witness_head/u, "holdBefore")
-      const request = yield* Purchase.sendInto(head, purchase)
-      const trap = database.arm(/^COMMIT$/u, "holdBefore")
-      yield* head.release
-      yield* trap.arrived
+      const trap = database.arm(/INSERT INTO payment_attempts/u, "holdAfter")
+      const request = yield* Purchase.sendInto(trap, purchase)
       yield* silence
       yield* database.calm
-      Purchase.assertPending(purchase, yield* Fiber.join(request))
       yield* trap.release
+      const { seconds, value } = yield* timed(Fiber.join(request))
+      assertAnswer(value, 503, "unavailable")
+      assert.match(String(value.json["message"]), /do not sign another/u)
+      assert.isBelow(seconds, 20 * slowness())
+      yield* Purchase.send(purchase)
       yield* Purchase.ended(purchase)
       yield* Purchase.assertSettled(purchase)
       yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(stage)),
+  )
+
+  for (const [moment, fault] of [
+    ["before", "holdBefore"],
+    ["after", "holdAfter"],
+  ] as const) {
+    it.live(`just ${moment} the COMMIT of a stone leaves its payment pending, and records it once`, () =>
+      Effect.gen(function* () {
+        const { database, silence, url } = yield* silenceable
+        const purchase = yield* Purchase.prepareAt(url)
+        const head = database.arm(/UPDATE witness_head/u, "holdBefore")
+        const request = yield* Purchase.sendInto(head, purchase)
+        const trap = database.arm(/^COMMIT$/u, fault)
+        yield* head.release
+        yield* trap.arrived
+        yield* silence
+        yield* database.calm
+        // The database commits, and its answer is dropped.
+        if (fault === "holdAfter") yield* trap.release
+        Purchase.assertPending(purchase, yield* Fiber.join(request))
+        if (fault === "holdBefore") yield* trap.release
+        yield* Purchase.ended(purchase)
+        yield* Purchase.assertSettled(purchase)
+        yield* Purchase.assertNextStone(url)
+      }).pipe(Effect.provide(stage)),
+    )
+  }
+
+  it.live("after a room's message was stored repeats it under its clientId", () =>
+    Effect.gen(function* () {
+      const { database, silence, url } = yield* silenceable
+      const guest = yield* newRoom(url)
+      const trap = database.arm(/INSERT INTO room_messages|UPDATE rooms/u, "holdAfter")
+      const change = { clientId: "once-1" }
+      const request = yield* Effect.forkChild(sendSignal(guest, change))
+      yield* trap.arrived
+      yield* silence
+      yield* database.calm
+      yield* trap.release
+      const answer = yield* Fiber.join(request)
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [503, "UNAVAILABLE"])
+      const repeated = yield* sendSignal(guest, change).pipe(until("rooms stay away", ({ status }) => status < 500))
+      assert.deepStrictEqual([repeated.status, JSON.parse(repeated.text).duplicate], [200, true], repeated.text)
+      assert.lengthOf(polled(yield* poll(guest)).messages, 1)
     }).pipe(Effect.provide(stage)),
   )
 })
