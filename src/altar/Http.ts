@@ -1,4 +1,4 @@
-/** The free routes of the altar. */
+/** The routes of the altar: handlers of the free ones, and the paid ones with them. */
 import { Effect, type Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlError } from "effect/sql"

@@ -31,7 +31,7 @@ const lifetimes = seriesOf(
   }),
 )
 
-export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }: Change): Effect.Effect<void> =>
+export const reportChange = ({ acceptedAt, act, evidence, from, id, to, transaction }: Change): Effect.Effect<void> =>
   Effect.gen(function* () {
     const ageMs =
       acceptedAt === undefined ? undefined : (yield* Clock.currentTimeMillis) - new Date(acceptedAt).getTime()

@@ -8,7 +8,7 @@ import * as Trace from "../platform/Trace.ts"
 import { type PaidAct, refuseConflicts } from "./Act.ts"
 import { Answers, type Concluded } from "./Answers.ts"
 import { Availability } from "./Availability.ts"
-import { changed } from "./Changes.ts"
+import { reportChange } from "./Changes.ts"
 import { guarding, type PaymentGuard } from "./Guard.ts"
 import { PaymentOffers } from "./Offers.ts"
 import type { Payment, RailName } from "./Payment.ts"
@@ -70,7 +70,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       return yield* guarded.purchase(settle(act, request, verified), detached)
     }, Trace.span("Purchase.buy"))
 
-    /** The attempt of this key, if any. A stranger's key or payment is a 409. */
+    /** The attempt of this key, if any. Another request under the key is a 409, and from step 5 on so is a payment that another key holds. */
     const attemptIn = Effect.fnUntraced(function* ({ attempt, paymentBound }: AttemptState, { fingerprint }: Intent) {
       if (Option.isNone(attempt)) return paymentBound ? yield* new Errors.AuthorizationAlreadyBound({}) : undefined
       if (attempt.value.fingerprint !== fingerprint) return yield* new Errors.IdempotencyConflict({})
@@ -85,9 +85,9 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       const held = (payment?: Payment) =>
         Effect.flatMap(lookup.state(intent.idempotencyKey, { slots: [] }, payment), (state) => attemptIn(state, intent))
       return Effect.gen(function* () {
-        const verdict = yield* rails.of(credential.rail).verify(credential, order)
+        const outcome = yield* rails.of(credential.rail).verify(credential, order)
         // The database decides whose payment it is, before the chain explains what became of it.
-        return verdict._tag === "Verified" ? verdict : ((yield* held(verdict.payment)) ?? (yield* verdict.unlessHeld))
+        return outcome._tag === "Verified" ? outcome : ((yield* held(outcome.payment)) ?? (yield* outcome.unlessHeld))
       }).pipe(
         Effect.catchIf(isUnverifiable, (refusal) =>
           Effect.flatMap(held(), (twin) => (twin === undefined ? Effect.fail(refusal) : Effect.succeed(twin))),
@@ -120,7 +120,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
 
     /** Submits a claimed payment. The report proves nothing, so the reconciler asks for evidence. */
     const submit = Effect.fnUntraced(function* (attempt: Attempt, order: Order) {
-      yield* changed({ ...attempt, from: "none", to: "pending", evidence: "intent on disk" })
+      yield* reportChange({ ...attempt, from: "none", to: "pending", evidence: "intent on disk" })
       const submission = yield* rails.of(attempt.payment.rail).submit(attempt.id, attempt.payment, order)
       // The payment may be on its way, so a database error leaves the attempt pending.
       const unrecorded = DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })

@@ -41,7 +41,7 @@ export type Unverifiable = PaymentRejected | FacilitatorUnavailable
 export const isUnverifiable = (error: unknown): error is Unverifiable =>
   isRejected(error) || error instanceof FacilitatorUnavailable
 
-export type Verdict<R extends RailName> =
+export type Verification<R extends RailName> =
   | Verified<R>
   /** It would not settle now. `unlessHeld` finds out why, once it is known that no attempt holds the payment. */
   | {
@@ -91,7 +91,7 @@ export interface Rail<R extends RailName> extends RailFacts<R> {
   /** Why no payment can be made now: a sentence for the caller, without its full stop. */
   readonly obstacle: {
     readonly toOffer: Effect.Effect<string | undefined>
-    /** The same after a verification, without what that has just shown. */
+    /** The same before a claim. A verification has just shown the token, so x402 asks only who settles. */
     readonly toClaim: Effect.Effect<string | undefined>
   }
   /** The same for monitoring. */
@@ -101,13 +101,16 @@ export interface Rail<R extends RailName> extends RailFacts<R> {
   /** Whether the credential is truly of a payer who has paid here before. */
   readonly hasPaid: (credential: CredentialOf<R>, order: Order) => Effect.Effect<boolean, SqlError.SqlError>
   /** Whether the payment fits the order and would settle now. */
-  readonly verify: (credential: CredentialOf<R>, order: Order) => Effect.Effect<Verdict<R>, Unverifiable>
+  readonly verify: (credential: CredentialOf<R>, order: Order) => Effect.Effect<Verification<R>, Unverifiable>
   /** Verifies again what a claim found not to be covered, beside the payer's payments in flight. */
   readonly reverify: (
     verified: Verified<R>,
     inFlight: ReadonlyArray<InFlight>,
   ) => Effect.Effect<Verified<R>, Unverifiable | SqlError.SqlError>
-  /** Submits a claimed payment that is not made. The report proves nothing; undefined where evidence submits. */
+  /**
+   * Submits a claimed payment, or reports the transaction of one that is made. The report proves nothing; undefined where
+   * evidence submits.
+   */
   readonly submit: (id: string, payment: PaymentOf<R>, order: Order) => Effect.Effect<Submission | undefined>
   /** Submits a payment again; none if it may be in flight. */
   readonly resubmit: (attempt: Attempt, payment: PaymentOf<R>) => Effect.Effect<Option.Option<Submission>>

@@ -1,4 +1,4 @@
-/** The rails of this server. Every choice between them is made here, by the tag of a credential or a stored payment. */
+/** The rails of this server, chosen by the tag of a credential or of a stored payment. */
 import { Context, Effect, Layer, Option } from "effect"
 import type { Headers } from "effect/http"
 import type { SoldAct } from "./Act.ts"

@@ -4,7 +4,7 @@ import { Context, Duration, Effect, Fiber, FiberMap, Layer, Option } from "effec
 import { BoundedMap } from "../platform/BoundedMap.ts"
 import { log } from "../platform/LogMessages.ts"
 import type { Ended } from "./Guard.ts"
-import { changed } from "./Changes.ts"
+import { reportChange } from "./Changes.ts"
 import { apartOf, decide, retryAfterSeconds, submissionStateOf } from "./decision.ts"
 import { type RailName, referenceOf } from "./Payment.ts"
 import type { Inquiry } from "./Rail.ts"
@@ -98,14 +98,22 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       if (Option.isNone(final)) return
       const { block, transaction } = final.value
       if (!(yield* due.confirm(id, block, transaction))) return
-      yield* changed({ id, act, acceptedAt, from: "settled", to: "final", evidence: "transfer found", transaction })
+      yield* reportChange({
+        id,
+        act,
+        acceptedAt,
+        from: "settled",
+        to: "final",
+        evidence: "transfer found",
+        transaction,
+      })
     })
 
     /** The act and its answer stay. The first server to record the loss raises the alarm. */
     const lose = Effect.fnUntraced(function* ({ act, id, payment }: Attempt, doubt: Doubt) {
       if (!(yield* due.lose(id, doubt))) return
       const transaction = Option.getOrUndefined(referenceOf(payment))
-      yield* changed({ id, act, from: "settled", to: "lost", evidence: doubt.reason, transaction })
+      yield* reportChange({ id, act, from: "settled", to: "lost", evidence: doubt.reason, transaction })
       yield* log("payment lost", { attempt: id, act, transaction, reason: doubt.reason })
     })
 

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import { Transfers } from "./x402/chain/Transfers.ts"
-import { changed } from "./Changes.ts"
+import { reportChange } from "./Changes.ts"
 import { type RailName, railNames } from "./Payment.ts"
 import { Reconciler } from "./Reconciler.ts"
 import { forgetFinal } from "./x402/settle/Broadcasts.ts"
@@ -73,7 +73,7 @@ const ofTransfers = Effect.fnUntraced(function* ({ longestLife, sweepEvery }: Sw
   const sweep = Effect.gen(function* () {
     yield* Effect.ignoreCause(scanning(scan))
     for (const act of yield* confirmAll)
-      yield* changed({ ...act, from: "settled", to: "final", evidence: "transfer found" })
+      yield* reportChange({ ...act, from: "settled", to: "final", evidence: "transfer found" })
     yield* forget
     yield* judge(longestLife)
     yield* prune

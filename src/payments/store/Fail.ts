@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { part, transaction } from "../../platform/Sql.ts"
-import { changed } from "../Changes.ts"
+import { reportChange } from "../Changes.ts"
 import { bindingPattern } from "../Payment.ts"
 import { attemptColumns, type Doubt, readAttempt } from "./Attempt.ts"
 
@@ -43,7 +43,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/store/F
     const committed = Effect.fnUntraced(function* (ending: ReturnType<typeof end>) {
       const { attempt, isOurs } = yield* inTransaction(ending)
       if (isOurs && attempt.state === "failed")
-        yield* changed({ ...attempt, from: "pending", to: "failed", evidence: attempt.reason })
+        yield* reportChange({ ...attempt, from: "pending", to: "failed", evidence: attempt.reason })
       return attempt
     })
 

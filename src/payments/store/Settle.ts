@@ -6,7 +6,7 @@ import * as Trace from "../../platform/Trace.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Moment, rowReader } from "../../platform/Rows.ts"
 import { transaction } from "../../platform/Sql.ts"
-import { type Change, changed } from "../Changes.ts"
+import { type Change, reportChange } from "../Changes.ts"
 import { type Paid, PaidActs, type Payer, type Recorded } from "../Act.ts"
 import { madeIn, type Proof } from "../Payment.ts"
 import { PaymentTerms } from "../PaymentTerms.ts"
@@ -177,7 +177,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/sto
         // The batch is part of the trace of one of its attempts.
         Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
         // Reported by the server that committed it.
-        Effect.tap(({ ended }) => Effect.forEach(ended, changed, { discard: true })),
+        Effect.tap(({ ended }) => Effect.forEach(ended, reportChange, { discard: true })),
         Effect.tap(({ ended }) => Metric.update(batches, ended.length)),
         Effect.tap(({ attempts }) => recordFailed(batch, attempts)),
         Effect.flatMap(({ attempts }) =>

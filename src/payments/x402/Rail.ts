@@ -68,22 +68,22 @@ export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config
     )
 
   const verify: Rail<"x402">["verify"] = Effect.fnUntraced(function* (credential, order) {
-    const { payment, verdict } = yield* Effect.catchTag(
+    const { payment, judgement } = yield* Effect.catchTag(
       verifier.verify(credential, terms, offerOf(order)),
       "PaymentRejected",
       blame,
     )
-    switch (verdict._tag) {
+    switch (judgement._tag) {
       case "Verified":
-        return verified(payment, verdict.balance)
+        return verified(payment, judgement.balance)
       case "Refused": {
-        const { isTraceable, refusal } = verdict
+        const { isTraceable, refusal } = judgement
         const unlessHeld = isTraceable ? traced(payment, refusal) : Effect.fail(refusal)
         return { _tag: "Unverified", payment, unlessHeld: Effect.catchTag(unlessHeld, "PaymentRejected", blame) }
       }
       case "Unverified": {
         const refuse = unavailable("payment verification failed", new FacilitatorUnavailable({}))
-        return { _tag: "Unverified", payment, unlessHeld: refuse(verdict.cause) }
+        return { _tag: "Unverified", payment, unlessHeld: refuse(judgement.cause) }
       }
     }
   })

@@ -32,7 +32,8 @@ const Block = Schema.Struct({
   number: Quantity,
   hash: Word,
   timestamp: Quantity,
-  baseFeePerGas: Schema.optionalKey(Quantity),
+  /** Some chains answer null. */
+  baseFeePerGas: Schema.optionalKey(Schema.NullOr(Quantity)),
 })
 
 type At = bigint | "latest" | "finalized"

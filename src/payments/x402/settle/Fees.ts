@@ -21,10 +21,10 @@ const tip = 1_000_000n
 
 /** Three times the base fee of the newest block, which may rise by an eighth per block. */
 export const currentFees = ({ newest }: Pick<Chain["Service"], "newest">) =>
-  Effect.map(newest, ({ baseFeePerGas: base = 0n }): Market => ({
-    base,
-    fee: { maxPriorityFeePerGas: tip, maxFeePerGas: base * 3n + tip },
-  }))
+  Effect.map(newest, ({ baseFeePerGas }): Market => {
+    const base = baseFeePerGas ?? 0n
+    return { base, fee: { maxPriorityFeePerGas: tip, maxFeePerGas: base * 3n + tip } }
+  })
 
 /** The most that a replacement offers. */
 export const highestFee = (now: Fee) => now.maxFeePerGas * 10n

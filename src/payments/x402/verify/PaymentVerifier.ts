@@ -13,7 +13,7 @@ import { type Fault, payloadIn, type PaymentHeader } from "./Header.ts"
 import { isKeySized, Signatures } from "./Signature.ts"
 
 /** The judgement of the wallet and the chain about a payment. */
-export type Verdict =
+export type Judgement =
   /** `fromBlock` of the payment is where a search for its transfer begins. */
   | { readonly _tag: "Verified"; readonly balance: PayerBalance }
   /**
@@ -26,7 +26,7 @@ export type Verdict =
 
 export interface JudgedPayment {
   readonly payment: ChainPayment
-  readonly verdict: Verdict
+  readonly judgement: Judgement
 }
 
 const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
@@ -46,7 +46,7 @@ const unsigned = "The signature is not the paying wallet's for this authorizatio
 const highS =
   "has its s above half of the curve's order, which the token refuses (EIP-2). Sign again with a wallet that makes the lower one."
 
-const unproven = refuse(
+const noLongerSigned = refuse(
   badSignature,
   "The paying wallet no longer accepts this signature, so the server does not search for its authorization. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
 )
@@ -61,7 +61,7 @@ const maybeUsed: ReadonlySet<string> = new Set([
 
 const messageOf = (reason: string) => simulationMessages[reason] ?? "The token refuses this transfer."
 
-const refusedAs = (refusal: PaymentRejected, isTraceable: boolean): Verdict => ({
+const refusedAs = (refusal: PaymentRejected, isTraceable: boolean): Judgement => ({
   _tag: "Refused",
   refusal,
   isTraceable,
@@ -108,7 +108,7 @@ export class PaymentVerifier extends Context.Service<
   {
     /**
      * Reads `PAYMENT-SIGNATURE`, matches it with the offer, and rehearses it on the chain. Fails with the refusal of a
-     * payment that is worth no further question; a verdict says the rest, also that the node did not answer.
+     * payment that is worth no further question; a judgement says the rest, also that the node did not answer.
      */
     readonly verify: (
       header: PaymentHeader,
@@ -134,7 +134,7 @@ export class PaymentVerifier extends Context.Service<
       /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
       const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
         const isTraceable = yield* signatures.proven(authorization, terms)
-        return { payment, verdict: refusedAs(isTraceable ? refusal : unproven, isTraceable) }
+        return { payment, judgement: refusedAs(isTraceable ? refusal : noLongerSigned, isTraceable) }
       })
       // Code that is deployed later may accept it, also one of a key's length: that of the wallet's owner.
       if (signed === undefined)
@@ -156,8 +156,8 @@ export class PaymentVerifier extends Context.Service<
         return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
       }
       const balance = { balanceAtomic: simulation.balance, asOfMillis, isExact: false }
-      const verdict: Verdict = { _tag: "Verified", balance }
-      return { payment: { ...payment, fromBlock: simulation.block }, verdict }
+      const judgement: Judgement = { _tag: "Verified", balance }
+      return { payment: { ...payment, fromBlock: simulation.block }, judgement }
     })
 
     const verify = Effect.fnUntraced(function* (
@@ -169,11 +169,11 @@ export class PaymentVerifier extends Context.Service<
       const payment = paymentOf(authorizationOf(sent, terms), terms)
       const misfit = mismatch(sent, terms, offer)
       const bound = misfit === undefined ? bindingOf(sent, offer) : Result.fail(misfit)
-      if (Result.isFailure(bound)) return { payment, verdict: refusedAs(bound.failure, false) }
+      if (Result.isFailure(bound)) return { payment, judgement: refusedAs(bound.failure, false) }
       const binding = bound.success
       return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
         Effect.catchTag("ChainUnavailable", (cause) =>
-          Effect.succeed({ payment, verdict: { _tag: "Unverified", cause } as const }),
+          Effect.succeed({ payment, judgement: { _tag: "Unverified", cause } as const }),
         ),
       )
     })

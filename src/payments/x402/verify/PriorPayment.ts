@@ -33,7 +33,7 @@ const unsearched = used(
   "This authorization was used or cancelled. The server does not search for one that expires more than a day from now, or expired more than a day ago. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
 )
 
-const unproven = (reason: string) => new ChainUnavailable({ method: "Evidence.usedBy", reason })
+const noProof = (reason: string) => new ChainUnavailable({ method: "Evidence.usedBy", reason })
 
 /** The refusal of an authorization that ended in a final block without paying. */
 const endedBy = ({ reason, transaction }: Conclusion & { readonly _tag: "Void" }) => {
@@ -72,7 +72,7 @@ export const make = Effect.gen(function* () {
     // The dry run reported it used: an unused state is a contradiction between two nodes.
     if (isUnused && refusal.reason !== alreadyUsed) return yield* refusal
     if (isUnused || conclusion._tag === "Open")
-      return yield* unproven("nothing is final, or answers contradict each other")
+      return yield* noProof("nothing is final, or answers contradict each other")
     return yield* endedBy(conclusion)
   }, turn.withPermits(1))
 
@@ -93,7 +93,7 @@ export const make = Effect.gen(function* () {
       const fromBlock = block.number < final.number ? block.number : final.number
       return { ...payment, fromBlock, transaction: Option.some(transaction) } satisfies ChainPayment
     }
-    if (!(yield* chain.isFinal(block))) return yield* unproven("paid in a block that is not final")
+    if (!(yield* chain.isFinal(block))) return yield* noProof("paid in a block that is not final")
     yield* recordTransfer(payment, { amount: authorization.value, transaction })
     return yield* unmatched(transaction)
   })

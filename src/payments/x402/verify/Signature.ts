@@ -130,7 +130,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     /**
      * The authorization as it goes on chain: a signature of the wallet's key in the spelling that tokens accept, any
      * other without one wrapper. Undefined if neither the wallet's key signed nor its code could accept the signature.
-     * The rest is no verdict: a wallet with code is judged by the chain.
+     * Any other signature is left to the chain, because a wallet with code decides about its own.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const inner = unwrapped(authorization)
