@@ -162,6 +162,15 @@ describe("a recorded answer", () => {
     }
   })
 
+  it.each([...catalog.keys()])("to %s fits a purchase that an earlier page stored without its rules", async (name) => {
+    const { bought, receipt, record, settlement } = purchase(name)
+    const stored = { ...bought, recorded: undefined }
+    assert.deepStrictEqual(await differing({ bought: stored, settlement }), [])
+    const [member = ""] = Object.keys(JSON.parse(bought.body))
+    const changed = answering({ ...record, [member]: "another" }, receipt)
+    assert.deepStrictEqual(await differing({ bought: stored, settlement: changed }), [member])
+  })
+
   it.each<readonly [field: string, forged: { readonly [part in "record" | "receipt" | "header"]?: object }]>([
     ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
     ["priceUsd", { receipt: { priceUsd: "$9.00" } }],

@@ -94,10 +94,14 @@ const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }
   ]
 }
 
-const linkClaims = ({ recorded, url }: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
+/** The folder of the permalink. Earlier pages stored purchases without it, and only stones had pages of their own. */
+const pageOf = ({ recorded, url }: Bought) =>
+  recorded?.page ?? (locationOf(url).pathname.endsWith("/api/witness") ? "witness" : "acts")
+
+const linkClaims = (purchase: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
   const { permalink, record } = body
-  const origin = originOf(part(signed, "resource", "url") ?? url)
-  const page = `/${recorded?.page ?? "acts"}/${asText(part(record, "id"))}`
+  const origin = originOf(part(signed, "resource", "url") ?? purchase.url)
+  const page = `/${pageOf(purchase)}/${asText(part(record, "id"))}`
   return [
     ["permalink", page, asText(permalink).slice(-page.length)],
     ["permalink", origin, originOf(permalink)],
