@@ -66,7 +66,7 @@ export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params
   Part<HttpApiEndpoint.Payload<Endpoint>>
 
 /** The part of a sale that its endpoint does not tell. */
-export interface Terms extends ActWords {
+export interface SaleTerms extends ActWords {
   readonly priceAtomic: bigint
   readonly formerPrices?: ReadonlyArray<bigint>
   readonly days?: number
@@ -135,7 +135,7 @@ export const plainName = (name: string) => (name === "familiarId" ? "spirit" : n
 /** The name that orders and commands have for a parameter of a path. */
 export const inputName = (name: string) => (name === "elementId" ? "element" : plainName(name))
 
-const recordedOf = (parts: Parts, { defaults = {}, page = "acts" }: Terms): Recorded => {
+const recordedOf = (parts: Parts, { defaults = {}, page = "acts" }: SaleTerms): Recorded => {
   const answers = [...parts.success].map((answer) => (HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
   const record = answers.flatMap(({ ast }) => membersOf(ast)).find(({ name }) => name === "record")
   const shown = new Set(membersOf(record?.type).map(({ name }) => name))
@@ -148,7 +148,7 @@ const recordedOf = (parts: Parts, { defaults = {}, page = "acts" }: Terms): Reco
   }
 }
 
-const saleOf = (endpoint: Parts & Pick<HttpApiEndpoint.Top, "identifier" | "method">, terms: Terms): Sale => {
+const saleOf = (endpoint: Parts & Pick<HttpApiEndpoint.Top, "identifier" | "method">, terms: SaleTerms): Sale => {
   const { identifier, method, path } = endpoint
   const { defaults: _, page: __, parameter, summary: ___, tag: ____, ...sale } = terms
   return {
@@ -179,7 +179,7 @@ export const paid = <
   Refusal extends Schema.Top,
 >(
   endpoint: HttpApiEndpoint.HttpApiEndpoint<Name, "POST", Path, Params, Query, Payload, Headers, Success, Refusal>,
-  terms: Terms,
+  terms: SaleTerms,
 ): HttpApiEndpoint.HttpApiEndpoint<Name, "POST", Path, Params, Query, Payload, Headers, Success, Refusal> & {
   readonly sale: Sale
 } => {

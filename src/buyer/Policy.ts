@@ -17,7 +17,7 @@ export interface Policy {
 }
 
 /** The terms of a buyer's first payment to an altar, to which its policy holds later ones. The asset is USDC. */
-export type Terms = Pick<Offer, "network" | "payTo">
+export type SpendingTerms = Pick<Offer, "network" | "payTo">
 
 export const defaultMaxPerDay = 1_000n * centAtomic
 
@@ -31,12 +31,12 @@ export interface Asked {
   readonly price: Price
   readonly policy: Policy
   /** The terms of earlier payments to this altar. */
-  readonly known: Terms | undefined
+  readonly known: SpendingTerms | undefined
   /** Signed for today under other keys, in atomic USDC. */
   readonly spentToday: bigint
 }
 
-const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, url }: Asked, terms: Terms) => {
+const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, url }: Asked, terms: SpendingTerms) => {
   const listed = `${money(priceAtomic)}, at which ${name} is listed`
   const [code, what, expected] = (
     {

@@ -4,7 +4,7 @@ import { Difference, messageOf, refuse, Refused } from "./PurchaseError.ts"
 import type { Offer } from "./core/Challenge.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { secondsMaximum } from "../../schema/payments/Usdc.ts"
-import type { Terms } from "./Policy.ts"
+import type { SpendingTerms } from "./Policy.ts"
 
 const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
   const json = Schema.fromJsonString(schema)
@@ -176,7 +176,7 @@ export interface Signing {
   readonly offer: Offer
   readonly payer: string
   /** Rejects with a refusal, or returns the header; called at most once for a key. */
-  readonly sign: (spentToday: bigint, known: Terms | undefined) => Promise<string>
+  readonly sign: (spentToday: bigint, known: SpendingTerms | undefined) => Promise<string>
 }
 
 export const purchasesIn = (journal: Journal) => {

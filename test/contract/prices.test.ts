@@ -26,7 +26,7 @@ describe("a changed price", () => {
       vi.resetModules()
       vi.doMock("../../schema/payments/Sale.ts", async (original) => {
         const real = await original<typeof Sale>()
-        const paid = (endpoint: Parameters<typeof real.paid>[0], terms: Sale.Terms) =>
+        const paid = (endpoint: Parameters<typeof real.paid>[0], terms: Sale.SaleTerms) =>
           real.paid(endpoint, { ...terms, priceAtomic: terms.priceAtomic * times(terms.title) })
         return { ...real, paid }
       })

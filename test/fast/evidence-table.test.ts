@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import type { Hex } from "viem"
 import { alreadyUsed } from "../../src/payments/x402/chain/Eip3009.ts"
 import type { Conclusion } from "../../src/payments/x402/chain/Evidence.ts"
-import type { EvidenceNode, Receipt } from "../../src/payments/x402/chain/Rpc.ts"
+import type { EvidenceNode, TransactionReceipt } from "../../src/payments/x402/chain/Rpc.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
 import {
   type Answers,
@@ -35,7 +35,7 @@ const over = {
   final: blockAt(8n, 2_000n),
   revert: "invalid_exact_evm_payload_authorization_valid_before",
 }
-const namedIs = (one: Receipt) => ({ receipts: { [named]: one } })
+const namedIs = (one: TransactionReceipt) => ({ receipts: { [named]: one } })
 const otherAmount = (value: bigint) => [logsOf().used, logsOf({ value }).moved]
 const otherToken = transfer.map((one) => ({ ...one, address: address("f") }))
 

@@ -4,7 +4,7 @@ import { type Hex, numberToHex, pad } from "viem"
 import { alreadyUsed, type Log, type TokenLog } from "../../src/payments/x402/chain/Eip3009.ts"
 import * as Evidence from "../../src/payments/x402/chain/Evidence.ts"
 import type { Conclusion, Search } from "../../src/payments/x402/chain/Evidence.ts"
-import type { Block, EvidenceNode, Receipt } from "../../src/payments/x402/chain/Rpc.ts"
+import type { Block, EvidenceNode, TransactionReceipt } from "../../src/payments/x402/chain/Rpc.ts"
 import type { ScannedTransfer } from "../../src/payments/x402/chain/TransferRows.ts"
 import { address, authorization, logsOf, word } from "./TransferLogs.ts"
 
@@ -21,7 +21,7 @@ export const blockAt = (number: bigint, timestamp = 1_000n): Block => ({
   hash: pad(numberToHex(number)),
   timestamp,
 })
-export const receipt = (logs: ReadonlyArray<Log>, change: Partial<Receipt> = {}): Receipt => ({
+export const receipt = (logs: ReadonlyArray<Log>, change: Partial<TransactionReceipt> = {}): TransactionReceipt => ({
   block: { number: 7n, hash: blockAt(7n).hash },
   succeeded: true,
   logs,
@@ -69,7 +69,7 @@ export const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_el
 export interface Answers {
   readonly newest?: Block
   readonly final?: Block
-  readonly receipts?: Readonly<Record<Hex, Receipt>>
+  readonly receipts?: Readonly<Record<Hex, TransactionReceipt>>
   readonly used?: boolean
   readonly revert?: string
   /** Logs that end it. */
@@ -92,7 +92,7 @@ export const usedAnd = (answers: Answers): Answers => ({
   ...answers,
 })
 
-export const foundIs = (one: Receipt) => ({ receipts: { [found]: one } })
+export const foundIs = (one: TransactionReceipt) => ({ receipts: { [found]: one } })
 
 const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
   const { final = blockAt(8n), newest = blockAt(10n) } = answers

@@ -10,7 +10,7 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import { AddressText, topicOf, transferTopic, Word } from "../x402/chain/Eip3009.ts"
 import { Chain } from "../x402/chain/Chain.ts"
-import type { Receipt } from "../x402/chain/Rpc.ts"
+import type { TransactionReceipt } from "../x402/chain/Rpc.ts"
 
 export type { Refund }
 
@@ -148,7 +148,7 @@ const addressesOf = Schema.decodeUnknownEffect(
 const refuse = (message: string) => Effect.fail(new RefundRefused({ message: `${message} Nothing was recorded.` }))
 
 /** The sum that the transaction moved to the wallet, less what it moved from it. */
-const movedTo = (payer: Address, { logs }: Receipt) =>
+const movedTo = (payer: Address, { logs }: TransactionReceipt) =>
   logs
     .filter(({ data, topics: [event] }) => event === transferTopic && data.length === 66)
     .reduce((sum, { data, topics: [, from, to] }) => {

@@ -6,7 +6,7 @@ import * as Trace from "../../../platform/Trace.ts"
 import type { Finding } from "../../decision.ts"
 import { alreadyUsed, amountPaid, endIn, inLowerCase, pays, type SignedAuthorization } from "./Eip3009.ts"
 import { Chain } from "./Chain.ts"
-import { type BlockId, type EvidenceNode, isFinalBy, type Receipt } from "./Rpc.ts"
+import { type BlockId, type EvidenceNode, isFinalBy, type TransactionReceipt } from "./Rpc.ts"
 import type { ScannedTransfer } from "./TransferRows.ts"
 import { Transfers } from "./Transfers.ts"
 
@@ -78,7 +78,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
   /** Polls for the receipt until patience ends. Failed polls are retried. */
   const awaitReceipt = (transaction: Hex, asset: Address, patience: Duration.Duration) =>
     node.receiptOf(transaction, asset).pipe(
-      Effect.orElseSucceed(() => Option.none<Receipt>()),
+      Effect.orElseSucceed(() => Option.none<TransactionReceipt>()),
       Effect.repeat({ until: Option.isSome, schedule: receiptSchedule }),
       Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
     )
@@ -154,7 +154,7 @@ export const make = <E, T = never>(node: EvidenceNode<E>, table: Table<T>) => {
       if (Option.exists(early, ({ _tag }) => _tag === "Paid")) return early
       receipt = yield* receiptWithin(0.75)
     }
-    const isPayment = ({ logs, succeeded }: Receipt) => succeeded && pays(logs, authorization)
+    const isPayment = ({ logs, succeeded }: TransactionReceipt) => succeeded && pays(logs, authorization)
     return Option.map(Option.filter(receipt, isPayment), ({ block }) => paidBy(transaction, block))
   })
 

@@ -25,7 +25,7 @@ export interface BlockRange {
 }
 
 /** A transaction in a block, with its token's logs. */
-export interface Receipt {
+export interface TransactionReceipt {
   readonly block: BlockId
   readonly succeeded: boolean
   readonly logs: ReadonlyArray<Log>
@@ -58,7 +58,7 @@ export interface EvidenceNode<E> {
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
-  readonly receiptOf: (transaction: Hex, asset: Address) => Effect.Effect<Option.Option<Receipt>, E>
+  readonly receiptOf: (transaction: Hex, asset: Address) => Effect.Effect<Option.Option<TransactionReceipt>, E>
   /** Whether the authorization is used at a block, and why its transfer would revert there, in one request. */
   readonly stateAt: (
     authorization: SignedAuthorization,

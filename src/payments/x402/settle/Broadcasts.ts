@@ -41,7 +41,7 @@ const rowsInFlight = rowsOf(
   }),
 )
 /** A transaction that may be in no block. */
-export type InFlight = Signed & { readonly ageMillis: number; readonly isPayable: boolean }
+export type OpenBroadcast = Signed & { readonly ageMillis: number; readonly isPayable: boolean }
 
 const lineOf = rowsOf("relayer_broadcasts", Schema.Struct({ next: Whole, gasAtRisk: Schema.BigIntFromString }))
 const unpaidRows = rowsOf("relayer_broadcasts", Schema.Struct({ hash: Word, raw: HexText }))

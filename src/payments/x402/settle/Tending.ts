@@ -9,7 +9,7 @@ import { log } from "../../../platform/LogMessages.ts"
 import { alreadyUsed, authorizationIn, inLowerCase } from "../chain/Eip3009.ts"
 import type { Chain } from "../chain/Chain.ts"
 import { type Fee, refusalOf } from "../chain/Questions.ts"
-import type { Broadcasts, InFlight } from "./Broadcasts.ts"
+import type { Broadcasts, OpenBroadcast } from "./Broadcasts.ts"
 import { gasLossMaximum, Lookup } from "../../store/Lookup.ts"
 import { currentFees, emptyGas, highestFee, raisedFee } from "./Fees.ts"
 
@@ -48,7 +48,7 @@ export const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, s
   })
 
   /** The call of a transaction, if its transfer would still pay, and whether the transaction itself may have paid. */
-  const paying = Effect.fnUntraced(function* ({ isPayable, nonce, raw }: InFlight, fee: Fee) {
+  const paying = Effect.fnUntraced(function* ({ isPayable, nonce, raw }: OpenBroadcast, fee: Fee) {
     const { data, gas = 0n, to } = parseTransaction(raw)
     if (!isPayable || data === undefined || to === null || to === undefined)
       return { call: undefined, mayHavePaid: false }
@@ -71,14 +71,14 @@ export const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, s
   /** A refusal is asked again in the next round, such as one for lack of gas. */
   const send = (raw: Hex) => Effect.ignore(chain.send(raw))
 
-  const replace = Effect.fnUntraced(function* (before: InFlight, call: Sender.Call) {
+  const replace = Effect.fnUntraced(function* (before: OpenBroadcast, call: Sender.Call) {
     const signed = yield* Sender.sign(account, call)
     if (!(yield* broadcasts.replace(before.hash, signed))) return
     yield* log("transaction replaced", { nonce: call.nonce, transaction: signed.hash, before: before.hash })
     yield* send(signed.raw)
   })
 
-  const tendTransaction = Effect.fnUntraced(function* (transaction: InFlight, isOldest: boolean) {
+  const tendTransaction = Effect.fnUntraced(function* (transaction: OpenBroadcast, isOldest: boolean) {
     const { ageMillis, hash, nonce, raw } = transaction
     const isYoung = ageMillis < lostAfter
     if (isYoung) return
@@ -104,7 +104,7 @@ export const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, s
   })
 
   /** Fills a nonce that no row has, such as after the restore of a backup, so that later ones can be mined. */
-  const fill = Effect.fnUntraced(function* (nonce: number, behind: InFlight) {
+  const fill = Effect.fnUntraced(function* (nonce: number, behind: OpenBroadcast) {
     if (behind.ageMillis < lostAfter || (yield* chain.count(address, "pending")) > nonce) return
     const { fee } = yield* currentFees(chain)
     const { chainId = 0 } = parseTransaction(behind.raw)
