@@ -35,7 +35,8 @@ export type Payment = typeof Payment.Type
 
 /** The name of a rail, as attempts store it. */
 export type RailName = Payment["rail"]
-export const railNames: ReadonlyArray<RailName> = ["x402", "card"]
+const listed: { readonly [Name in RailName]: Name } = { x402: "x402", card: "card" }
+export const railNames: ReadonlyArray<RailName> = Object.values(listed)
 
 export type PaymentOf<R extends RailName> = Extract<Payment, { readonly rail: R }>
 export type ProofOf<R extends RailName> = Extract<Proof, { readonly rail: R }>

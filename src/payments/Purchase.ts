@@ -67,7 +67,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       // Race: sales may have stopped since the offer. A payment that is made is delivered all the same.
       if (!verified.isMade) yield* availability.toClaim(rail)
       // 6 claim, 7 submit, 8 conclude
-      return yield* guarded.purchase(settle(act, request, verified), detached)
+      return yield* guarded.purchase(claimAndSubmit(act, request, verified), detached)
     }, Trace.span("Purchase.buy"))
 
     /** The attempt of this key, if any. Another request under the key is a 409, and from step 5 on so is a payment that another key holds. */
@@ -96,7 +96,7 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
     }
 
     /** Claims the payment, and sees it through: once the intent is recorded, only evidence ends the attempt. */
-    const settle = Effect.fnUntraced(function* <Refusal>(
+    const claimAndSubmit = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
       { intent, order }: ReadRequest<Refusal>,
       first: Verified<RailName>,
@@ -105,9 +105,9 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       while (true) {
         const { balance, payment } = verified
         const outcome = yield* claim({ ...intent, payment, balance, leaseMillis: Duration.toMillis(config.lease) })
-        if (outcome._tag === "Claimed") return { attempt: yield* submit(outcome.attempt, order), isReplay: false }
+        if (outcome._tag === "Claimed") return { attempt: yield* follow(outcome.attempt, order), isReplay: false }
         if (outcome._tag === "Conflict") {
-          // Race: another request has claimed this key, payment or slot since step 2, or has just released it.
+          // Race: another request has claimed this key, payment or slot since step 2, or released it just now: claim again.
           const holder = yield* attemptIn(outcome.state, intent)
           if (holder !== undefined) return holder
           yield* refuseConflicts(act, outcome.state.conflicts)
@@ -118,8 +118,8 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
       }
     }, Trace.span("Purchase.settle"))
 
-    /** Submits a claimed payment. The report proves nothing, so the reconciler asks for evidence. */
-    const submit = Effect.fnUntraced(function* (attempt: Attempt, order: Order) {
+    /** Submits a claimed payment and follows it. The report proves nothing, so the reconciler asks for evidence. */
+    const follow = Effect.fnUntraced(function* (attempt: Attempt, order: Order) {
       yield* reportChange({ ...attempt, from: "none", to: "pending", evidence: "intent on disk" })
       const submission = yield* rails.of(attempt.payment.rail).submit(attempt.id, attempt.payment, order)
       // The payment may be on its way, so a database error leaves the attempt pending.

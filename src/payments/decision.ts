@@ -2,10 +2,24 @@
 import { alreadyUsed } from "./x402/chain/Eip3009.ts"
 import type { Submission } from "./x402/settle/Settlement.ts"
 
-/** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
-export type FindingKind = "paid" | "ruled" | "void" | "spent" | "unused" | "nothing" | "silence"
+/** The result of an inquiry about a payment, of either rail. */
+export type FindingKind =
+  /** Its transfer or charge is shown. */
+  | "paid"
+  /** The processor says for good that it was not charged. */
+  | "ruled"
+  /** Final blocks exclude it: it expired unused, was cancelled, or was used for something else. */
+  | "void"
+  /** Our own transaction ended without paying, and the authorization is unused. */
+  | "spent"
+  /** It is unused, and may still be used. */
+  | "unused"
+  /** Answers came and prove nothing, such as contradictions. */
+  | "nothing"
+  /** No answer came. */
+  | "silence"
 
-/** The submission state of an attempt, and its column in the table. */
+/** The submission state of an attempt, and its column in the table. A sweep is `waiting`, because it has no report. */
 export const column = { waiting: 0, submitted: 1, unsent: 2, settled: 3 } as const
 
 /** `agree` fails the attempt when an earlier inquiry had the same reason. */

@@ -7,7 +7,7 @@ import { bounded, literal, respelled } from "../../platform/Sql.ts"
 import { finalitySeconds } from "../../../schema/payments/Held.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import type { ClaimConflict, Claims } from "../Act.ts"
-import { claimOf, type Payment } from "../Payment.ts"
+import { claimOf, type Payment, railNames } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
 
 export interface AttemptState {
@@ -194,7 +194,7 @@ const Row = Schema.Struct({
   id: Schema.String,
   idempotencyKey: Schema.String,
   act: Schema.String,
-  rail: Schema.Literals(["x402", "card"]),
+  rail: Schema.Literals(railNames),
   state: Schema.Literals(["pending", "settled", "failed"]),
   finality: Schema.String,
   /** Null for a card, like its expiry. */

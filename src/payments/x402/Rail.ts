@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* ({ patience, terms }: X402Config
         const unlessHeld = isTraceable ? traced(payment, refusal) : Effect.fail(refusal)
         return { _tag: "Unverified", payment, unlessHeld: Effect.catchTag(unlessHeld, "PaymentRejected", blame) }
       }
-      case "Unverified": {
+      case "Unanswered": {
         const refuse = unavailable("payment verification failed", new FacilitatorUnavailable({}))
         return { _tag: "Unverified", payment, unlessHeld: refuse(judgement.cause) }
       }

@@ -22,7 +22,7 @@ export type Judgement =
    */
   | { readonly _tag: "Refused"; readonly refusal: PaymentRejected; readonly isTraceable: boolean }
   /** The chain did not answer. The ledger still knows the attempt that holds it. */
-  | { readonly _tag: "Unverified"; readonly cause: ChainUnavailable }
+  | { readonly _tag: "Unanswered"; readonly cause: ChainUnavailable }
 
 export interface JudgedPayment {
   readonly payment: ChainPayment
@@ -48,7 +48,7 @@ const highS =
 
 const noLongerSigned = refuse(
   badSignature,
-  "The paying wallet no longer accepts this signature, so the server does not search for its authorization. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
+  "The paying wallet no longer accepts this signature, so the server does not search for its authorization. Sign a new one once your wallet shows that it did not pay us.",
 )
 
 /** Reverts that may hide a used authorization: the token checks the clock before the nonce. */
@@ -173,7 +173,7 @@ export class PaymentVerifier extends Context.Service<
       const binding = bound.success
       return yield* judge(binding === undefined ? payment : { ...payment, binding }, terms).pipe(
         Effect.catchTag("ChainUnavailable", (cause) =>
-          Effect.succeed({ payment, judgement: { _tag: "Unverified", cause } as const }),
+          Effect.succeed({ payment, judgement: { _tag: "Unanswered", cause } as const }),
         ),
       )
     })
