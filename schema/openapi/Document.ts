@@ -1,5 +1,7 @@
 /** Completes the generated OpenAPI document with header spelling, required keys, plain names and waits. */
+import { Predicate } from "effect"
 import { exposedHeaders } from "../Common.ts"
+import { jsonIn } from "../Json.ts"
 import { completed, type JsonSchema, line, withRemark, type Schemas, tidyAll } from "./JsonSchema.ts"
 import { shareRepeated } from "./Shared.ts"
 
@@ -33,6 +35,15 @@ interface Document {
     readonly schemas: Record<string, JsonSchema>
     readonly securitySchemes: Record<string, object>
   }
+}
+
+const isDocument = (value: unknown): value is Document =>
+  Predicate.isObject(value) && ["paths", "tags", "components"].every((member) => member in value)
+
+const documentIn = (text: string): Document => {
+  const json: unknown = jsonIn(text)
+  if (!isDocument(json)) throw new Error("The generator wrote no OpenAPI document.")
+  return json
 }
 
 /** Header names in their usual spelling. */
@@ -81,7 +92,7 @@ const withoutSuffix = (document: Document): Document => {
     /"(#\/components\/schemas\/)?([A-Z][A-Za-z]+)Encoded"/gu,
     (all, ref, name) => (names.has(`${name}Encoded`) && !names.has(name) ? `"${ref ?? ""}${name}"` : all),
   )
-  return JSON.parse(text)
+  return documentIn(text)
 }
 
 const severalRefusals = "Refused; `code` says why."
@@ -238,7 +249,7 @@ export const at = <Document extends object>(document: Document, publicUrl: strin
   JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
-  const document = withoutSuffix(JSON.parse(JSON.stringify(generated)))
+  const document = withoutSuffix(documentIn(JSON.stringify(generated)))
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) fixOperation(path, method, operation)
   }
