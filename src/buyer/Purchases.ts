@@ -1,6 +1,6 @@
 /** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
 import { Option, Schema } from "effect"
-import { Difference, messageOf, refuse, Refused } from "./PurchaseError.ts"
+import { messageOf, refuse, Refused } from "./PurchaseError.ts"
 import type { Offer } from "./core/Challenge.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
 import { secondsMaximum } from "../../schema/payments/Usdc.ts"
@@ -50,6 +50,8 @@ const members = Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 
 const Request = Schema.Struct({ params: members, query: members, payload: members })
 export type Request = typeof Request.Type
+
+const Difference = Schema.Struct({ field: Schema.String, bought: Schema.String, recorded: Schema.String })
 
 export const Purchase = Schema.Struct({
   key: Schema.String,

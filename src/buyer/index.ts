@@ -1,6 +1,7 @@
 /** `spirit-altar`: seals words, verifies an altar's answers, and buys; a buyer's code is loaded by its first call. */
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
+import type * as Verify from "./Verify.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
 import { unlessAborted } from "./core/Abort.ts"
@@ -10,7 +11,7 @@ import type * as Order from "./OrderTypes.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
-export type { Misrecorded, Open, Refused } from "./PurchaseError.ts"
+export { AltarError, type Code, Misrecorded, Open, Refused } from "./Errors.ts"
 export { browserJournal, type Journal, memoryJournal, type Pages } from "./core/Journal.ts"
 export type * from "./OrderTypes.ts"
 export type { Policy } from "./Policy.ts"
@@ -22,7 +23,19 @@ export type { NotProven } from "./core/Verdict.ts"
 export type { ReceiptCheck } from "./receipt/Checks.ts"
 export type { ReceiptClaims } from "./receipt/Jws.ts"
 export type { ReceiptTrust, ReceiptVerdict } from "./receipt/VerifyReceipt.ts"
-export * from "./Verify.ts"
+export type { Broken, Head, Link, Revealed, Segment } from "./Verify.ts"
+
+/** Whether a stone hashes, whether its revealed words match its commitment and, given salt and words, whether these do. */
+export const verifyStone: typeof Verify.verifyStone = (...of) =>
+  import("./Verify.ts").then((verify) => verify.verifyStone(...of))
+
+/** Whether revealed words and their salt hash to the commitment; sealed or hidden words pass. */
+export const verifyReveal: typeof Verify.verifyReveal = (...of) =>
+  import("./Verify.ts").then((verify) => verify.verifyReveal(...of))
+
+/** Whether every link of a segment hashes and follows the one before, beginning at the anchor. */
+export const verifySegment: typeof Verify.verifySegment = (...of) =>
+  import("./Verify.ts").then((verify) => verify.verifySegment(...of))
 
 /** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
 export const verifyProof: typeof EntryProof.verifyProof = (...of) =>

@@ -51,9 +51,8 @@ export const oneLine = (cause: Cause.Cause<unknown>): string => {
 /** The members of a failure's document that are for programs. */
 const factsOf = (error: unknown) => {
   if (!isUnsettled(error)) return { code: error instanceof CheckFailed ? "broken" : "trouble" }
-  const { key } = error
-  if (error._tag === "Misrecorded") return { code: "misrecorded", key, differences: error.differences }
-  return { code: error._tag === "Open" ? "outcome_open" : error.code, key }
+  const { code, key } = error
+  return { code, key, ...(error._tag === "Misrecorded" ? { differences: error.differences } : {}) }
 }
 
 /** Prints one sentence to stderr and, with `--json`, one document to stdout, unless a check printed its own. */

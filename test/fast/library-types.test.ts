@@ -11,7 +11,8 @@ const spirit = "moss-hare"
 
 describe("the library", () => {
   it("exports these values and no others", ({ expect }) => {
-    const named = `browserJournal buyer memoryJournal normalize openCheckpoint recipe seal verifyEntry verifyProof
+    const named =
+      `AltarError Misrecorded Open Refused browserJournal buyer memoryJournal normalize openCheckpoint recipe seal verifyEntry verifyProof
       verifyReceipt verifyReveal verifySegment verifyStone`.split(/\s+/u)
     expect(Object.keys(library).sort()).toEqual(named)
   })
@@ -36,11 +37,27 @@ describe("the library", () => {
     expectTypeOf({ tone: "low" } as const).toExtend<library.OrderOf<"ringBell">>()
   })
 
-  it("rejects with errors that their tag distinguishes", () => {
+  it("rejects with errors that class, tag and code distinguish", ({ expect }) => {
     expectTypeOf<(library.Refused | library.Open | library.Misrecorded)["_tag"]>().toEqualTypeOf<
       "Refused" | "Open" | "Misrecorded"
     >()
     expectTypeOf<library.Open["key"]>().toEqualTypeOf<string>()
+    const { AltarError, Misrecorded, Open, Refused } = library
+    const [key, message] = ["a-key-of-one-purchase", "It is open."]
+    const errors = [
+      new Refused({ code: "not_signed", key, message }),
+      new Open({ key, message }),
+      new Misrecorded({ differences: [], key, message }),
+    ]
+    for (const error of errors)
+      expect([error instanceof AltarError, error.key, error.message]).toEqual([true, key, message])
+    expect(errors.map(({ _tag, code }) => [_tag, code])).toEqual([
+      ["Refused", "not_signed"],
+      ["Open", "outcome_open"],
+      ["Misrecorded", "misrecorded"],
+    ])
+    expect(errors.map(String)).toEqual(["Refused", "Open", "Misrecorded"].map((name) => `${name}: It is open.`))
+    expect(errors.filter((error) => error instanceof Refused)).toEqual([errors[0]])
   })
 
   it("accepts a journal that gives each turn pages of four functions", () => {

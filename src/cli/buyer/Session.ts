@@ -76,7 +76,7 @@ const howToResume = "To ask for the outcome, without paying again:"
 const altarAt = Effect.fn("Session.altarAt")(function* ({ insecure, url }: Common) {
   const altar = baseOf(url)
   const fault = faultOf(altar, insecure)
-  if (fault !== undefined) return yield* fault
+  if (fault !== undefined) return yield* Effect.fail(fault)
   yield* Console.error(`altar       ${altar}`)
   return altar
 })
