@@ -4,7 +4,7 @@ import { version } from "../../src/platform/Software.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { type Entry, packagesOf, filesIn, jsonOf, textOf } from "../lab/Sources.ts"
 
-const locks = ["package-lock.json", "test/integrators/package-lock.json"] as const
+const locks = ["package-lock.json", "test/integrators/package-lock.json", "src/build/tools/package-lock.json"] as const
 const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")
 const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
 const manifest = jsonOf("package.json")
@@ -55,8 +55,8 @@ describe("install scripts", () => {
     )
   })
 
-  it("run for nothing that test/integrators brings", () => {
-    assert.match(textOf("test/integrators/.npmrc"), /^ignore-scripts=true$/mu)
+  it.each(["test/integrators", "src/build/tools"])("run for nothing that %s brings", (folder) => {
+    assert.match(textOf(`${folder}/.npmrc`), /^ignore-scripts=true$/mu)
   })
 })
 

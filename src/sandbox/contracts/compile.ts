@@ -1,6 +1,7 @@
 // Compiles each contract to JSON beside its source. Git shows what changed.
+import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
-import solc from "solc"
+import { fileURLToPath } from "node:url"
 import { packageRoot } from "../../platform/PackageRoot.ts"
 
 // Fixed EVM version and no metadata hash, so that the same source gives the same bytes on every machine.
@@ -10,6 +11,8 @@ const settings = {
   metadata: { bytecodeHash: "none", appendCBOR: false },
   outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
 }
+
+const compiler = fileURLToPath(new URL("src/build/tools/node_modules/.bin/solcjs", packageRoot))
 
 interface Bytecode {
   readonly object: string
@@ -28,7 +31,10 @@ for (const [folder, contractName] of [
 ] as const) {
   const fileOf = (extension: string) => new URL(`${folder}/${contractName}.${extension}`, packageRoot)
   const sources = { contract: { content: readFileSync(fileOf("sol"), "utf8") } }
-  const output: Output = JSON.parse(solc.compile(JSON.stringify({ language: "Solidity", sources, settings })))
+  const input = JSON.stringify({ language: "Solidity", sources, settings })
+  const printed = execFileSync(compiler, ["--standard-json"], { encoding: "utf8", input })
+  // A line about missing solvers stands before the JSON.
+  const output: Output = JSON.parse(printed.slice(printed.indexOf("{")))
   const compiled = output.contracts["contract"]?.[contractName]
   if (compiled === undefined || output.errors !== undefined) {
     throw new Error(output.errors?.map(({ formattedMessage }) => formattedMessage).join("\n"))
