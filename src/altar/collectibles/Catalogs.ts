@@ -95,7 +95,7 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
           (SELECT json_agg(r) FROM (
             SELECT c.id, ${publicUrl}::text || '/acts/' || c.id AS permalink, c.element_id AS "elementId", c.edition,
               c.keeper, ${shownColumn("c", "agent_name", "agentName")} AS "agentName", ${instant("c.collected_at")} AS "collectedAt"
-            FROM collectibles c WHERE c.element_id = e.id ORDER BY c.edition DESC LIMIT 12) r) AS recent
+            FROM collectibles c WHERE c.element_id = e.id ORDER BY c.collected_at DESC, c.id DESC LIMIT 12) r) AS recent
         FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 
     const listedOf = (rows: ReadonlyArray<CountRow>, name: CatalogName) => {
