@@ -11,7 +11,6 @@ import { newRoom } from "../lab/server/Rooms.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, newCommitment, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertEach } from "../lab/Assertions.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]
@@ -175,28 +174,40 @@ layer(world(), realClock)("an operator", (it) => {
     }),
   )
 
-  it.effect("finds an attempt by key, id, transaction and wallet, and lists the pending ones", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { answer, id, key } = yield* buyAct("/api/witness", { commitment: newCommitment() })
-      const { payer, transaction } = json(answer.text).record
-      for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
-        const { stdout } = yield* run("attempt", what, "--json")
-        assertEach(json(stdout).attempts, (one: { readonly id: string }) => one.id, [id], what)
-      }
-      assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
-      assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
-      yield* sql`UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${id}::uuid`
-      const { stdout } = yield* run("attempts")
-      yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
-      const old = (yield* run("attempts")).stdout
-      assert.match(old, /to do {5}It is open for more than a day and still holds .* Set it to an archive node /u)
-      yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
-      assert.include(stdout, `key       ${key}`)
-      assert.match(stdout, /evidence {2}transaction 0x/u)
-      assert.match(stdout, /next inquiry \d{4}-/u)
-      assert.match(stdout, /to do {5}It can still be paid until /u)
-    }),
+  it.effect(
+    "finds an attempt by key, id, transaction and wallet, the newest first, and lists the pending ones, the oldest first",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { answer, id, key, payer: wallet } = yield* buyAct("/api/witness", { commitment: newCommitment() })
+        const { payer, transaction } = json(answer.text).record
+        const idsOf = (text: string) => json(text).attempts.map((one: { readonly id: string }) => one.id)
+        const inspected = (what: string) => Effect.map(run("attempt", what, "--json"), ({ stdout }) => idsOf(stdout))
+        for (const what of [key, id, transaction, payer, payer.toLowerCase()])
+          assert.deepStrictEqual(yield* inspected(what), [id], what)
+        const { record } = yield* buy("/api/witness", { commitment: newCommitment() }, { payer: wallet })
+        assert.deepStrictEqual(yield* inspected(payer), [record.id, id])
+        assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
+        assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
+        const reopen = (which: string) => sql`
+        UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${which}::uuid`
+        yield* reopen(id)
+        const { stdout } = yield* run("attempts")
+        yield* reopen(record.id)
+        assert.deepStrictEqual(idsOf((yield* run("attempts", "--json")).stdout), [id, record.id])
+        // As between a broadcast and the report of its transaction.
+        yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction' WHERE id = ${record.id}::uuid`
+        assert.deepStrictEqual(yield* inspected(record.transaction), [record.id])
+        yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${record.id}::uuid`
+        yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
+        const old = (yield* run("attempts")).stdout
+        assert.match(old, /to do {5}It is open for more than a day and still holds .* Set it to an archive node /u)
+        yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
+        assert.include(stdout, `key       ${key}`)
+        assert.match(stdout, /evidence {2}transaction 0x/u)
+        assert.match(stdout, /next inquiry \d{4}-/u)
+        assert.match(stdout, /to do {5}It can still be paid until /u)
+      }),
   )
 
   it.effect("gets a clear message about an id that is no UUID", () =>

@@ -6,7 +6,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { SqlClient } from "effect/sql"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
@@ -162,15 +162,25 @@ layer(held, realClock)("at UTC midnight", (it) => {
         [litAt, litUntil],
         [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
       )
-      const lit = () =>
-        Effect.map(ask(`${url}/api/candles?spirit=rain-crow`), (wall): number => JSON.parse(wall.text).lit)
+      const week = yield* buy("/api/candles/week/rain-crow", { dedication: "Until next week" })
+      yield* buy("/api/candles/day/rain-crow", { parentId: JSON.parse(week.answer.text).record.id })
+      /** Lit candles, and the burning lights of the longer one, wherever they are counted. */
+      const lit = Effect.gen(function* () {
+        const wall = yield* read("/api/candles?spirit=rain-crow")
+        const { altars } = yield* read("/api/altars")
+        const { candles, litCandles } = altars.find(({ spirit }: { spirit: string }) => spirit === "rain-crow")
+        const lights = [...wall.candles, ...candles].flatMap(({ lightCount, rung }) =>
+          rung === "week" ? [lightCount] : [],
+        )
+        return [wall.lit, litCandles, (yield* read("/api/field")).litCandles, ...lights]
+      })
       const light = () =>
         ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
       yield* put(midnight - 2 + dayMillis)
-      assert.strictEqual(yield* lit(), 1)
+      assert.deepStrictEqual(yield* lit, [2, 2, 2, 1, 1])
       assert.strictEqual((yield* light()).json["code"], "payment_required")
       yield* put(midnight - 1 + dayMillis)
-      assert.strictEqual(yield* lit(), 0)
+      assert.deepStrictEqual(yield* lit, [1, 1, 1, 0, 0])
       assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
     }),
   )

@@ -48,6 +48,8 @@ layer(sandbox(), realClock)("the pages", (it) => {
         const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
         assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
       }
+      const only = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } })
+      assert.notMatch(only.text, /rel="(?:prev|next)"/u, "no stone is beside the only one")
       const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
       const { receipt } = JSON.parse(JSON.stringify(json["act"]))
       const transaction = `${url}/sandbox/transactions/${receipt.transaction}`

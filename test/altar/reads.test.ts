@@ -50,6 +50,7 @@ layer(world(), realClock)("the free reads", (it) => {
   it.effect("show the paid acts", () =>
     Effect.gen(function* () {
       yield* today
+      const { url } = yield* TestServer
       const payer = yield* newPayer(50_000_000n)
       yield* buy("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, { payer })
       yield* buy("/api/acquire/moss-hare", { agentName: "Wren" }, { payer })
@@ -67,6 +68,7 @@ layer(world(), realClock)("the free reads", (it) => {
       )
       assert.strictEqual(hare.candles[0].dedication, "For the hare")
       assert.strictEqual((yield* read("/api/spirits")).spirits[0].keeper.agentName, "Wren")
+      assert.notInclude((yield* ask(`${url}/v2/spirits/moss-hare`)).text, "The newest 1 of 1")
       const first = yield* read("/api/acts?limit=3")
       const second = yield* read(`/api/acts?limit=3&before=${first.next}`)
       assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
@@ -95,7 +97,14 @@ layer(world(), realClock)("the free reads", (it) => {
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel"), [third, first])
       assert.deepStrictEqual(yield* listed("?spirit=ribbon-eel&limit=1"), [third])
       assert.deepStrictEqual(yield* listed(`?spirit=ribbon-eel&before=${third}`), [first])
-      assert.lengthOf((yield* read("/api/candles?spirit=ribbon-eel")).candles, 2)
+      for (const [page, size] of [
+        ["", 2],
+        ["&limit=1", 1],
+        [`&before=${first}`, 0],
+      ] as const) {
+        const { candles, lit } = yield* read(`/api/candles?spirit=ribbon-eel${page}`)
+        assert.deepStrictEqual([candles.length, lit], [size, 2], "a page counts all lit candles")
+      }
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE candles DROP CONSTRAINT candles_id_fkey`
       const repeat = (id: string, times: number) => sql`
@@ -134,6 +143,14 @@ layer(world(), realClock)("the free reads", (it) => {
   it.effect("list catalogs whose manifests are those of the files served", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE payment_pools SET drawn = 3, highest = 3, released = '{2}' WHERE name = 'edition:beeswax'`
+      const { elements } = yield* read("/api/elements")
+      assert.deepInclude(
+        elements.find(({ id }: { id: string }) => id === "beeswax"),
+        { issued: 1, reserved: 1, remaining: 254 },
+        "a released number is free",
+      )
       for (const [name, total] of [
         ["elements", 12 * 256],
         ["companions", 8 * 64],

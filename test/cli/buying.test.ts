@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { generatePrivateKey } from "viem/accounts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
@@ -18,6 +19,10 @@ const json = Effect.fnUntraced(function* (at: Terminal, name: string, ...args: R
   assert.strictEqual(stdout.trim().split("\n").length, 1, stdout)
   return JSON.parse(stdout)
 })
+
+/** The states of all purchases of its journal. */
+const states = (at: Terminal) =>
+  Effect.map(json(at, "acts"), (acts) => acts.map(({ state }: { readonly state: string }) => state))
 
 /** The answer of a purchase without `--json`: stdout holds nothing else. */
 const alone = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
@@ -104,6 +109,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       doomed.child.kill("SIGKILL")
       yield* Effect.promise(() => doomed.ended)
       assert.strictEqual(yield* spent(at), 0)
+      assert.deepStrictEqual(yield* states(at), ["open"])
       const repeated = yield* at.run(order)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
       assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
@@ -138,6 +144,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
     Effect.gen(function* () {
       const at = yield* terminal
       const order = ["witness", "--text", words]
+      const empty = newKey()
       const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
       const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
         [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
@@ -151,6 +158,12 @@ layer(world(), realClock)("spirit-altar", (it) => {
           /^Give words, with or without/u,
         ],
         [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
+        [
+          [...order, "--key", empty],
+          "payment_invalid",
+          /This request charged nothing\./u,
+          { SPIRIT_ALTAR_PRIVATE_KEY: generatePrivateKey() },
+        ],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
         [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
@@ -168,6 +181,11 @@ layer(world(), realClock)("spirit-altar", (it) => {
         assert.notInclude(ended.stderr, at.secret.slice(2))
       }
       assert.strictEqual(yield* spent(at), 0)
+      assertEach(
+        (yield* json(at, "acts")).filter(({ key }: { readonly key: string }) => key === empty),
+        ({ state }: { readonly state: string }) => state,
+        ["failed"],
+      )
     }),
   )
 })

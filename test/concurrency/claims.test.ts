@@ -149,6 +149,25 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     }),
   )
 
+  it.effect("are told when the first of all numbers can come free, and no time that has passed", () =>
+    Effect.gen(function* () {
+      const { state } = yield* Lookup
+      const now = Math.floor(Date.now() / 1000)
+      const freeFrom = Effect.fnUntraced(function* (...validBefore: ReadonlyArray<number>) {
+        const claims = pooled(validBefore.length)
+        yield* claimAll(
+          validBefore.map((seconds) => intentOf({ claims, payment: newPayment({ validBefore: BigInt(seconds) }) })),
+        )
+        const { conflicts } = yield* state(newName(), claims)
+        return conflicts.map(({ _tag, ...conflict }) => ("heldUntil" in conflict ? conflict.heldUntil : _tag))
+      })
+      const [early, late] = [now + 60, now + 120]
+      const halfAnHourLater = new Date((early + 1800) * 1000).toISOString()
+      assert.deepStrictEqual(yield* freeFrom(late, early), [halfAnHourLater])
+      assert.deepStrictEqual(yield* freeFrom(now - 1801), ["Pool"])
+    }),
+  )
+
   it.effect("buy nothing with a payment whose refund is being recorded", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -64,7 +64,10 @@ layer(Layer.merge(chain, emptyDatabase), realClock)("an operator", (it) => {
       // The operator pauses sales, sees it in the probes, and sells on.
       const admin = (...args: ReadonlyArray<string>) => commandRun(["admin", ...args], settings)
       assert.strictEqual((yield* admin("pause", "--why", "lunch")).code, 0)
-      yield* ask(`${url}/readyz`).pipe(until("it never pauses", ({ json }) => json["payments"] === "paused"))
+      const paused = yield* ask(`${url}/readyz`).pipe(
+        until("it never pauses", ({ json }) => json["payments"] === "paused"),
+      )
+      assert.deepStrictEqual([paused.status, paused.json["ready"]], [503, false])
       assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
       assert.strictEqual((yield* admin("resume", "--why", "back")).code, 0)
       yield* ask(`${url}/readyz`).pipe(until("it stays paused", ({ status }) => status === 200))

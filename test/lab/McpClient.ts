@@ -26,7 +26,7 @@ interface Called {
 }
 
 /** The most tokens of an answer, of four characters each, in each of its two halves. */
-const tokens: Readonly<Record<string, number>> = { buy_kit: 1_300, verify_witness: 800 }
+const tokens: Readonly<Record<string, number>> = { buy_kit: 1_300, verify_witness: 1_000 }
 
 /** One call; the client checks structured content against the output schema it was given by `tools/list`. */
 export const call = ({ client }: Connected, name: string, args: Record<string, unknown> = {}) =>

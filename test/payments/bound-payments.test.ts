@@ -8,6 +8,8 @@ import { boundTo } from "../../src/buyer/core/Authorization.ts"
 import type { Challenge } from "../../src/buyer/core/Challenge.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
+import { signing } from "../lab/log/LogFixture.ts"
+import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
@@ -15,7 +17,8 @@ import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { checked, key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
 
-const house = Layer.provideMerge(Moderation.layer, world({}, { receipts: { current: signer, retired: [] } }))
+const log = { ...signing, checkpointFile: Option.none<string>() }
+const house = Layer.provideMerge(Moderation.layer, world({}, { receipts: { current: signer, retired: [] }, log }))
 
 /** A payment for this body, bound to it; `extension` replaces the one that proves it. */
 const boundPayment = Effect.fnUntraced(function* (body: object, extension?: object) {
@@ -75,32 +78,44 @@ layer(house, realClock)("a payment bound to its request", (it) => {
     }),
   )
 
-  it.effect("is made by the library, and proved by the chain without the server", () =>
-    Effect.gen(function* () {
-      const at = yield* newCustomer()
-      const altar = buyerOf(at)
-      const { record } = yield* Effect.promise(() =>
-        altar.witness({ words: "The heron will return by May.", kind: "prediction", key: newKey() }),
-      )
-      const read = yield* ask(`${at.url}/api/witness/${record.id}`)
-      const { binding } = JSON.parse(read.text).receipt
-      assert.deepInclude(binding, { version: 1, method: "POST", url: `${at.url}/api/witness` })
-      const file = yield* ask(`${record.permalink}.receipt.json`)
-      assert.strictEqual(file.status, 200, file.text)
-      const { rpcUrl } = yield* LocalChain
-      const proof = yield* checked(file.text, { key: Option.some(receiptKey), rpc: Option.some(rpcUrl) })
-      assert.strictEqual(proof.ended._tag, "Success", proof.lines.join("\n"))
-      assert.isTrue(proof.lines.some((line) => /^HOLDS {8}binding: .*pays for nothing else\.$/u.test(line)))
-      assert.isTrue(
-        proof.lines.some((line) =>
-          new RegExp(`^HOLDS {8}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
-        ),
-        proof.lines.join("\n"),
-      )
-      const changed = JSON.stringify({ ...JSON.parse(file.text), body: { commitment: newCommitment() } })
-      const forged = yield* checked(changed, { key: Option.some(receiptKey) })
-      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       binding: ")))
-    }),
+  it.effect(
+    "is made by the library, proved by the chain without the server, and broken for verify_witness with another salt",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* newCustomer()
+        const altar = buyerOf(at)
+        const { record } = yield* Effect.promise(() =>
+          altar.witness({ words: "The heron will return by May.", kind: "prediction", key: newKey() }),
+        )
+        const read = yield* ask(`${at.url}/api/witness/${record.id}`)
+        const { binding } = JSON.parse(read.text).receipt
+        assert.deepInclude(binding, { version: 1, method: "POST", url: `${at.url}/api/witness` })
+        const file = yield* ask(`${record.permalink}.receipt.json`)
+        assert.strictEqual(file.status, 200, file.text)
+        const { rpcUrl } = yield* LocalChain
+        yield* Effect.promise(() => altar.reveal(record.id))
+        // The longest answer: revealed, bound, and in a log.
+        const tools = yield* connect(`${at.url}/mcp`)
+        const verified = call(tools, "verify_witness", { witnessId: record.id })
+        const { text } = yield* verified
+        assert.deepInclude(JSON.parse(text), { verified: true })
+        const proof = yield* checked(file.text, { key: Option.some(receiptKey), rpc: Option.some(rpcUrl) })
+        assert.strictEqual(proof.ended._tag, "Success", proof.lines.join("\n"))
+        assert.isTrue(proof.lines.some((line) => /^HOLDS {8}binding: .*pays for nothing else\.$/u.test(line)))
+        assert.isTrue(
+          proof.lines.some((line) =>
+            new RegExp(`^HOLDS {8}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
+          ),
+          proof.lines.join("\n"),
+        )
+        const changed = JSON.stringify({ ...JSON.parse(file.text), body: { commitment: newCommitment() } })
+        const forged = yield* checked(changed, { key: Option.some(receiptKey) })
+        assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       binding: ")))
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE acts SET receipt = replace(receipt, ${binding.salt}, ${"A".repeat(22)}) WHERE id = ${record.id}::uuid`
+        const broken = JSON.parse((yield* verified).text)
+        assert.deepStrictEqual([broken.verified, broken.link.holds, broken.binding.state], [false, true, "broken"])
+      }),
   )
 
   it.effect("shows no binding of a body with a hidden text, and shows it again with the text", () =>

@@ -114,18 +114,29 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
       }),
     )
 
-    it.effect("is a 404 once an operator hid a text, whose guesses it would confirm, and where there is no act", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const sql = yield* SqlClient.SqlClient
-        const kept = yield* filed("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
-        yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
-        const answer = yield* ask(kept.file)
-        assertAnswer(answer, 404, "receipt_hidden")
-        assert.notInclude(answer.text, "eyJ")
-        for (const id of [randomUUID(), "nonsense"])
-          assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
-      }),
+    it.effect(
+      "is a 404, which no page offers, once an operator hid a text whose guesses it would confirm, and where there is no act",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestServer
+          const sql = yield* SqlClient.SqlClient
+          const kept = yield* filed("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+          const stone = yield* filed("/api/witness", { commitment: seal(words.salt, words.text), agentName: "Wren" })
+          for (const [{ file, id, permalink }, text] of [
+            [kept, "reason"],
+            [stone, "name"],
+          ] as const) {
+            const page = Effect.map(ask(permalink, { headers: { accept: "text/html" } }), (shown) => shown.text)
+            assert.include(yield* page, "receipt.json")
+            yield* sql.withTransaction((yield* Moderation).hide(id, text))
+            const answer = yield* ask(file)
+            assertAnswer(answer, 404, "receipt_hidden")
+            assert.notInclude(answer.text, "eyJ")
+            assert.notInclude(yield* page, "receipt.json")
+          }
+          for (const id of [randomUUID(), "nonsense"])
+            assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
+        }),
     )
 
     it.effect("stays while only the name of the reveal is hidden, and a repeated reveal confirms no guess of it", () =>

@@ -105,6 +105,8 @@ describe.concurrent("admin refunded", () => {
   test("shows the refund of an act that stands on the act, its page and its reconcile answer", function* () {
     const { url } = yield* TestServer
     const { id, purchase, text } = yield* settled
+    const isProofOpen = /<details class="fold evidence" open>/u
+    assert.notMatch((yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text, isProofOpen)
     const back = yield* repay(purchase.payer.address, 20_000n)
     yield* Purchase.mine(3)
     const done = yield* refunded(id, back)
@@ -113,6 +115,7 @@ describe.concurrent("admin refunded", () => {
     assert.deepInclude(receipt.refund, { transaction: back, amountAtomic: "20000", attempt: id })
     const page = (yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text
     assert.include(page, "Refunded to the payer: 20000 atomic USDC")
+    assert.match(page, isProofOpen)
     const reconciled = yield* Purchase.reconcile(purchase)
     assert.strictEqual(reconciled.text, text.replace(/false\}$/u, "true}"), "the first answer stays")
     assert.strictEqual(reconciled.headers.get("link"), `</api/acts/${id}>; rel="related"; title="refund"`)

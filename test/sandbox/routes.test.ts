@@ -43,8 +43,11 @@ layer(sandbox(), realClock)("the sandbox", (it) => {
     }),
   )
 
-  it.effect("has routes that no other server has", () =>
+  it.effect("has routes that no other server has, and no transaction that its chain does not know", () =>
     Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const hash of [`0x${"ab".repeat(32)}`, "nothing"])
+        assertAnswer(yield* ask(`${url}/sandbox/transactions/${hash}`), 404, "not_found")
       const elsewhere = yield* anotherServer()
       assertAnswer(yield* ask(`${elsewhere}/sandbox`), 404, "not_found")
       assertAnswer(yield* ask(`${elsewhere}/sandbox/fund`, post({})), 404, "not_found")
