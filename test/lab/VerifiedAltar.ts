@@ -26,6 +26,9 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     policy: Option.none(),
     seen: Option.fromNullishOr(seen),
     receipt: Option.none(),
+    file: Option.none(),
+    folder: Option.none(),
+    stone: Option.none(),
     key: Option.none(),
   })
   const { ended, lines } = yield* printing(command, asJson)

@@ -66,6 +66,15 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
           key: "open",
           payment: "open",
         })
+        const { commitment } = stone.record
+        for (const [sha256, line] of [
+          [commitment, /^HOLDS {8}file: Stone \d+, .* records the hash of draft\.pdf\.$/mu],
+          ["0".repeat(64), /^BROKEN {7}file: draft\.pdf has the hash 0{64}, and stone/mu],
+        ] as const) {
+          const fingerprint = { path: "draft.pdf", sha256: String(sha256), checks: [] }
+          const { lines } = yield* checked(answer.text, { key: Option.some(key), fingerprint })
+          assert.match(lines.join("\n"), line)
+        }
         const elsewhere = yield* ask(`${url}/acts/${stone.id}.receipt.json`)
         assert.strictEqual(elsewhere.text, answer.text)
         const tag = answer.headers.get("etag") ?? ""

@@ -1,5 +1,5 @@
 /** The commands that buy: of each act that the contract lists, with flags from its body, and of any other act. */
-import { Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { sales, type Sold } from "../../../schema/altar/Sales.ts"
 import { type Form, formOf, remarkOf } from "../../../schema/Form.ts"
@@ -18,19 +18,26 @@ import { programName, runPaid } from "./Session.ts"
 /** `$0.01`. */
 export const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic)
 
-/** A command that buys one act under one key; `later` names the command that opens its words. */
+/**
+ * A command that buys one act under one key. `objection` is what is wrong with a call, `later` names the command that opens
+ * its words, and `checking` says how to check what has no words.
+ */
 export const paid = <const Name extends string, const Flags extends Config, A extends Settled>(
   name: Name,
   told: CommandText & {
     readonly flags: Flags
     readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Promise<A>
+    readonly objection?: (given: FlagValues<Flags>) => string | undefined
     readonly later?: (given: FlagValues<Flags>) => "reveal" | "unseal" | undefined
+    readonly checking?: (given: FlagValues<Flags>, bought: A) => string
   },
 ) =>
   command(name, {
     ...told,
     flags: { ...paying, own: told.flags },
     run: ({ own, ...flags }) => {
+      const objection = told.objection?.(own)
+      if (objection !== undefined) return Effect.fail(refuse("usage", `${objection} Nothing was sent or charged.`))
       const later = told.later?.(own)
       return runPaid(
         flags,
@@ -43,8 +50,11 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
             ...(later === undefined
               ? []
               : [`To ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`]),
+            ...(told.checking === undefined ? [] : [told.checking(own, bought)]),
             ...("line" in bought ? [plain(String(bought.line))] : []),
-          ].join("\n\n"),
+          ]
+            .filter((note) => note !== "")
+            .join("\n\n"),
         }),
       )
     },

@@ -7,10 +7,11 @@ import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import type { Purchase } from "../../buyer/Purchases.ts"
 import { messageOf, refuse, Refused } from "../../buyer/PurchaseError.ts"
-import { command, type Config, type FlagValues, type CommandText, on, optionalText, text, word } from "../Define.ts"
+import { command, type Config, type FlagValues, type CommandText, on, optionalText, word } from "../Define.ts"
 import { agentName, common, paying, provided, salt } from "../Flags.ts"
 import { plain, pretty } from "../Output.ts"
 import { act, commandsOf, cost, paid } from "./ActCommands.ts"
+import { checking, hashOf, sealedFiles } from "./FileSeal.ts"
 import { runFree, showWallet } from "./Session.ts"
 
 const free = <const Name extends string, const Flags extends Config, A>(
@@ -30,25 +31,37 @@ const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescript
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
 
 const witness = paid("witness", {
-  description: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
+  description: `Seal words, a file or a folder, and set a witness stone: ${cost(setWitnessStone)}. A file or folder stays on this machine: its hash is the commitment, without a salt, and anyone who has it can recognise it`,
   examples: {
     'spirit-altar witness --text "The heron will return by May."': "Set a stone",
     'spirit-altar witness --text "I will call my sister." --kind promise --spirit moss-hare --reveal':
       "Set a promise on an altar and reveal it",
+    "spirit-altar witness --file draft.pdf": "Set a stone of a file",
+    "spirit-altar witness --folder draft": "List the files of a folder in its SHA256SUMS, and set a stone of that list",
   },
   flags: {
-    words: text("text", "The words to seal; words and salt stay on this machine until revealed"),
+    words: optionalText("text", "The words to seal; words and salt stay on this machine until revealed"),
+    ...sealedFiles,
     salt,
     kind: Flag.Literals("kind", StoneKind.literals).pipe(
-      Flag.withDescription("Kind of the words"),
-      Flag.withDefault("intention" as const),
+      Flag.withDescription("Kind of the words (intention; hash of a file or folder)"),
+      Flag.optional,
     ),
     spirit: onAltar("Spirit of the stone; chosen by the commitment when absent"),
     agentName,
     reveal: on("reveal", "Reveal the words at once: words and salt become public"),
   },
-  buy: async (orders, { agentName, kind, reveal, salt, spirit, words }, key) => {
-    const stone = await orders.witness({ key, words, kind, ...provided({ spirit, salt, agentName }) })
+  objection: ({ file, folder, reveal, salt, words }) =>
+    [words, file, folder].filter(Option.isSome).length !== 1
+      ? "Name what to seal by one of --text, --file and --folder."
+      : Option.isNone(words) && (reveal || Option.isSome(salt))
+        ? "A file or folder has no words to reveal, and no salt: leave --reveal and --salt out."
+        : undefined,
+  buy: async (orders, { agentName, file, folder, kind, reveal, salt, spirit, words }, key) => {
+    const sealing = Option.isSome(words)
+      ? { words: words.value, kind: "intention" as const, ...provided({ salt }) }
+      : { commitment: await hashOf({ file, folder }, key), kind: "hash" as const }
+    const stone = await orders.witness({ key, ...sealing, ...provided({ kind, spirit, agentName }) })
     const { id } = stone.record
     if (!reveal) return stone
     const { stone: opened } = await orders.reveal(id).catch((error: unknown) => {
@@ -61,7 +74,8 @@ const witness = paid("witness", {
     })
     return { ...stone, revealed: opened.reveal }
   },
-  later: ({ reveal }) => (reveal ? undefined : "reveal"),
+  later: ({ reveal, words }) => (reveal || Option.isNone(words) ? undefined : "reveal"),
+  checking: (given, stone) => checking(given, stone),
 })
 
 const light = paid("light", {

@@ -34,10 +34,15 @@ export interface Walk {
   readonly sizes?: ReadonlyArray<number>
   /** Stones whose revealed words match these commitments, by id: the chain must hold them. */
   readonly revealed?: ReadonlyMap<string, Pick<Link, "commitment" | "sequence">>
+  /** A commitment whose stones are returned. */
+  readonly sought?: string | undefined
 }
 
 /** Checks all links at `base`, and fails with the first that is broken. */
-export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { payments, revealed, sizes = [] }: Walk) {
+export const verifyChain = Effect.fn("verifyChain")(function* (
+  base: string,
+  { payments, revealed, sizes = [], sought }: Walk,
+) {
   const tree = growingTree()
   const roots = new Map([[0, yield* Effect.promise(tree.root)]])
   const grow = async (links: ReadonlyArray<Link>) => {
@@ -47,6 +52,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
     }
   }
   const unseen = new Map(revealed)
+  const stonesSought: Array<Link> = []
   let last: ChainPoint = genesis
   let next: number | null = 1
   while (next !== null) {
@@ -70,6 +76,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
         )
     }
     if (fault !== undefined) return yield* broken(`stone ${fault.sequence}`, fault.summary)
+    stonesSought.push(...whole.filter(({ commitment }) => commitment === sought))
     if (sizes.length > 0) yield* Effect.promise(() => grow(whole))
     if (Math.floor(reached.sequence / 10_000) > Math.floor(last.sequence / 10_000))
       yield* Console.error(`links       ${reached.sequence} of ${segment.head.sequence} hold`)
@@ -85,7 +92,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (base: string, { p
   const [missing] = unseen.values()
   if (missing !== undefined)
     return yield* broken(`stone ${missing.sequence}`, "its words are revealed, but it is not in the chain.")
-  return { stones: last.sequence, chainHash: last.chainHash, roots }
+  return { stones: last.sequence, chainHash: last.chainHash, roots, stonesSought }
 })
 
 /** The result of a walk, for the check of the log over it. */

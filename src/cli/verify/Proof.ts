@@ -10,7 +10,8 @@ import { plain } from "../Output.ts"
 import { textIn, trustFlags, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
 
-const stoneAt = Effect.fnUntraced(function* (path: string) {
+/** The stone in a file of JSON. */
+export const stoneAt = Effect.fnUntraced(function* (path: string) {
   const given = yield* textIn(path)
   const found = yield* Effect.promise(() => verdictOf(() => Promise.resolve(given).then(stoneIn)))
   return "ok" in found ? yield* new CommandFailure({ message: plain(`${path}: ${found.reason}`) }) : found

@@ -3,12 +3,13 @@ import { Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { same } from "../../buyer/core/Expectation.ts"
-import { holds, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
+import { holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { type ReceiptVerdict, sumOf, verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase, pays } from "../../payments/x402/chain/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { optionalKey, optionalText, text } from "../Define.ts"
 import { provided } from "../Flags.ts"
+import { type Fingerprint, stoneChecks } from "./Files.ts"
 import { nodeAt } from "./Node.ts"
 import { textIn, trustFlags, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
@@ -61,6 +62,7 @@ export const receiptFlags = {
 export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
   path: string,
   given: Command.Command.Config.Infer<typeof receiptFlags>,
+  fingerprint?: Fingerprint,
 ) {
   const { key, payTo, rpc } = given
   if (Option.isNone(key)) return yield* new CommandFailure({ message: "Name the receipts' verifier key with --key." })
@@ -69,7 +71,11 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
   const file = yield* textIn(path)
   const log = yield* trustIn(given, onlyLogOf)
   const trust = { key: key.value, ...provided({ payTo: Option.fromUndefinedOr(payTo[0]), log }) }
-  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(file, trust))
+  const receipt = yield* Effect.promise(() => verifyReceipt(file, trust))
+  const { claims } = receipt
+  const files = fingerprint === undefined ? [] : yield* stoneChecks(fingerprint, path)
+  const checks = [...receipt.checks, ...files]
+  const ok = receipt.ok && isSound(files)
   if (Option.isNone(rpc) || claims === undefined) return yield* report(path, { ok, checks, claims: claims ?? null })
   const payment = yield* transferCheck(rpc.value, claims)
   const looked = checks.map((check) => (check.name === payment.name ? payment : check))

@@ -6,13 +6,15 @@ import { plain, print } from "../Output.ts"
 
 const marks = { holds: "HOLDS      ", broken: "BROKEN     ", open: "NOT CHECKED" } as const
 
+export const lineOf = ({ name, says, state }: ReceiptCheck) => plain(`${marks[state]}  ${name}: ${says}`)
+
 /** One line for each check, or the whole verdict as one document. */
 export const report = Effect.fnUntraced(function* (
   path: string,
   verdict: { readonly ok: boolean; readonly checks: ReadonlyArray<ReceiptCheck>; readonly claims?: object | null },
 ) {
   const { checks, ok } = verdict
-  yield* print(verdict, checks.map(({ name, says, state }) => plain(`${marks[state]}  ${name}: ${says}`)).join("\n"))
+  yield* print(verdict, checks.map(lineOf).join("\n"))
   if (ok) return
   const namesOf = (isSo: (check: ReceiptCheck) => boolean) =>
     checks

@@ -6,12 +6,14 @@ import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
 import { openLog, sentencesOf, verifyLog } from "./Log.ts"
+import { chainChecks, type Fingerprint, fileFlags, fingerprintOf, verifyFile } from "./Files.ts"
 import * as Payments from "./Payments.ts"
 import { policyIn } from "./Policy.ts"
 import { plain, print } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { baseOf } from "../../buyer/Client.ts"
 import { receiptFlags, verifyReceiptFile } from "./Receipt.ts"
+import { lineOf } from "./Report.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
@@ -33,6 +35,7 @@ const flags = {
     "file",
   ),
   ...receiptFlags,
+  ...fileFlags,
 }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
@@ -51,7 +54,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
   )
 })
 
-const check = Effect.fnUntraced(function* (flags: Flags) {
+const check = Effect.fnUntraced(function* (flags: Flags, fingerprint: Fingerprint | undefined) {
   const { payTo, rpc, seen, url, vkey } = flags
   const base = baseOf(url)
   yield* Console.error(`altar       ${base}`)
@@ -68,7 +71,12 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const opened = flags.log ? yield* openLog({ altar: base, vkey: named, policy, seen }) : undefined
   const { revealed, reveals } = yield* verifyReveals(base)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payTo) : undefined
-  const walked = yield* verifyChain(base, { payments, sizes: opened?.sizes ?? [], revealed })
+  const walked = yield* verifyChain(base, {
+    payments,
+    sizes: opened?.sizes ?? [],
+    revealed,
+    sought: fingerprint?.sha256,
+  })
   return {
     stones: walked.stones,
     chainHash: walked.chainHash,
@@ -76,6 +84,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
     reveals,
     payments: payments === undefined ? "unchecked" : "checked",
     log: opened === undefined ? null : yield* verifyLog(opened, walked),
+    ...(fingerprint === undefined ? {} : { files: chainChecks(fingerprint, walked.stonesSought) }),
   }
 }, Effect.scoped)
 
@@ -86,6 +95,7 @@ const lostSentence = (lost: ReadonlyArray<number>) =>
 
 const sentences = ({
   chainHash,
+  files = [],
   log,
   lost,
   payTo,
@@ -102,19 +112,24 @@ const sentences = ({
   ...(payTo.length === 0 ? [] : [`paid to ${payTo.join(", ")}`]),
   `head ${chainHash}`,
   ...(log === null ? [] : sentencesOf(log)),
+  ...files.map(lineOf),
 ]
 
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(function* (flags: Flags) {
-  if (Option.isSome(flags.receipt)) return yield* verifyReceiptFile(flags.receipt.value, flags)
-  const found = yield* check(flags)
-  const message = lostSentence(found.lost)
+  const fingerprint = yield* fingerprintOf(flags)
+  if (Option.isSome(flags.receipt)) return yield* verifyReceiptFile(flags.receipt.value, flags, fingerprint)
+  if (Option.isSome(flags.stone)) return yield* verifyFile(fingerprint, flags.stone.value)
+  const found = yield* check(flags, fingerprint)
   const isPaid = found.lost.length === 0
+  const differs = (found.files ?? []).some(({ state }) => state === "broken")
+  const message = isPaid ? `${fingerprint?.path} does not hold: see above.` : lostSentence(found.lost)
+  const isSound = isPaid && !differs
   yield* print(
-    { ...(isPaid ? { ok: true } : { ok: false, code: "lost", message }), ...found },
+    { ...(isSound ? { ok: true } : { ok: false, code: isPaid ? "broken" : "lost", message }), ...found },
     sentences(found).map(plain).join("\n"),
   )
-  if (!isPaid) return yield* new CheckFailed({ message, isPrinted: true })
+  if (!isSound) return yield* new CheckFailed({ message, isPrinted: true })
 }, Effect.provide(Download.client))
 
 export const verify = command("verify", {
@@ -129,6 +144,7 @@ export const verify = command("verify", {
       "Check the receipt of one act, offline",
     "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK… --rpc https://…":
       "Look its transfer up as well",
+    "spirit-altar verify --folder draft --stone stone.json": "Check a folder and its stone, offline",
   },
   flags,
   run: verifying,

@@ -91,11 +91,18 @@ export const madeReceiptFile = () => {
 /** Its lines and its result for a file with this text, by the trust that is given. */
 export const checked = Effect.fnUntraced(function* (
   text: string,
-  { json, ...given }: Partial<Parameters<typeof verifyReceiptFile>[1]> & { readonly json?: boolean },
+  {
+    fingerprint,
+    json,
+    ...given
+  }: Partial<Parameters<typeof verifyReceiptFile>[1]> & {
+    readonly fingerprint?: Parameters<typeof verifyReceiptFile>[2]
+    readonly json?: boolean
+  },
 ) {
   const path = join(newFolder(), "receipt.json")
   yield* Effect.promise(() => writeFile(path, text))
   const none = Option.none<string>()
   const trust = { key: none, payTo: [], vkey: none, actsVkey: none, policy: none, rpc: none }
-  return yield* printing(verifyReceiptFile(path, { ...trust, ...given }), json)
+  return yield* printing(verifyReceiptFile(path, { ...trust, ...given }, fingerprint), json)
 })
