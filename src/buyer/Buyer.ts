@@ -1,7 +1,8 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import type { Recorded } from "../../schema/payments/Recorded.ts"
 import { bodyOf, type Price, type Settled } from "./Acts.ts"
-import { baseOf, faultOf, type Shop } from "./Client.ts"
+import type { Shop } from "./Client.ts"
+import { baseOf, faultOf } from "./Site.ts"
 import { unlessAborted } from "./core/Abort.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"

@@ -4,19 +4,32 @@ import { oneOf } from "../../schema/Fields.ts"
 import { candleActs, candleDays, unsealCandle } from "../../schema/altar/Candle.ts"
 import { commitmentText } from "../../schema/altar/Recipe.ts"
 import { reconcile } from "../../schema/altar/Sales.ts"
-import { revealWitnessStone } from "../../schema/altar/Witness.ts"
+import { readActReceipt } from "../../schema/altar/ReceiptFile.ts"
+import { readAct } from "../../schema/altar/ActApi.ts"
+import { readWitnessChain, readWitnessStone, revealWitnessStone } from "../../schema/altar/Witness.ts"
+import { segmentMaximum } from "../../schema/Common.ts"
+import { readStoneProof } from "../../schema/log/LogApi.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
+import type { Acts } from "./Records.ts"
 import { type Act, anyAnswer, catalog, type RequestParts, type Settled } from "./Acts.ts"
 import { buyerOf } from "./Buyer.ts"
 import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
 import type { Kept } from "./Options.ts"
-import type * as Order from "./OrderTypes.ts"
-import { messageOf, refuse } from "./PurchaseError.ts"
+import type * as Library from "./Library.ts"
+import { messageOf, Open, refuse } from "./PurchaseError.ts"
 import { type Purchase, unlisted } from "./Purchases.ts"
-import { seal, unsealable } from "./core/Commitment.ts"
+import { checkReveal, seal, unsealable } from "./core/Commitment.ts"
 import { unlistedAct } from "./UnlistedAct.ts"
-import { type Revealed, verifyReveal } from "./Verify.ts"
+
+/** The members that the order of any act may have. */
+type Common = Library.Keyed & Partial<Record<"words" | "salt" | "commitment", string>>
+
+/** The answer of an act by its name. */
+type AnswerOf<Name extends string> = Settled & (Name extends keyof Acts ? Acts[Name]["answer"] : unknown)
+
+/** Revealed words as an altar shows them: `text` of a stone, `words` of a candle; null while they are hidden. */
+type Shown = { readonly salt?: string | null; readonly text?: string | null; readonly words?: string | null }
 
 const isKey = Schema.is(IdempotencyKey)
 
@@ -25,7 +38,30 @@ const mayOpen = (name: string, value: unknown) =>
   value === undefined || (openers.has(name) && typeof value === "string")
 
 /** The types of an act follow from its name. */
-const isOf = <Name extends string>(act: Act, name: Name): act is Act<Order.AnswerOf<Name>> => act.price.name === name
+const isOf = <Name extends string>(act: Act, name: Name): act is Act<AnswerOf<Name>> => act.price.name === name
+
+const stateOf = ({ failed, misrecorded, payment, settled }: Purchase): Library.Purchase["state"] => {
+  if (settled !== undefined) return "settled"
+  if (misrecorded !== undefined) return "misrecorded"
+  if (failed !== undefined) return "failed"
+  return payment === undefined ? "not signed" : "open"
+}
+
+const listed = (purchase: Purchase): Library.Purchase => {
+  const { act, altar, begunAt, key, misrecorded, payment, sealed, settled } = purchase
+  return {
+    key,
+    act,
+    altar,
+    begunAt,
+    state: stateOf(purchase),
+    amountAtomic: payment?.amountAtomic ?? null,
+    id: settled?.id ?? null,
+    permalink: settled?.permalink ?? null,
+    isSealed: sealed !== undefined,
+    misrecorded: misrecorded ?? null,
+  }
+}
 
 /** The methods of a buyer, for one call that ends with the signal. */
 export const ordersOf = (options: Kept, signal: AbortSignal) => {
@@ -35,7 +71,7 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
   const buyParts = async <Answer extends Settled>(
     act: Act<Answer>,
     parts: RequestParts,
-    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Order.Common,
+    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Common,
   ) => {
     const no = (code: string, why: string) => refuse(code, `${why} This request charged nothing.`, key)
     if (!isKey(key)) throw no("idempotency_key_invalid", "A key is 12 to 128 characters of A-Z a-z 0-9 _ -.")
@@ -67,13 +103,13 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     return { ...(await follow(act, purchase)), key }
   }
 
-  const buy = async <Name extends string>(name: Name, order: Order.OrderOf<Name> & Order.Common) => {
+  const buy = async <Name extends string>(name: Name, order: Library.OrderOf<Name> & Common) => {
     const act = catalog.get(name) ?? (await unlistedAct(at(altar), name))
     if (!isOf(act, name)) throw refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`)
     return buyParts(act, act.partsOf(Object.fromEntries(Object.entries(order))), order)
   }
 
-  const opening = async (id: string, given: Order.Opening) => {
+  const opening = async (id: string, given: Library.Opening) => {
     const wrong = Object.entries(given).find(([name, value]) => !mayOpen(name, value))
     // Words under another name would be left out, and those of the journal published.
     if (wrong !== undefined)
@@ -127,14 +163,16 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     id: string,
     sealed: NonNullable<Purchase["sealed"]>,
     commitment: string | null,
-    shown: Revealed | null,
+    shown: Shown | null,
   ) => {
-    for (const revealed of [sealed, shown]) {
-      const verdict = await verifyReveal(commitment, revealed)
-      if (!verdict.ok)
+    const both: ReadonlyArray<Shown | null> = [sealed, shown]
+    for (const revealed of both) {
+      const text = revealed?.text ?? revealed?.words ?? null
+      const fault = await checkReveal(commitment, { text, salt: revealed?.salt ?? null })
+      if (fault !== undefined)
         throw refuse(
           "reveal_broken",
-          `The altar shows other words under ${id} than were sealed: ${verdict.reason}. Do not rely on them.`,
+          `The altar shows other words under ${id} than were sealed: ${fault.detail}. Do not rely on them.`,
         )
     }
     const isSame = ({ sealed: its, settled }: Purchase) =>
@@ -143,14 +181,25 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     if ((shown?.text ?? shown?.words ?? null) !== null) await purchases.release("revealed", isSame).catch(() => {})
   }
 
+  /** The outcome of a purchase: followed to its end if this journal signed for it, otherwise asked for once. */
+  const outcomeOf = async (key: string) => {
+    const found = await purchases.find(key)
+    if (found === undefined) return ask(reconcile, at(altar), { id: key })
+    if (found.payment === undefined)
+      throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
+    at(found.altar)
+    const act = catalog.get(found.act)
+    return follow({ answer: act?.answer ?? anyAnswer, recorded: act?.recorded }, found)
+  }
+
   return {
     buy,
-    witness: (order: Order.WitnessOrder) => buy("setWitnessStone", order),
-    pray: (order: Order.PrayerOrder) => buy("offerPrayer", order),
-    takeIn: (order: Order.KeeperOrder) => buy("takeIn", order),
-    collect: (order: Order.CollectOrder) => buy("collectMaterial", order),
+    witness: (order: Library.OrderOf<"setWitnessStone">) => buy("setWitnessStone", order),
+    pray: (order: Library.OrderOf<"offerPrayer">) => buy("offerPrayer", order),
+    keep: (order: Library.OrderOf<"takeIn">) => buy("takeIn", order),
+    collect: (order: Library.OrderOf<"collectMaterial">) => buy("collectMaterial", order),
 
-    light: async ({ days, ...order }: Order.CandleOrder) => {
+    light: async ({ days, ...order }: Library.CandleOrder) => {
       const act = Object.values(candleActs).find(({ sale }) => sale.days === days)
       if (act !== undefined) return buy(act.identifier, order)
       throw refuse(
@@ -160,31 +209,32 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       )
     },
 
-    reveal: async (id: string, given: Order.Opening = {}) => {
+    reveal: async (id: string, given: Library.Opening = {}) => {
       const { sealed, shop } = await opening(id, given)
       const { agentName } = given
-      const answer = await ask(revealWitnessStone, shop, id, { salt: sealed.salt, text: sealed.words, agentName })
+      const answer = await ask(revealWitnessStone, shop, {
+        id,
+        body: { salt: sealed.salt, text: sealed.words, agentName },
+      })
       await checkRevealed(id, sealed, answer.stone.commitment, answer.stone.reveal)
       return answer
     },
 
-    unseal: async (id: string, given: Order.Opening = {}) => {
+    unseal: async (id: string, given: Library.Opening = {}) => {
       const { sealed, shop } = await opening(id, given)
-      const answer = await ask(unsealCandle, shop, id, sealed)
+      const answer = await ask(unsealCandle, shop, { id, body: sealed })
       await checkRevealed(id, sealed, answer.candle.intentionCommitment, answer.candle.unsealed)
       return answer
     },
 
-    /** The outcome of a purchase: followed to its end if this journal signed for it, otherwise asked for once. */
-    reconcile: async (key: string) => {
-      const found = await purchases.find(key)
-      if (found === undefined) return ask(reconcile, at(altar), key)
-      if (found.payment === undefined)
-        throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-      at(found.altar)
-      const act = catalog.get(found.act)
-      return follow({ answer: act?.answer ?? anyAnswer, recorded: act?.recorded }, found)
+    /** Completes a purchase like `reconcile`; one without an outcome is an error. */
+    resume: async (key: string) => {
+      const answer = await outcomeOf(key)
+      if ("reconcile" in answer) throw new Open({ key, message: `${answer.message}` })
+      return { ...answer, key }
     },
+
+    reconcile: outcomeOf,
 
     exportWords: async (key: string) => {
       const found = await purchases.find(key)
@@ -198,7 +248,14 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
 
     forget: purchases.forget,
 
-    purchases: purchases.all,
+    /** The purchases of the journal, without words and salts. */
+    purchases: async () => (await purchases.all()).map(listed),
+
+    stone: async (id: string) => (await ask(readWitnessStone, at(altar), { id })).stone,
+    act: async (id: string) => (await ask(readAct, at(altar), { id })).act,
+    receipt: (id: string) => ask(readActReceipt, at(altar), { id }),
+    segment: (from = 1) => ask(readWitnessChain, at(altar), { query: { from, limit: segmentMaximum } }),
+    proof: (id: string) => ask(readStoneProof, at(altar), { id }),
   }
 }
 

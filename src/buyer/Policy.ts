@@ -3,18 +3,8 @@ import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payme
 import type { Price } from "./Acts.ts"
 import type { Challenge, Offer } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
+import type { Policy } from "./Library.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
-
-/** All amounts are atomic USDC: `10_000n` is one cent. */
-export interface Policy {
-  /** Maximum of a single payment; an act is paid at exactly its listed price in any case. */
-  readonly maxPerPayment?: bigint
-  /** Maximum signed for in one UTC day with this journal; ten dollars when absent. */
-  readonly maxPerDay?: bigint
-  /** CAIP-2 network and recipient that a challenge must name; an absent one is taken from the altar at first use. */
-  readonly network?: string
-  readonly payTo?: string
-}
 
 /** The terms of a buyer's first payment to an altar, to which its policy holds later ones. The asset is USDC. */
 export type SpendingTerms = Pick<Offer, "network" | "payTo">

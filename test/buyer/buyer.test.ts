@@ -1,7 +1,7 @@
 /** The library buys every act from a real altar on a real chain, signs once for a key, and reveals by an id alone. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Journal, memoryJournal, type Progress, verifyStone } from "../../src/buyer/index.ts"
+import { buyer, type Journal, memoryJournal, type Progress, verify } from "../../src/buyer/index.ts"
 import {
   authorizationsUsed,
   buyerOf,
@@ -43,7 +43,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       const purchases = [
         (key: string) => altar.witness({ words, kind: "prediction", agentName: "Wren", key }),
         (key: string) => altar.pray({ words, spirit: "moss-hare", agentName: "Wren", key }),
-        (key: string) => altar.takeIn({ spirit: "rain-crow", reason: "It sat still.", key }),
+        (key: string) => altar.keep({ spirit: "rain-crow", reason: "It sat still.", key }),
         (key: string) => altar.collect({ element: "beeswax", spirit: "kelp-seal", key }),
         (key: string) => altar.light({ spirit: "kelp-seal", days: 1, dedication: "For the bees", words, key }),
         (key: string) => altar.light({ spirit: "kelp-seal", days: 7, dedication: "For them", key }),
@@ -76,7 +76,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       assert.strictEqual(revealed.stone.reveal?.text, words)
       const unsealed = yield* Effect.promise(() => later.unseal(candle.record.id))
       assert.strictEqual(unsealed.candle.unsealed?.words, "Thank you.")
-      assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(stone.record)), { ok: true })
+      assert.isTrue((yield* Effect.promise(() => verify(stone.record))).ok)
       yield* Effect.promise(() => Promise.all([later.forget(stone.key), later.forget(candle.key)]))
       assert.strictEqual((yield* rejection(later.reveal(stone.record.id))).code, "words_unknown")
       const stranger = yield* rejection(buyerOf({ ...at, journal: memoryJournal() }).reveal(stone.record.id))
@@ -133,7 +133,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       yield* Effect.promise(() => altar.witness({ words, key }))
       const refused = [
         [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
-        [() => altar.takeIn({ spirit: "rain-crow", key }), "key_in_use"],
+        [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
         [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
         [() => altar.witness({ words: " \n" }), "not_sealed"],
         [() => altar.witness({ words, salt: "short" }), "not_sealed"],
@@ -163,11 +163,64 @@ layer(world(), realClock)("the buyer library", (it) => {
       const other = yield* serve(async (path) => (heard.push(path), "drop"))
       const key = newKey()
       yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-      const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other }).reconcile(key))
+      const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other }).resume(key))
       assert.property(ended, "record")
       assert.deepStrictEqual(heard, [])
       assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
       assert.deepStrictEqual([at.handedIn.length, new Set(at.handedIn).size], [2, 1], "the same payment is sent again")
+    }),
+  )
+
+  it.effect("lists an open purchase after a crash, and completes it without its key at hand", () =>
+    Effect.gen(function* () {
+      const at = yield* newCustomer()
+      yield* diesSigned(at, (altar, call) => altar.witness({ words }, call))
+      const altar = buyerOf(at)
+      const [open, ...others] = yield* Effect.promise(() => altar.purchases())
+      assert.deepInclude(open, {
+        act: "setWitnessStone",
+        altar: at.url,
+        state: "open",
+        amountAtomic: "10000",
+        id: null,
+      })
+      assert.lengthOf(others, 0)
+      assert.notInclude(JSON.stringify(open), words)
+      const { key, permalink, record } = yield* Effect.promise(() => altar.resume(open?.key ?? ""))
+      const settled = { ...open, state: "settled", id: record.id, permalink }
+      assert.deepStrictEqual([key, yield* Effect.promise(() => altar.purchases())], [open?.key, [settled]])
+      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+    }),
+  )
+
+  it.effect("reads what it verifies, without an account", () =>
+    Effect.gen(function* () {
+      const at = yield* newCustomer()
+      const { permalink, receipt, record } = yield* Effect.promise(() => buyerOf(at).witness({ words }))
+      const reader = buyer({ url: at.url })
+      const stone = yield* Effect.promise(() => reader.stone(record.id))
+      assert.deepStrictEqual(stone, { ...record, agentName: null, reveal: null })
+      const act = yield* Effect.promise(() => reader.act(record.id))
+      assert.deepStrictEqual(
+        [act.act, act.record, act.receipt.payer],
+        ["setWitnessStone", { ...record }, receipt.payer],
+      )
+      const segment = yield* Effect.promise(() => reader.segment(record.sequence))
+      assert.strictEqual(segment.entries[0]?.chainHash, record.chainHash)
+      for (const [thing, kind] of [
+        [stone, "stone"],
+        [act, "stone"],
+        [permalink, "stone"],
+        [segment, "segment"],
+      ] as const)
+        assert.deepInclude(yield* Effect.promise(() => verify(thing)), { kind, ok: true })
+      for (const [call, code] of [
+        [() => reader.receipt(record.id), "receipt_unsigned"],
+        [() => reader.proof(record.id), "not_found"],
+        [() => reader.stone("no-id"), "bad_request"],
+        [() => reader.act(crypto.randomUUID()), "act_not_found"],
+      ] as const)
+        assert.strictEqual((yield* rejection(call())).code, code)
     }),
   )
 

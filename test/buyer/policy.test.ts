@@ -116,7 +116,7 @@ layer(world(), realClock)("the buyer library", (it) => {
       const { journal, url } = yield* newCustomer(0n)
       const reader = buyer({ url, journal })
       assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
-      assert.strictEqual((yield* rejection(reader.reconcile(newKey()))).code, "attempt_not_found")
+      assert.strictEqual((yield* rejection(reader.resume(newKey()))).code, "attempt_not_found")
     }),
   )
 })

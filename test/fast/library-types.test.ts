@@ -12,28 +12,29 @@ const spirit = "moss-hare"
 describe("the library", () => {
   it("exports these values and no others", ({ expect }) => {
     const named =
-      `AltarError Misrecorded Open Refused browserJournal buyer memoryJournal normalize openCheckpoint recipe seal verifyEntry verifyProof
-      verifyReceipt verifyReveal verifySegment verifyStone`.split(/\s+/u)
+      "AltarError Misrecorded Open Refused browserJournal buyer memoryJournal normalize recipe seal verify".split(" ")
     expect(Object.keys(library).sort()).toEqual(named)
   })
 
   it("accepts words or a commitment to seal, and never both", () => {
-    expectTypeOf({ words, commitment } as const).not.toExtend<library.WitnessOrder>()
-    expectTypeOf({ commitment, salt: words } as const).not.toExtend<library.WitnessOrder>()
-    expectTypeOf({ agentName: "Heron" } as const).not.toExtend<library.WitnessOrder>()
-    expectTypeOf({ words, commitment, spirit } as const).not.toExtend<library.PrayerOrder>()
-    expectTypeOf({ spirit } as const).not.toExtend<library.PrayerOrder>()
+    expectTypeOf({ words, commitment } as const).not.toExtend<library.OrderOf<"setWitnessStone">>()
+    expectTypeOf({ commitment, salt: words } as const).not.toExtend<library.OrderOf<"setWitnessStone">>()
+    expectTypeOf({ agentName: "Heron" } as const).not.toExtend<library.OrderOf<"setWitnessStone">>()
+    expectTypeOf({ words, commitment, spirit } as const).not.toExtend<library.OrderOf<"offerPrayer">>()
+    expectTypeOf({ spirit } as const).not.toExtend<library.OrderOf<"offerPrayer">>()
     expectTypeOf({ spirit, days: 7, words, commitment } as const).not.toExtend<library.CandleOrder>()
   })
 
   it("accepts no order without what it is for: a spirit, an item, or days that candles burn", () => {
-    expectTypeOf({ words }).not.toExtend<library.PrayerOrder>()
-    expectTypeOf({ spirit: "nobody" } as const).not.toExtend<library.KeeperOrder>()
-    expectTypeOf({ spirit } as const).not.toExtend<library.CollectOrder>()
+    expectTypeOf({ words }).not.toExtend<library.OrderOf<"offerPrayer">>()
+    expectTypeOf({ spirit: "nobody" } as const).not.toExtend<library.OrderOf<"takeIn">>()
+    expectTypeOf({ spirit } as const).not.toExtend<library.OrderOf<"collectMaterial">>()
     expectTypeOf({ spirit, days: 2 } as const).not.toExtend<library.CandleOrder>()
     expectTypeOf({ spirit } as const).not.toExtend<library.CandleOrder>()
-    expectTypeOf<library.OrderOf<"takeIn">>().toEqualTypeOf<library.KeeperOrder>()
-    expectTypeOf<library.AnswerOf<"offerPrayer">["line"]>().toEqualTypeOf<string>()
+    expectTypeOf<library.Bought<"offerPrayer">["line"]>().toEqualTypeOf<string>()
+    expectTypeOf<library.Bought<"takeIn">["record"]>().toExtend<library.Keeper>()
+    expectTypeOf<library.Act["receipt"]>().toExtend<library.Receipt | { readonly card: object }>()
+    expectTypeOf<library.ListedStone>().toExtend<library.Stone>()
     expectTypeOf({ tone: "low" } as const).toExtend<library.OrderOf<"ringBell">>()
   })
 

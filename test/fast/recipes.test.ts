@@ -7,7 +7,7 @@ import { chainHash, mismatchOf, seal, sha256 } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
 import { retryAfterSeconds } from "../../src/payments/decision.ts"
-import { seal as sealing, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
+import { seal as sealing, type Segment, type Trust, type Verified, verify } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
 import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 import { entriesOf, hashAt, segmentOf } from "../lab/log/StaticLog.ts"
@@ -101,6 +101,7 @@ describe("by the published recipes,", () => {
 const chain = entriesOf(5)
 
 const segment = (from: number, limit: number): Segment => ({
+  ok: true,
   anchor: { sequence: from - 1, chainHash: hashAt(chain, from - 1) },
   ...segmentOf(chain, from, limit),
 })
@@ -115,10 +116,20 @@ const with3 = (change: object): Segment => ({
 describe("a chain", () => {
   it("verifies whole and piece by piece", async () => {
     const head = { sequence: 2, chainHash: hashAt(chain, 2) }
-    assert.deepStrictEqual(await verifySegment(segment(1, 2)), { ok: true, links: 2, head })
-    for (const anchor of [head, undefined])
-      assert.deepStrictEqual(await verifySegment(rest, anchor), { ok: true, links: 3, head: whole.head })
-    assert.deepStrictEqual(await verifySegment(whole), { ok: true, links: 5, head: whole.head })
+    for (const [part, end, trust] of [
+      [segment(1, 2), head, {}],
+      [rest, whole.head, { anchor: head }],
+      [rest, whole.head, {}],
+      [whole, whole.head, {}],
+      [JSON.stringify(whole), whole.head, {}],
+    ] as const)
+      assert.deepInclude(await verify(part, trust), { kind: "segment", ok: true, head: end })
+    const states = async (trust: Trust) =>
+      (await verify(rest, trust)).checks.map(({ name, state }) => `${name} ${state}`)
+    assert.deepStrictEqual(
+      [await states({}), await states({ anchor: head })],
+      [["links holds", "anchor open"], ["links holds"]],
+    )
   })
 
   const without3 = whole.entries.filter(({ sequence }) => sequence !== 3)
@@ -134,23 +145,26 @@ describe("a chain", () => {
     ["another beginning", rest, 3, /it follows/u, { sequence: 2, chainHash: forged }],
     ["a later beginning", whole, 1, /where stone 8 should/u, { sequence: 7, chainHash: forged }],
   ])("with %s altered is found out at its stone", async (_, altered, sequence, reason, anchor) => {
-    const verdict = await verifySegment(altered, anchor)
-    if (verdict.ok) return assert.fail("it verifies")
-    assert.strictEqual(verdict.sequence, sequence, verdict.reason)
-    assert.match(verdict.reason, reason)
+    const { checks, head, ok } = await verify(altered, anchor === undefined ? {} : { anchor })
+    assert.deepStrictEqual([ok, head, checks[0]?.state], [false, undefined, "broken"])
+    assert.match(checks[0]?.says ?? "", new RegExp(`^Stone ${sequence}: .*${reason.source}`, "u"))
   })
 
   it("holds sealed words and those that it shows, and no others", async () => {
     const { record, reveal } = (await madeReceiptFile()).file
-    const verdict = (text: string) => verifyStone(record, { salt: reveal.salt, words: text })
-    assert.deepStrictEqual(await verdict(reveal.text), { ok: true })
-    assert.isFalse((await verdict("Other words.")).ok)
-    const shown = (text: string) => verifyStone({ ...record, reveal: { ...reveal, text } })
-    assert.deepStrictEqual(await shown(reveal.text), { ok: true })
-    const changed = await shown("Something that came true.")
-    if (changed.ok) return assert.fail("it verifies")
-    assert.strictEqual(changed.sequence, record.sequence)
-    assert.match(changed.reason, /^its revealed words and their salt hash to [0-9a-f]{64}, but/u)
+    const saying = (name: string, { checks, ok }: Verified) => {
+      const { says, state } = checks.find((check) => check.name === name) ?? {}
+      return [ok, state, says]
+    }
+    const own = async (text: string) =>
+      saying("sealed", await verify(record, { sealed: { salt: reveal.salt, words: text } }))
+    assert.deepStrictEqual((await own(reveal.text)).slice(0, 2), [true, "holds"])
+    assert.deepStrictEqual((await own("Other words.")).slice(0, 2), [false, "broken"])
+    const shown = async (text: string) => saying("words", await verify({ ...record, reveal: { ...reveal, text } }))
+    assert.deepStrictEqual((await shown(reveal.text)).slice(0, 2), [true, "holds"])
+    const [ok, state, says] = await shown("Something that came true.")
+    assert.deepStrictEqual([ok, state], [false, "broken"])
+    assert.match(String(says), /^Its revealed words and their salt hash to [0-9a-f]{64}, but/u)
   })
 })
 

@@ -3,7 +3,7 @@ export const program = `
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import { type Buyer, buyer, memoryJournal, seal, type Segment, verifySegment, verifyStone } from "spirit-altar"
+import { type Buyer, buyer, memoryJournal, seal, type Segment, verify } from "spirit-altar"
 import document from "spirit-altar/openapi.json" with { type: "json" }
 import { Api, interfaceVersion } from "spirit-altar/schema"
 import { privateKeyToAccount } from "viem/accounts"
@@ -24,8 +24,8 @@ const misspelt = () => altar.witness({ words: "words", kind: "predicition" })
 // @ts-expect-error there are 24 spirits, and this is none of them
 const unknown = () => altar.altar("moss-hair")
 
-const segment: Segment = await (await fetch(url + "/api/witness/chain?from=1&limit=100")).json()
-const checks = await Promise.all([verifyStone(record, sealed), verifySegment(segment)])
+const segment: Segment = await altar.segment()
+const checks = await Promise.all([verify(record, { sealed }), verify(segment)])
 
 const health = await Effect.gen(function* () {
   const client = yield* HttpApiClient.make(Api, { baseUrl: url })

@@ -9,6 +9,7 @@ import {
   nonceOf,
 } from "../../../schema/payments/BindingRecipe.ts"
 import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
+import type { Account, AuthorizationData } from "./Account.ts"
 import type { Challenge } from "./Challenge.ts"
 import { sha256, sha256Bytes } from "./Digest.ts"
 
@@ -53,13 +54,7 @@ export const typedDataOf = ({ accepts: [offer] }: Challenge, { nonce }: Bound, f
   },
 })
 
-export type AuthorizationData = ReturnType<typeof typedDataOf>
-
-/** A signer of EIP-712 typed data for an address: a viem account, or a browser's wallet. */
-export interface Account {
-  readonly address: `0x${string}`
-  readonly signTypedData: (data: AuthorizationData) => Promise<`0x${string}`>
-}
+export type { Account, AuthorizationData }
 
 /** The payment; on the wire numbers are decimal strings. */
 export const paymentOf = (

@@ -17,7 +17,7 @@ const covered = ["previousHash", "sequence", "commitment", "witnessedAt", "trans
 
 const dayOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
+export const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
   cosignatures.length > 0
     ? holds(
         "cosignatures",

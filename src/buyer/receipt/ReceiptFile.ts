@@ -1,5 +1,5 @@
 /** Reads the receipt file of an act strictly. Its members are claims until they are checked. */
-import type { Link } from "../Verify.ts"
+import type { Link } from "../core/Chain.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "../core/Json.ts"
 
 /** The first member of a receipt file; another text is another format. */

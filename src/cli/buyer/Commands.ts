@@ -5,7 +5,6 @@ import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from ".
 import { spiritIds } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import type { Orders } from "../../buyer/Orders.ts"
-import type { Purchase } from "../../buyer/Purchases.ts"
 import { messageOf, refuse, Refused } from "../../buyer/PurchaseError.ts"
 import { command, type Config, type FlagValues, type CommandText, on, optionalText, word } from "../Define.ts"
 import { agentName, common, paying, provided, salt } from "../Flags.ts"
@@ -135,28 +134,6 @@ const unseal = free("unseal", {
   ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
 })
 
-/** A purchase without its salt and words. */
-const listed = ({ act, altar, begunAt, failed, key, misrecorded, payment, sealed, settled }: Purchase) => ({
-  key,
-  act,
-  altar,
-  begunAt,
-  state:
-    settled !== undefined
-      ? "settled"
-      : misrecorded !== undefined
-        ? "misrecorded"
-        : failed !== undefined
-          ? "failed"
-          : payment === undefined
-            ? "not signed"
-            : "open",
-  id: settled?.id ?? null,
-  permalink: settled?.permalink ?? null,
-  isSealed: sealed !== undefined,
-  misrecorded: misrecorded ?? null,
-})
-
 const acts = command("acts", {
   description:
     "List your acts, or show the outcome of one. The list is from this machine's journal, without salts and words. With a key, ask for that purchase's outcome and complete it; this is free and signs nothing",
@@ -173,7 +150,7 @@ const acts = command("acts", {
       ? runFree(flags, (orders) => orders.reconcile(key.value), pretty)
       : runFree(
           flags,
-          async (orders) => (await orders.purchases()).map(listed),
+          (orders) => orders.purchases(),
           (all) =>
             all
               .map(({ act, begunAt, id, key, state }) =>
