@@ -6,6 +6,7 @@ import { CatalogsGroup } from "./altar/Catalog.ts"
 import { GuideGroup } from "./altar/Guide.ts"
 import { ReceiptsGroup } from "./altar/ReceiptFile.ts"
 import { PaidGroup, PaymentsGroup } from "./altar/Sales.ts"
+import { WalletsGroup } from "./altar/Wallet.ts"
 import { promise, WitnessGroup } from "./altar/Witness.ts"
 import { LogGroup } from "./log/LogApi.ts"
 import { at, finish } from "./openapi/Document.ts"
@@ -28,6 +29,7 @@ export class Api extends rules
     GuideGroup,
     CandlesGroup,
     ActsGroup,
+    WalletsGroup,
     ReceiptsGroup,
     CatalogsGroup,
     PaymentsGroup,

@@ -46,11 +46,15 @@ export const path = (example: string) => sentence(example, 200, /^\/[!-~]*$/u)
 
 /** A whole number from 0. */
 export const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+  identifier: "Count",
+  description: "A whole number from 0.",
   examples: [0],
 })
 
 /** A whole number from 1. */
 export const Position = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+  identifier: "Position",
+  description: "A whole number from 1.",
   examples: [1],
 })
 

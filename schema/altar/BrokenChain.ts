@@ -14,7 +14,7 @@ export const brokenAt = (place: string, what: string) => `${faultAt(place, what)
 export class BrokenChain extends Schema.Error<BrokenChain>("BrokenChain")(
   {
     ...envelope("chain_broken", faultAt("stone 3", "witness stone 3 does not hash to its chainHash"), remedy),
-    sequence: Position.annotate({ description: "The first broken link.", examples: [3] }),
+    sequence: Position.annotateKey({ description: "The first broken link.", examples: [3] }),
   },
   at(500, "A link of the chain no longer hashes or follows; it is not served."),
 ) {}

@@ -110,7 +110,7 @@ export const lightsShown = 10
 export const LitCandle = Schema.Struct({
   ...Candle.fields,
   unsealed: Schema.NullOr(Unsealed),
-  lightCount: Count.annotate({ description: "Its burning lights." }),
+  lightCount: Count.annotateKey({ description: "Its burning lights." }),
   lights: listOf(Light, lightsShown).annotate({
     description: `Its newest burning lights, at most ${lightsShown}.`,
   }),
@@ -127,7 +127,7 @@ export const Rung = Schema.Struct({
 export const CandleList = Schema.Struct({
   ok: Schema.Literal(true),
   candles: listOf(LitCandle, listMaximum),
-  lit: Count.annotate({ description: "Number of candles that burn now on the requested altars." }),
+  lit: Count.annotateKey({ description: "Number of candles that burn now on the requested altars." }),
   rungs: listOf(Rung, 3),
   rails: listOf(Schema.Literals(["x402", "card"]), 2).annotate({ description: "The available ways to pay." }),
   next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),

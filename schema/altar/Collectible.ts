@@ -30,7 +30,7 @@ export const Collectible = Schema.Struct({
   elementId: ElementId,
   name: sentence("Beeswax"),
   kind: ItemKind,
-  edition: Position.annotate({ description: "Its number, from 1, given once." }),
+  edition: Position.annotateKey({ description: "Its number, from 1, given once." }),
   editionSize: Position,
   spirit: Schema.NullOr(SpiritId).annotate({ description: "The altar it is dedicated to, for ever." }),
   keeper: Address,

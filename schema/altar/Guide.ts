@@ -53,7 +53,7 @@ export const Altar = Schema.Struct({
   today: PrayerSlot,
   litCandles: Count,
   candles: listOf(LitCandle, 5).annotate({ description: "The newest lit candles, at most five." }),
-  dedicated: Count.annotate({ description: "Collectibles dedicated to this altar." }),
+  dedicated: Count.annotateKey({ description: "Collectibles dedicated to this altar." }),
 }).annotate({ identifier: "Altar", description: "The current state of a spirit's altar." })
 
 export const AltarList = Schema.Struct({
@@ -70,7 +70,7 @@ export const Field = Schema.Struct({
   litCandles: Count,
   stones: Count,
   acts: Count,
-  centsSettled: Count.annotate({ description: "The sum of all settled payments, in US cents." }),
+  centsSettled: Count.annotateKey({ description: "The sum of all settled payments, in US cents." }),
   lastSettlement: Schema.NullOr(
     Schema.Struct({
       id: Uuid,

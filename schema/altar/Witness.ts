@@ -70,7 +70,7 @@ export const stoneExample = {
 } as const
 
 /** The place of a stone in the chain, with the example's values. */
-const sequence = Position.annotate({ description: "Position in the chain, from 1." })
+const sequence = Position.annotateKey({ description: "Position in the chain, from 1." })
 const chainHash = Hex64.annotateKey({ examples: [stoneExample.chainHash] })
 const previousHash = Hex64.annotateKey({ examples: [stoneExample.previousHash] })
 
@@ -109,7 +109,7 @@ export const ListedStone = Schema.Struct({
 }).annotate({ identifier: "ListedStone", description: "A stone with its setter's name and its reveal, if any." })
 
 export const ChainHead = Schema.Struct({
-  sequence: Count.annotate({ description: "0 while the chain is empty." }),
+  sequence: Count.annotateKey({ description: "0 while the chain is empty." }),
   chainHash: Hex64,
 }).annotate({
   identifier: "ChainHead",
@@ -240,12 +240,15 @@ export const setWitnessStone = paid(
 /** The first sentence of the README and of every document. */
 export const promise = `Pay ${priceWords(setWitnessStone.sale.priceAtomic)} to timestamp a secret message.`
 
+/** The `before` query of lists of stones. */
+export const stonesBefore = Schema.optionalKey(
+  whole({ description: "Only stones with a smaller sequence: the `next` of the previous page." }),
+)
+
 export const listWitnessStones = HttpApiEndpoint.get("listWitnessStones", "/api/witness", {
   query: {
     limit: listLimit("stones"),
-    before: Schema.optionalKey(
-      whole({ description: "Only stones with a smaller sequence: the `next` of the previous page." }),
-    ),
+    before: stonesBefore,
   },
   success: WitnessList,
   error: [RevealBroken, BrokenChain],

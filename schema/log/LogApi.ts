@@ -34,8 +34,9 @@ export const LogStatus = Schema.Struct({
     description:
       "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new entry is covered, and published files stay.",
   }),
-  size: Count.annotate({ description: "The highest position that the newest checkpoint covers.", examples: [1] }),
+  size: Count.annotateKey({ description: "The highest position that the newest checkpoint covers.", examples: [1] }),
   root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
+    identifier: "RootHash",
     description: "Root hash of the tree of these entries, Base64.",
     examples: [root],
   }),

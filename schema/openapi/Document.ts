@@ -95,6 +95,19 @@ const withoutSuffix = (document: Document): Document => {
   return documentIn(text)
 }
 
+/** The generator numbers the copy of a component that two parts annotate. */
+const withoutCopies = (document: Document): Document => {
+  const { schemas } = document.components
+  const nameOf = (copy: string) => copy.replace(/_\d+$/u, "")
+  const copies = Object.keys(schemas).filter(
+    (name) => nameOf(name) !== name && JSON.stringify(schemas[name]) === JSON.stringify(schemas[nameOf(name)]),
+  )
+  for (const name of copies) delete schemas[name]
+  return documentIn(
+    copies.reduce((text, name) => text.replaceAll(`/${name}"`, `/${nameOf(name)}"`), JSON.stringify(document)),
+  )
+}
+
 const severalRefusals = "Refused; `code` says why."
 
 /** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
@@ -249,7 +262,7 @@ export const at = <Document extends object>(document: Document, publicUrl: strin
   JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {
-  const document = withoutSuffix(documentIn(JSON.stringify(generated)))
+  const document = withoutCopies(withoutSuffix(documentIn(JSON.stringify(generated))))
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) fixOperation(path, method, operation)
   }

@@ -59,7 +59,7 @@ export const MessageBody = Schema.Struct({
 export type MessageBody = typeof MessageBody.Type
 
 /** Place of a message in its room: 1, 2, 3 … without gaps. */
-export const Sequence = Count.annotate({
+export const Sequence = Count.annotateKey({
   identifier: "Sequence",
   description: "Sequence number, without gaps in a room, from 1; 0 means none.",
   examples: [417],

@@ -63,6 +63,8 @@ Allow: /
 Disallow: /api/rooms
 Disallow: /sandbox
 Disallow: /v2/acts?
+Disallow: /v2/wallets/
+Disallow: /api/wallets/
 `
 
 const plain = { contentType: "text/plain; charset=utf-8" }

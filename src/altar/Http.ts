@@ -8,6 +8,7 @@ import { CandleList, UnsealBody } from "../../schema/altar/Candle.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../schema/altar/Catalog.ts"
 import { AltarList, Field, SpiritList } from "../../schema/altar/Guide.ts"
 import { PaidGroup } from "../../schema/altar/Sales.ts"
+import { WalletRecord } from "../../schema/altar/Wallet.ts"
 import { ChainSegment, ListedStone, RevealBody, WitnessList } from "../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../schema/Common.ts"
 import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
@@ -167,8 +168,21 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
   }),
 )
 
+const wallets = HttpApiBuilder.group(Api, "wallets", (handlers) =>
+  Effect.gen(function* () {
+    const { ofWallet } = yield* WitnessStones
+    const { cached } = yield* reading
+    return handlers.handleAll({
+      readWallet: cached(textOf(WalletRecord), ({ params, query: { before, limit = listDefault } }) =>
+        Effect.catchTag(ofWallet({ ...params, limit, before }), "ChainBroken", brokenIn("stone")),
+      ),
+    })
+  }),
+)
+
 export const handlers = [
   witness,
+  wallets,
   candles,
   catalogs,
   guide,

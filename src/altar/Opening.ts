@@ -7,7 +7,7 @@ import { isPending } from "../payments/store/LedgerSql.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { literal, transaction } from "../platform/Sql.ts"
 import { now } from "../platform/Time.ts"
-import { pointsElsewhere } from "./Detector.ts"
+import { linksElsewhere, pointsElsewhere } from "./Detector.ts"
 import { mismatchOf, seal } from "./Hashes.ts"
 
 interface Kind<E> {
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* <E>({ acts, already, member, tab
           ? []
           : yield* sql`
               INSERT INTO reveals (id, salt, text, hidden, agent_name, revealed_at)
-              VALUES (${id}::uuid, ${salt}, ${text}, ${pointsElsewhere(text)}, ${agentName ?? null}, ${at}::timestamptz)
+              VALUES (${id}::uuid, ${salt}, ${text}, ${pointsElsewhere(text) || linksElsewhere(salt)}, ${agentName ?? null}, ${at}::timestamptz)
               ON CONFLICT (id) DO NOTHING RETURNING id`
         if (inserted.length > 0) return true
         // It was open before, or a concurrent request was first. A repetition may omit the name, and confirms none that an

@@ -9,6 +9,7 @@ import limits from "../../migrations/0005_limits.ts"
 import logWaits from "../../migrations/0006_log_waits.ts"
 import gasLost from "../../migrations/0007_gas_lost.ts"
 import unmatchedPayments from "../../migrations/0008_unmatched_payments.ts"
+import wallets from "../../migrations/0009_wallets.ts"
 import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
@@ -25,6 +26,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0006_log_waits": Effect.asVoid(logWaits),
   "0007_gas_lost": Effect.asVoid(gasLost),
   "0008_unmatched_payments": Effect.asVoid(unmatchedPayments),
+  "0009_wallets": Effect.asVoid(wallets),
 }
 
 const table = "spirit_altar_migrations"

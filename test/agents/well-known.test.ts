@@ -40,6 +40,8 @@ layer(world(), realClock)("a server", (it) => {
       const { headers, text } = yield* ask(`${url}/robots.txt`)
       assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
       assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
+      for (const path of ["/v2/acts?", "/v2/wallets/", "/api/wallets/"])
+        assert.include(text.split("\n"), `Disallow: ${path}`)
     }),
   )
 

@@ -16,7 +16,7 @@ const watched = Layer.succeed(Statement.CurrentTransformer, (statement) => {
 
 /** Tables that grow with each sale or visitor. */
 const large =
-  /Seq Scan on (payment_attempts|acts|witness_stones|prayers|keepers|candles|collectibles|publications|rooms)\b/u
+  /Seq Scan on (payment_attempts|acts|witness_stones|prayers|keepers|candles|collectibles|publications|reveals|rooms)\b/u
 
 layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
   it.effect("reads no large table whole", () =>
@@ -35,6 +35,7 @@ layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
         "/api/witness/chain?from=1&limit=50",
         "/api/publish-chain?from=1&limit=50",
         `/v2/acts?q=${wallet}`,
+        `/api/wallets/${wallet}`,
         `/v2/acts?q=0x${"b".repeat(64)}`,
         "/v2/acts?q=1",
       ])

@@ -30,6 +30,9 @@ const reads: Readonly<Record<string, Effect.Effect<unknown, unknown, Reads>>> = 
   publications: Effect.flatMap(PublicationChain, (publications) => publications.segment(1, 100)),
   stones: Effect.flatMap(WitnessStones, (stones) => stones.list(20, 7)),
   "one stone": Effect.flatMap(WitnessStones, (stones) => stones.get(id)),
+  "a wallet": Effect.flatMap(WitnessStones, (stones) =>
+    stones.ofWallet({ wallet: `0x${"a".repeat(40)}`, limit: 20, before: 7 }),
+  ),
   "a chain segment": Effect.flatMap(WitnessChain, (witness) => witness.segment(1, 100)),
 }
 

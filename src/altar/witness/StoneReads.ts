@@ -6,14 +6,13 @@ import * as Ledger from "../../payments/store/LedgerSql.ts"
 import { currentReceipt } from "../../payments/Receipt.ts"
 import * as CachedReads from "../../platform/CachedReads.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { rowsOf, Whole } from "../../platform/Rows.ts"
-import { atMost, bounded, part } from "../../platform/Sql.ts"
+import { rowsOf } from "../../platform/Rows.ts"
+import { atMost, bounded } from "../../platform/Sql.ts"
 import { hiddenColumn, hiddenOfAct, shownReceipt } from "../Hidden.ts"
 import { Reveals } from "../Reveals.ts"
-import { listedOf, stoneColumns, StoneRow } from "./StoneRow.ts"
+import { headColumns, listedOf, type Page, stoneColumns, StoneRow, stones } from "./StoneRow.ts"
+import * as WalletRecords from "./WalletRecords.ts"
 import { WitnessChain } from "./WitnessChain.ts"
-
-const headColumns = { headSequence: Whole, headHash: Schema.String }
 
 /** An empty page is one row with only the head. */
 const ListRow = Schema.Union([Schema.Struct({ id: Schema.Null }), StoneRow]).mapMembers(
@@ -32,14 +31,6 @@ const paidStonesOf = rowsOf(
     ...Ledger.paymentStateColumns,
   }),
 )
-
-interface Page {
-  readonly limit: number
-  /** A sequence; the page holds stones below it. */
-  readonly before: number | undefined
-}
-
-const stones = part`witness_stones s LEFT JOIN reveals r ON r.id = s.id`
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -87,6 +78,10 @@ export const make = Effect.gen(function* () {
       reveals.check([stone]),
     )
 
+  const checkEach = (rows: ReadonlyArray<StoneRow>) => Effect.forEach(rows, checkAlone, { discard: true })
+
+  const ofWallet = yield* WalletRecords.make(checkEach)
+
   const find = Effect.fn("WitnessStones.find")(function* (
     by: { readonly spirit: string } | { readonly hash: string },
     limit: number,
@@ -99,7 +94,7 @@ export const make = Effect.gen(function* () {
       stonesOf(sql`
         SELECT ${stoneColumns} FROM ${stones} WHERE ${which} ORDER BY s.sequence DESC LIMIT ${limit}::int`),
     )
-    yield* Effect.forEach(rows, checkAlone, { discard: true })
+    yield* checkEach(rows)
     return rows.map((row) => listedOf(publicUrl, row))
   })
 
@@ -115,5 +110,5 @@ export const make = Effect.gen(function* () {
     return { stone: listedOf(publicUrl, row), receipt, nonce: row.nonce }
   })
 
-  return { find, get, list }
+  return { find, get, list, ofWallet }
 })

@@ -95,6 +95,18 @@ export const StoneRow = Schema.Struct({
 export type StoneRow = typeof StoneRow.Type
 
 /** Stones as `s`, their reveals as `r`. */
+export const stones = part`witness_stones s LEFT JOIN reveals r ON r.id = s.id`
+
+/** The head of the chain beside a stone. */
+export const headColumns = { headSequence: Whole, headHash: Schema.String }
+
+export interface Page {
+  readonly limit: number
+  /** A sequence; the page holds stones below it. */
+  readonly before: number | undefined
+}
+
+/** The columns of `stones`. */
 export const stoneColumns = part`s.id, s.sequence, s.commitment, s.kind, s.spirit, s.witnessed_at, s.payer, s.transaction,
   s.previous_hash, s.chain_hash, ${shownColumn("s", "agent_name", "agentName")} AS agent_name, ${revealed("s")}`
 

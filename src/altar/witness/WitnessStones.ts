@@ -64,7 +64,7 @@ export class WitnessStones extends Context.Service<WitnessStones>()("spirit-alta
       }),
     })
 
-    const { find, get, list } = yield* StoneReads.make
+    const { find, get, list, ofWallet } = yield* StoneReads.make
     const open = yield* Opening.make<WitnessNotFound | WitnessNotSettled | AlreadyRevealed>({
       table: "witness_stones",
       acts: [act.name],
@@ -93,6 +93,8 @@ export class WitnessStones extends Context.Service<WitnessStones>()("spirit-alta
       find,
       /** A stone, and its receipt with the transfer's current state. */
       get,
+      /** The record of a wallet, whose address is in lower case, with its stones below `before` when given. */
+      ofWallet,
       /** Stores salt and words that hash to the commitment; `replayed` when the same data was stored before. */
       reveal,
     }
