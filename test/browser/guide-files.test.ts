@@ -1,5 +1,6 @@
 /** A file is the secret of a stone: it is hashed in the browser, set, checked and found again, and never sent. */
 import { createHash, randomBytes } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
 import type { Page, Request } from "playwright-core"
 import { guide, settled } from "../lab/browser/Guide.ts"
@@ -48,6 +49,76 @@ guide("a file", (it) => {
     await check.getByText("This is the file.").waitFor()
     await check.locator("[data-file]").setInputFiles(other)
     await check.getByText("Another file.").waitFor()
+  })
+})
+
+const textFile = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) })
+
+const hashOf = (text: string) => createHash("sha256").update(text).digest("hex")
+
+guide("several files", (it) => {
+  it("are sealed by their list, and each that differs from it is named", async ({ url, visit }) => {
+    const { page } = await visit("/v2/stone")
+    const form = page.getByRole("form", { name: "Set the stone" })
+    const [a, b] = [textFile("a.txt", "a"), textFile("b.txt", "b")]
+    const sums = `${hashOf("a")}  a.txt\n${hashOf("b")}  b.txt\n`
+    const list = textFile("SHA256SUMS", sums)
+    await take(page, "Set the stone")
+    await form.getByText("More: a file, kind, spirit, name").click()
+    const chosen = form.getByLabel("Or a file")
+    await chosen.setInputFiles([a, textFile("SHA256SUMS", sums.replace("b.txt", "c.txt"))])
+    await form.getByText("c.txt is listed, and was not chosen.").waitFor()
+    assert.isTrue(await form.locator("#stone-words").isEnabled())
+    await chosen.setInputFiles([b, a])
+    await form.getByText("Hashed.").waitFor()
+    const saved = page.waitForEvent("download")
+    await form.getByRole("link", { name: "Save the list" }).click()
+    const download = await saved
+    assert.strictEqual(download.suggestedFilename(), "SHA256SUMS")
+    assert.strictEqual(await readFile(await download.path(), "utf8"), sums)
+    const { commitment, kind } = await set(page)
+    assert.deepStrictEqual([commitment, kind], [hashOf(sums), "hash"])
+
+    await page.goto(`${url}/verify`)
+    const status = page.locator("[data-checker] [role=status]")
+    await page.getByLabel("The file").setInputFiles([list, a, textFile("b.txt", "B"), textFile("d.txt", "d")])
+    await status.getByText("Not these files.").waitFor()
+    await status.getByText("b.txt has another fingerprint than the list says.").waitFor()
+    await status.getByText("d.txt is not in the list.").waitFor()
+    await page.getByLabel("The file").setInputFiles([list, a])
+    await status.getByText("b.txt is listed, and was not chosen.").waitFor()
+    await status.getByText("This is the file of stone").waitFor()
+    await page.getByLabel("The file").setInputFiles([a, textFile("a.txt", "other")])
+    await status.getByText("a.txt cannot be listed").waitFor()
+    await page.getByLabel("The file").setInputFiles([b, a])
+    await status.getByRole("link", { name: "See the stone" }).click()
+    const check = page.locator("[data-file-check]")
+    await check.locator("[data-file]").setInputFiles([a, b])
+    await check.getByText("This is the file.").waitFor()
+    await check.locator("[data-file]").setInputFiles([list, a, textFile("b.txt", "B")])
+    await check.getByText("Not these files.").waitFor()
+  })
+
+  it("and large ones are hashed in pieces, with their progress", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    const form = page.getByRole("form", { name: "Set the stone" })
+    const bytes = randomBytes(40_000_000)
+    await page.evaluate(() => {
+      const told: Array<string> = []
+      Object.assign(window, { told })
+      const place = document.querySelector("[data-file-said]")
+      if (place !== null) new MutationObserver(() => told.push(place.textContent)).observe(place, { childList: true })
+    })
+    await take(page, "Set the stone")
+    await form.getByText("More: a file, kind, spirit, name").click()
+    await form
+      .getByLabel("Or a file")
+      .setInputFiles({ name: "film.bin", mimeType: "application/octet-stream", buffer: bytes })
+    await form.getByText("Hashed.").waitFor()
+    const shown = await form.locator("[data-file-said]").innerText()
+    assert.include(shown, createHash("sha256").update(bytes).digest("hex"))
+    const told = (await page.evaluate(() => Reflect.get(window, "told"))).join()
+    assert.include(told, "Hashing film.bin: 41 %.")
   })
 })
 

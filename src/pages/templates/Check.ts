@@ -92,7 +92,7 @@ export const checkPage = (view: CheckView): Page => ({
         This needs script. The command does the same: <code>spirit-altar verify --receipt FILE</code>.
       </p>
       <div class="scripted column">
-        ${textField("checker-file", "The file", html`type="file" data-file`, "Choose it, or drop it anywhere on this page.", "take")}
+        ${textField("checker-file", "The file", html`type="file" multiple data-file`, "Choose it, or drop it anywhere on this page. Of a list, choose SHA256SUMS with its files.", "take")}
         <div role="status"></div>
         <ol class="checks" role="list" aria-label="The checks"></ol>
         <p class="small quiet">

@@ -34,9 +34,9 @@ const kinds: Readonly<Record<typeof StoneKind.Type, string>> = {
   hash: "of a file or a text",
 }
 
-/** A file that script hashes; the form then sends that hash as its commitment. */
+/** Files that script hashes; the form then sends their hash as its commitment. */
 export const fileField = (label: string, hint: string): Html =>
-  html`${textField("stone-file", label, html`type="file" data-file`, `Choose it, or drop it here. It is hashed in this browser and never sent.${hint}`, "take")}
+  html`${textField("stone-file", label, html`type="file" multiple data-file`, `Choose one or several, or drop them here. They are hashed in this browser and never sent.${hint}`, "take")}
     <div data-file-said role="status"></div>`
 
 const form = ({ payment, spirit }: SetStoneView): Html =>
@@ -50,7 +50,7 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
       <details class="more">
         <summary>More: a file, kind, spirit, name</summary>
         <div data-file-sealed>
-          ${fileField("Or a file", " Keep it: later, it is the proof.")}
+          ${fileField("Or a file", " Keep them: later, they are the proof.")}
           <input type="hidden" data-body="commitment" data-file-hash />
         </div>
         ${selectField(

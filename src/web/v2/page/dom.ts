@@ -82,21 +82,21 @@ export const endsOf = (hex: string) => `${hex.slice(0, 6)}…${hex.slice(-4)}`
 export const hearFiles = (
   input: HTMLInputElement,
   place: HTMLElement,
-  take: (file: File) => void,
+  take: (file: File, ...others: ReadonlyArray<File>) => void,
   removed = () => {},
 ) => {
   input.addEventListener("change", () => {
-    const [file] = input.files ?? []
+    const [file, ...others] = input.files ?? []
     if (file === undefined) removed()
-    else take(file)
+    else take(file, ...others)
   })
   place.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
   })
   place.addEventListener("drop", (event) => {
-    const [file] = event.dataTransfer?.files ?? []
+    const [file, ...others] = event.dataTransfer?.files ?? []
     if (file === undefined || event.defaultPrevented) return
     event.preventDefault()
-    take(file)
+    take(file, ...others)
   })
 }

@@ -1,11 +1,12 @@
 /** The page that checks a dropped file: a receipt or a proof of this altar, or the file of a stone. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
-import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
 import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
+import { differing, fingerprintOf, isBroken } from "../words/fingerprint.ts"
 import { readSegment } from "./chain.ts"
 import { tell } from "./checks.ts"
 import { type Known, largest, recognise } from "./recognise.ts"
@@ -33,7 +34,7 @@ const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
 const nothing =
   "It is no receipt, no proof and no saved words, and no stone has its fingerprint. A copy with changed line ends has another one: "
 
-/** The stone of a file; the altar's search is believed only where the stone itself names the fingerprint. */
+/** The stone of this fingerprint; the altar's search is believed only where the stone itself names the fingerprint. */
 const ofFile = async (hash: string): Promise<HTMLElement> => {
   const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
   if (answer?.ok !== true) throw unreached()
@@ -69,9 +70,20 @@ export const start = () => {
   const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
   const { keys = "[]", logs = "[]" } = root.dataset
   const own: Own = { keys: JSON.parse(keys), logs: JSON.parse(logs) }
-  let newest: File | undefined
+  let newest: ReadonlyArray<File> = []
 
-  const check = async (file: File) => {
+  const checkFiles = async (files: ReadonlyArray<File>, progress: (words: string) => void) => {
+    const fingerprint = await fingerprintOf(files, progress)
+    const stone = await ofFile(fingerprint.sha256)
+    const wrong = isBroken(fingerprint)
+      ? [verdict("broken", "Not these files.", `They differ from ${fingerprint.name}.`)]
+      : []
+    return () => status.replaceChildren(...wrong, stone, ...differing(fingerprint))
+  }
+
+  const check = async (files: ReadonlyArray<File>, progress: (words: string) => void) => {
+    const [file] = files
+    if (file === undefined || files.length > 1) return checkFiles(files, progress)
     if (file.size === 0) throw new AnswerError("The file is empty.")
     const text = file.size > largest ? "" : await file.text()
     const what = recognise(text)
@@ -81,31 +93,29 @@ export const start = () => {
     }
     if (what.kind === "box") return () => status.replaceChildren(verdict("unchecked", "A backup.", ...backup()))
     if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))
-    if (what.kind === "unknown") {
-      const found = await ofFile(await sha256(await file.arrayBuffer()))
-      return () => status.replaceChildren(found)
-    }
+    if (what.kind === "unknown") return checkFiles(files, progress)
     const { checks } = await checksOf(text, what, own)
     return () => tell(status, list, `This ${what.kind}`, checks)
   }
 
-  const take = async (file: File) => {
-    newest = file
+  const take = async (...files: ReadonlyArray<File>) => {
+    newest = files
+    const progress = (words: string) => newest === files && status.replaceChildren(verdict("waits", words))
     list.replaceChildren()
-    status.replaceChildren(verdict("waits", `Reading ${file.name}.`))
-    const show = await check(file).catch((error: unknown) => () => {
+    progress(`Reading ${files.length === 1 ? files[0]?.name : `${files.length} files`}.`)
+    const show = await check(files, progress).catch((error: unknown) => () => {
       const unreadable = error instanceof DOMException ? "The browser cannot read this file." : pageFailed
       status.replaceChildren(verdict("unchecked", "Not checked.", sentenceOf(error, unreadable)))
     })
-    if (newest !== file) return
+    if (newest !== files) return
     show()
     status.scrollIntoView({ block: "nearest" })
   }
 
   if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
   const chosen = one("[data-file]", HTMLInputElement, root)
-  hearFiles(chosen, document.body, (file) => void take(file))
+  hearFiles(chosen, document.body, (...files) => void take(...files))
   // Chosen before this script was there.
-  const early = chosen.files?.[0]
-  if (early !== undefined) void take(early)
+  const early = [...(chosen.files ?? [])]
+  if (early.length > 0) void take(...early)
 }

@@ -1,40 +1,42 @@
-/** Places that accept a file, to set a stone of its hash or to check a stone. */
-import { sha256 } from "../../../buyer/core/Digest.ts"
+/** Places that accept files, to set a stone of their fingerprint or to check a stone. */
 import { all, button, hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
+import { sentenceOf } from "../page/http.ts"
+import { differing, type Fingerprint, fingerprintOf, isBroken } from "./fingerprint.ts"
+import { saving } from "./keepsake.ts"
 
 let hashing: Promise<void> = Promise.resolve()
 
-/** Resolves when the newest file of the page is hashed. */
+/** Resolves when the newest files of the page are hashed. */
 export const hashed = () => hashing
 
-/** Hashes the newest file that is chosen or dropped in a place; `fail` drops an earlier one, also when it is removed. */
+/** Hashes the newest files that are chosen or dropped in a place; `fail` drops earlier ones, also when they are removed. */
 const accept = (
   place: HTMLElement,
   dropped: HTMLElement,
-  use: (file: File, hash: string) => ReadonlyArray<Node>,
+  use: (fingerprint: Fingerprint) => ReadonlyArray<Node>,
   fail = () => {},
 ) => {
   const said = one("[data-file-said]", HTMLElement, place)
-  let newest: File | undefined
-  const take = async (file: File) => {
-    newest = file
-    said.replaceChildren(verdict("waits", `Hashing ${file.name}.`))
-    const hash = await file.arrayBuffer().then(sha256, () => undefined)
-    if (file !== newest) return
-    if (hash === undefined) fail()
-    said.replaceChildren(
-      ...(hash === undefined
-        ? [verdict("broken", "Not hashed.", "The browser cannot read this file.")]
-        : use(file, hash)),
+  let newest: ReadonlyArray<File> = []
+  const take = async (files: ReadonlyArray<File>) => {
+    newest = files
+    const isNewest = () => files === newest
+    const progress = (words: string) => isNewest() && said.replaceChildren(verdict("waits", words))
+    progress(files.length === 1 ? `Hashing ${files[0]?.name}.` : `Hashing ${files.length} files.`)
+    const hashing = await fingerprintOf(files, progress).catch((error: unknown) =>
+      sentenceOf(error, "The browser cannot read this file."),
     )
+    if (!isNewest()) return
+    if (typeof hashing === "string") fail()
+    said.replaceChildren(...(typeof hashing === "string" ? [verdict("broken", "Not hashed.", hashing)] : use(hashing)))
   }
-  const open = (file: File) => {
+  const open = (...files: ReadonlyArray<File>) => {
     // A file may be dropped beside a closed fold.
     place.closest("details")?.setAttribute("open", "")
-    hashing = take(file)
+    hashing = take(files)
   }
   hearFiles(one("[data-file]", HTMLInputElement, place), dropped, open, () => {
-    newest = undefined
+    newest = []
     said.replaceChildren()
     fail()
   })
@@ -52,10 +54,25 @@ const sealFile = (place: HTMLElement) => {
     words.disabled = hash !== ""
     words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
   }
-  const useFile = (file: File, hash: string) => {
-    asFile(hash)
+  const useFiles = (fingerprint: Fingerprint) => {
+    const { differences, made, name, sha256 } = fingerprint
+    if (differences.length > 0) {
+      asFile("")
+      return [verdict("broken", "Not as listed.", `Mend ${name}, or leave it out.`), ...differing(fingerprint)]
+    }
+    asFile(sha256)
+    const kept = made === undefined ? name : `these files and ${name}, the list of their fingerprints,`
     return [
-      verdict("holds", "Hashed.", `Keep ${file.name} unchanged: it is the proof. Its fingerprint: `, longCode(hash)),
+      verdict("holds", "Hashed.", `Keep ${kept} unchanged: it is the proof. Its fingerprint: `, longCode(sha256)),
+      ...(made === undefined
+        ? []
+        : [
+            make(
+              "p",
+              { class: "doors" },
+              saving(made, name, "Save the list", () => {}, "application/octet-stream"),
+            ),
+          ]),
       make("p", {}, "It has no salt, so anyone who has the file, or can guess it, will recognise it."),
       button("Use words instead", () => {
         one("[data-file]", HTMLInputElement, place).value = ""
@@ -65,20 +82,28 @@ const sealFile = (place: HTMLElement) => {
       }),
     ]
   }
-  const said = accept(place, form, useFile, () => asFile(""))
+  const said = accept(place, form, useFiles, () => asFile(""))
 }
 
 const checkFile = (place: HTMLElement) =>
-  accept(place, place, (file, hash) => [
-    hash === place.dataset["fileCheck"]
-      ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
-      : verdict(
+  accept(place, place, (fingerprint) => {
+    const { name, sha256 } = fingerprint
+    if (sha256 !== place.dataset["fileCheck"])
+      return [
+        verdict(
           "broken",
           "Another file.",
-          `${file.name} has another fingerprint, as a copy with changed line ends has: `,
-          longCode(hash),
+          `${name} has another fingerprint, as a copy with changed line ends has: `,
+          longCode(sha256),
         ),
-  ])
+      ]
+    return isBroken(fingerprint)
+      ? [verdict("broken", "Not these files.", `This stone records ${name}.`), ...differing(fingerprint)]
+      : [
+          verdict("holds", "This is the file.", `${name} has the fingerprint that this stone records.`),
+          ...differing(fingerprint),
+        ]
+  })
 
 export const start = () => {
   all("[data-file-sealed]", HTMLElement).forEach(sealFile)

@@ -4,8 +4,8 @@ import { button, make } from "../page/dom.ts"
 import { change, held, type Keepsake } from "./box.ts"
 
 /** A link that saves a text as a file. */
-export const saving = (text: string, name: string, label: string, done: () => void) => {
-  const href = URL.createObjectURL(new Blob([text], { type: "application/json" }))
+export const saving = (text: string, name: string, label: string, done: () => void, type = "application/json") => {
+  const href = URL.createObjectURL(new Blob([text], { type }))
   const link = make("a", { class: "button button--main", href, download: name }, label)
   link.addEventListener("click", done)
   return link
