@@ -4,7 +4,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import type { Recorded } from "../../schema/payments/Recorded.ts"
 import { bodyOf as payloadOf, inputName, namesOf, type PaidEndpoint, type Sale } from "../../schema/payments/Sale.ts"
 import { bodiesOf, typed } from "./Client.ts"
-import type { Draft, Request } from "./Purchases.ts"
+import type { Purchase, Request } from "./core/Purchase.ts"
 
 const Settled = Schema.Struct({
   record: Schema.Struct({ id: Schema.String }),
@@ -35,7 +35,7 @@ export interface Act<Answer extends Settled = Settled> {
   /** The parts of a request with these members. Their names differ in the contract, and the body has all others. */
   readonly partsOf: (members: Members) => RequestParts
   /** The request, and the exact URL that a payment is bound to; throws for a request outside the contract. */
-  readonly request: (altar: string, parts: RequestParts) => Pick<Draft, "url" | "request">
+  readonly request: (altar: string, parts: RequestParts) => Pick<Purchase, "url" | "request">
   /** Undefined for an answer outside the contract. */
   readonly answer: (body: unknown) => Answer | undefined
 }
@@ -51,9 +51,6 @@ export const urlOf = (altar: string, path: string, { params = {}, query = {} }: 
   for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
   return url.toString()
 }
-
-/** The JSON body of a request; empty when it has none. */
-export const bodyOf = ({ payload }: Request): string => (payload === undefined ? "" : JSON.stringify(payload))
 
 /** The members that are given, as JSON keeps them. */
 export const given = (members: Members = {}) =>

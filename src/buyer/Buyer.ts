@@ -1,18 +1,19 @@
 /** The steps of a purchase: recorded, priced, checked, signed once, followed. Repeating a key never signs again. */
 import type { Recorded } from "../../schema/payments/Recorded.ts"
-import { bodyOf, type Price, type Settled } from "./Acts.ts"
+import type { Price, Settled } from "./Acts.ts"
 import type { Shop } from "./Client.ts"
 import { baseOf, faultOf } from "./Site.ts"
 import { unlessAborted } from "./core/Abort.ts"
 import { signedBy } from "./core/Authorization.ts"
 import type { Challenge } from "./core/Challenge.ts"
 import { type End, type Exchange, pursue } from "./core/Loop.ts"
+import { bodyOf, failureOf, now, type Purchase } from "./core/Purchase.ts"
 import { misrecorded } from "./core/Recorded.ts"
 import { program } from "./core/States.ts"
 import type { Kept } from "./Options.ts"
 import { objection } from "./Policy.ts"
 import { messageOf, Misrecorded, Open, reasonOf, refuse, type Refused } from "./PurchaseError.ts"
-import { now, type Purchase, purchasesIn, type Signing } from "./Purchases.ts"
+import { purchasesIn } from "./Purchases.ts"
 
 type Refusing = Extract<End<never, never>, { end: "refused" }>
 type Misrecording = Extract<End<never, never>, { end: "misrecorded" }>
@@ -63,27 +64,30 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     if (account === undefined || price === undefined) throw no("no_account", "There is no account to pay with.")
     if (challenge === undefined) throw no("unreadable_terms", "The altar sent terms that cannot be read.")
     const [offer] = challenge.accepts
-    let isNew = false
-    const signing: Signing = {
+    let [isNew, hasWaited] = [false, false]
+    const payment = await purchases.signOnce({
       purchase,
-      offer,
+      challenge,
       payer: account.address,
-      sign: async (spentToday, known) => {
+      approve: (spentToday, known) => {
         if (signal.aborted) throw no("not_signed", "The call was aborted.")
         const objected = objection({ challenge, key, url, price, policy, known, spentToday })
         if (objected !== undefined) throw objected
+        return { network: offer.network, payTo: offer.payTo }
+      },
+      sign: (nowMs) => {
         isNew = true
-        return signedBy(account, challenge, bodyOf(request), Date.now()).catch(() => {
+        return signedBy(account, challenge, bodyOf(request), nowMs).catch(() => {
           throw refuse("not_signed", "The wallet gave no signature. Nothing was charged.", key)
         })
       },
-    }
-    let payment = await purchases.signOnce(signing)
-    while (typeof payment === "number") {
-      report({ step: "waiting", key, seconds: Math.ceil(payment) })
-      await wait(payment)
-      payment = await purchases.signOnce(signing)
-    }
+      // Another process may end what this one waits for.
+      wait: (seconds) => {
+        if (!hasWaited) report({ step: "waiting", key, seconds: Math.ceil(seconds) })
+        hasWaited = true
+        return wait(Math.min(seconds, 1))
+      },
+    })
     report({ step: "signed", key, amountAtomic: offer.amount, payTo: offer.payTo })
     return { payment, isNew }
   }
@@ -105,12 +109,10 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     return new Misrecorded({ key: purchase.key, differences, message: misrecorded(differences, kept) })
   }
 
-  const refused = async (purchase: Purchase, { refusal: { body, code, message } }: Refusing): Promise<Refused> => {
-    const { key } = purchase
-    const openUntil = body["authorizationOpenUntil"]
-    const failed = { failed: String(body["reason"]), ...(typeof openUntil === "string" ? { openUntil } : {}) }
-    const end = code === "payment_failed" ? failed : code === "payment_invalid" ? { failed: code } : undefined
-    if (end !== undefined) await purchases.amend(purchase, end).catch(() => {})
+  const refused = async (purchase: Purchase, { refusal }: Refusing): Promise<Refused> => {
+    const [{ key }, { code, message }] = [purchase, refusal]
+    const failure = failureOf(refusal)
+    if (failure !== undefined) await purchases.amend(purchase, failure).catch(() => {})
     const again = `The key ${key} is not signed for again: take a new one for a new attempt.`
     return refuse(code, code === "payment_invalid" ? `${message} ${again}` : message, key)
   }

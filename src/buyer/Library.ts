@@ -83,7 +83,7 @@ export interface Policy {
   readonly payTo?: string
 }
 
-/** The steps of a purchase. `waiting`: a failed payment could still be used, so nothing is signed yet. */
+/** The steps of a purchase. `waiting`: another payment could still be used, so nothing is signed yet. */
 export type Progress = { readonly key: string } & (
   | { readonly step: "signed"; readonly amountAtomic: string; readonly payTo: string }
   | { readonly step: "repeated" }

@@ -15,10 +15,11 @@ import { type Act, anyAnswer, catalog, type RequestParts, type Settled } from ".
 import { buyerOf } from "./Buyer.ts"
 import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
+import { type Purchase, stateOf } from "./core/Purchase.ts"
 import type { Kept } from "./Options.ts"
 import type * as Library from "./Library.ts"
 import { messageOf, Open, refuse } from "./PurchaseError.ts"
-import { type Purchase, unlisted } from "./Purchases.ts"
+import { unlisted } from "./Purchases.ts"
 import { checkReveal, seal, unsealable } from "./core/Commitment.ts"
 import { unlistedAct } from "./UnlistedAct.ts"
 
@@ -39,13 +40,6 @@ const mayOpen = (name: string, value: unknown) =>
 
 /** The types of an act follow from its name. */
 const isOf = <Name extends string>(act: Act, name: Name): act is Act<AnswerOf<Name>> => act.price.name === name
-
-const stateOf = ({ failed, misrecorded, payment, settled }: Purchase): Library.Purchase["state"] => {
-  if (settled !== undefined) return "settled"
-  if (misrecorded !== undefined) return "misrecorded"
-  if (failed !== undefined) return "failed"
-  return payment === undefined ? "not signed" : "open"
-}
 
 const listed = (purchase: Purchase): Library.Purchase => {
   const { act, altar, begunAt, key, misrecorded, payment, sealed, settled } = purchase

@@ -1,13 +1,11 @@
 /** Decides what may be signed: any other price, payee, asset, network or resource is refused before signing. */
 import { centAtomic, priceUsd, secondsMaximum, usdcOn } from "../../schema/payments/Usdc.ts"
 import type { Price } from "./Acts.ts"
-import type { Challenge, Offer } from "./core/Challenge.ts"
+import type { Challenge } from "./core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "./core/Expectation.ts"
+import type { SpendingTerms } from "./core/Purchase.ts"
 import type { Policy } from "./Library.ts"
 import { refuse, type Refused } from "./PurchaseError.ts"
-
-/** The terms of a buyer's first payment to an altar, to which its policy holds later ones. The asset is USDC. */
-export type SpendingTerms = Pick<Offer, "network" | "payTo">
 
 export const defaultMaxPerDay = 1_000n * centAtomic
 

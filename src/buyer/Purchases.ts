@@ -1,26 +1,39 @@
 /** The journal's purchases: a key belongs to one request, is signed for once, and counts against its day. */
-import { Option, Schema } from "effect"
-import { messageOf, refuse, Refused } from "./PurchaseError.ts"
-import type { Offer } from "./core/Challenge.ts"
+import type { Challenge } from "./core/Challenge.ts"
+import { randomHex } from "./core/Digest.ts"
 import type { Journal, Pages } from "./core/Journal.ts"
-import { secondsMaximum } from "../../schema/payments/Usdc.ts"
-import type { SpendingTerms } from "./Policy.ts"
+import { parsed } from "./core/Json.ts"
+import {
+  hasTexts,
+  isPurchase,
+  needOf,
+  now,
+  type Purchase,
+  type Reservation,
+  secondsOpen,
+  secondsReserved,
+  type SpendingTerms,
+  spentBy,
+} from "./core/Purchase.ts"
+import { messageOf, refuse, Refused } from "./PurchaseError.ts"
 
-const pagesOf = <A>(kind: string, schema: Schema.Codec<A>) => {
-  const json = Schema.fromJsonString(schema)
-  const decode = Schema.decodeUnknownOption(json)
-  const encode = Schema.encodeSync(json)
+const pagesOf = <A>(kind: string, isOf: (value: unknown) => value is A) => {
   // A page holds secrets, so the error omits the cause.
-  const read = (text: string): A =>
-    Option.getOrThrowWith(decode(text), () => new Error(`a page of the kind ${kind} cannot be read`))
+  const decode = (text: string): A => {
+    const value = parsed(text)
+    if (isOf(value)) return value
+    throw new Error(`a page of the kind ${kind} cannot be read`)
+  }
   return {
     get: async (pages: Pages, name: string) => {
       const text = await pages.get(`${kind}/${name}`)
-      return text === undefined ? undefined : read(text)
+      return text === undefined ? undefined : decode(text)
     },
-    set: (pages: Pages, name: string, value: A) => pages.set(`${kind}/${name}`, encode(value)),
+    set: (pages: Pages, name: string, value: A) => pages.set(`${kind}/${name}`, JSON.stringify(value)),
     remove: (pages: Pages, name: string) => pages.remove(`${kind}/${name}`),
-    all: async (pages: Pages) => (await pages.all(`${kind}/`)).map(read),
+    /** Those whose JSON holds one of these marks; the others are not decoded. */
+    all: async (pages: Pages, marks = [""]) =>
+      (await pages.all(`${kind}/`)).filter((text) => marks.some((mark) => text.includes(mark))).map(decode),
   }
 }
 
@@ -46,110 +59,35 @@ export const turnsOf =
     }
   }
 
-const members = Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
-
-const Request = Schema.Struct({ params: members, query: members, payload: members })
-export type Request = typeof Request.Type
-
-const Difference = Schema.Struct({ field: Schema.String, bought: Schema.String, recorded: Schema.String })
-
-export const Purchase = Schema.Struct({
-  key: Schema.String,
-  act: Schema.String,
-  /** The URL of the request, which a payment must name, and its altar. */
-  url: Schema.String,
-  altar: Schema.String,
-  request: Request,
-  begunAt: Schema.String,
-  sealed: Schema.optionalKey(Schema.Struct({ salt: Schema.String, words: Schema.String })),
-  /** The sealed words are elsewhere, too: everybody can read them, or their owner exported them. */
-  released: Schema.optionalKey(Schema.Literals(["revealed", "exported"])),
-  /** `PAYMENT-SIGNATURE`, recorded before it was first sent. */
-  payment: Schema.optionalKey(
-    Schema.Struct({
-      header: Schema.String,
-      payer: Schema.String,
-      amountAtomic: Schema.String,
-      signedAt: Schema.String,
-    }),
-  ),
-  settled: Schema.optionalKey(Schema.Struct({ id: Schema.String, permalink: Schema.String, answer: Schema.Unknown })),
-  /** The altar's reason for ending it unpaid. The signed payment stays, because it may be valid until `validBefore`. */
-  failed: Schema.optionalKey(Schema.String),
-  /** Until when the authorization of a failed payment could still be used. Nothing is signed for this URL before. */
-  openUntil: Schema.optionalKey(Schema.String),
-  /** The newest answer that differs from the purchase, as evidence against the altar. */
-  misrecorded: Schema.optionalKey(
-    Schema.Struct({
-      at: Schema.String,
-      differences: Schema.Array(Difference),
-      answer: Schema.Unknown,
-      /** The content of `PAYMENT-RESPONSE`. */
-      response: Schema.Unknown,
-    }),
-  ),
-})
-export type Purchase = typeof Purchase.Type
-
 export type Draft = Pick<Purchase, "act" | "url" | "altar" | "request" | "sealed">
 
-const purchases = pagesOf("purchase", Purchase)
+const purchases = pagesOf("purchase", isPurchase)
+
 /** The payment terms of earlier purchases, by altar URL. */
-const terms = pagesOf("terms", Schema.Struct({ network: Schema.String, payTo: Schema.String }))
+const terms = pagesOf("terms", (value): value is SpendingTerms => hasTexts(value, "network", "payTo"))
+
+interface Forgotten {
+  readonly day: string
+  readonly amountAtomic: string
+}
 
 /** The sum that forgotten purchases had signed for, on the newest of their days. */
-const forgotten = pagesOf("forgotten", Schema.Struct({ day: Schema.String, amountAtomic: Schema.String }))
-
-export const now = () => new Date().toISOString()
-
-const signedOn = (day: string, { payment }: Purchase) =>
-  payment?.signedAt.startsWith(day) ? BigInt(payment.amountAtomic) : 0n
+const forgotten = pagesOf("forgotten", (value): value is Forgotten => hasTexts(value, "day", "amountAtomic"))
 
 const forgottenOn = async (pages: Pages, day: string) => {
   const last = await forgotten.get(pages, "last")
   return last?.day === day ? BigInt(last.amountAtomic) : 0n
 }
 
-/** Atomic USDC signed for on a UTC day. */
-const spentOn = async (pages: Pages, day: string, all: ReadonlyArray<Purchase>) =>
-  all.reduce((sum, purchase) => sum + signedOn(day, purchase), await forgottenOn(pages, day))
-
-const forEver = "9999-12-31T00:00:00.000Z"
-
-/** Seconds until no failed payment for this URL can be used any more. */
-const secondsOpen = (all: ReadonlyArray<Purchase>, url: string) => {
-  const times = all.flatMap(({ openUntil, payment, url: its }) => {
-    if (its !== url || openUntil === undefined || payment === undefined) return []
-    // An altar cannot make it longer than any authorization that a buyer signs.
-    const latest = Date.parse(payment.signedAt) + secondsMaximum * 1000
-    return [(Math.min(Date.parse(openUntil), latest) - Date.now()) / 1000 || 0]
-  })
-  return Math.max(0, ...times)
-}
-
-/** The reason why a purchase must stay in the journal; undefined when it may be forgotten. */
-const needOf = (purchase: Purchase): string | undefined => {
-  const { failed, misrecorded, payment, released, sealed, settled, url } = purchase
-  if (settled === undefined && (misrecorded !== undefined || (payment !== undefined && failed === undefined)))
-    return "it is open: ask for its outcome first"
-  // An invalid payment may become valid within its lifetime, and no server said that it cannot.
-  const openUntil = failed === "payment_invalid" ? forEver : purchase.openUntil
-  const seconds = secondsOpen([openUntil === undefined ? purchase : { ...purchase, openUntil }], url)
-  if (seconds > 0) return `its failed payment could still be used for ${Math.ceil(seconds)} s`
-  return sealed !== undefined && released === undefined
-    ? "only this journal has its words: reveal or export them first"
-    : undefined
-}
-
 const drop = async (pages: Pages, purchase: Purchase) => {
   await purchases.remove(pages, purchase.key)
   const day = now().slice(0, 10)
-  const amount = signedOn(day, purchase)
+  const amount = spentBy(purchase, day)
   if (amount === 0n) return
   await forgotten.set(pages, "last", { day, amountAtomic: String((await forgottenOn(pages, day)) + amount) })
 }
 
-const isFull = (error: unknown) => error instanceof Error && /quota|\bfull\b/iu.test(`${error.name} ${error.message}`)
+const isFull = (error: unknown) => error instanceof Error && error.name === "QuotaExceededError"
 
 /** Writes for the purchase of this key. A full journal forgets its oldest other purchases, as far as they may go. */
 const inRoom = (pages: Pages, key: string, write: () => Promise<void>): Promise<void> =>
@@ -175,17 +113,65 @@ export const unlisted = (key: string) =>
 
 export interface Signing {
   readonly purchase: Purchase
-  readonly offer: Offer
+  readonly challenge: Challenge
   readonly payer: string
-  /** Rejects with a refusal, or returns the header; called at most once for a key. */
-  readonly sign: (spentToday: bigint, known: SpendingTerms | undefined) => Promise<string>
+  /** Throws the reason not to sign. The terms that it returns are remembered for the altar. */
+  readonly approve: (spentToday: bigint, known: SpendingTerms | undefined) => SpendingTerms | undefined
+  /** The header of a payment signed at `nowMs`, while the journal serves others. Called at most once. */
+  readonly sign: (nowMs: number) => Promise<string>
+  /** Called again and again, with the seconds in which nothing may be signed. */
+  readonly wait: (seconds: number) => Promise<unknown>
+}
+
+const current = async (pages: Pages, purchase: Purchase) => (await purchases.get(pages, purchase.key)) ?? purchase
+
+/** The recorded payment, the seconds to wait for one that could still be used or stored, or a new reservation. */
+const reserve = async (pages: Pages, { approve, challenge, purchase: begun }: Signing) => {
+  const purchase = await current(pages, begun)
+  if (purchase.payment !== undefined) return purchase.payment.header
+  const reservedAt = now()
+  const day = reservedAt.slice(0, 10)
+  // Most purchases are over and of earlier days.
+  const others = await purchases.all(pages, [`"signedAt":"${day}`, `"reservedAt":"${day}`, '"openUntil":'])
+  const seconds = Math.max(secondsOpen(others, purchase.url), secondsReserved(purchase))
+  if (seconds > 0) return seconds
+  const spent = others.reduce((sum, other) => sum + spentBy(other, day), await forgottenOn(pages, day))
+  const held = approve(spent, await terms.get(pages, purchase.altar))
+  const [{ amount, maxTimeoutSeconds }] = challenge.accepts
+  const reserved: Reservation = {
+    token: randomHex(16),
+    amountAtomic: amount,
+    reservedAt,
+    until: new Date(Date.parse(reservedAt) + maxTimeoutSeconds * 1000).toISOString(),
+    room: " ".repeat(2000 + 2 * JSON.stringify(challenge).length),
+  }
+  if (held !== undefined) await inRoom(pages, purchase.key, () => terms.set(pages, purchase.altar, held))
+  await store(pages, { ...purchase, reserved })
+  return reserved
 }
 
 export const purchasesIn = (journal: Journal) => {
   const alone = turnsOf(journal)
-  const current = async (pages: Pages, purchase: Purchase) => (await purchases.get(pages, purchase.key)) ?? purchase
+
+  /** Ends a reservation that is still this call's. Its payment is stored, unless it came too late to pay. */
+  const conclude = (begun: Purchase, { amountAtomic, reservedAt, token }: Reservation, header?: string, payer = "") =>
+    alone(async (pages) => {
+      const stored = await current(pages, begun)
+      const { reserved, ...purchase } = stored
+      const isOurs = reserved?.token === token
+      if (header === undefined) return isOurs ? store(pages, purchase) : undefined
+      if (isOurs && secondsReserved(stored) > 0)
+        return store(pages, { ...purchase, payment: { header, payer, amountAtomic, signedAt: reservedAt } })
+      throw refuse(
+        "not_signed",
+        "The wallet answered too late, so its signature was neither stored nor sent. Nothing was charged.",
+        begun.key,
+      )
+    }, unpaid)
+
   return {
-    all: () => alone(purchases.all, unsent),
+    /** Every purchase, open or ended, oldest first in most journals; `stateOf` tells which. */
+    all: () => alone((pages) => purchases.all(pages), unsent),
 
     find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
 
@@ -213,23 +199,26 @@ export const purchasesIn = (journal: Journal) => {
       }, unsent),
 
     /**
-     * The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. A number is the
-     * seconds to wait instead, because a second signature beside one that still could be used might pay twice.
+     * The one payment of a key: the recorded one, or a new one that is recorded before it can be sent. While another
+     * call is signing for the key, or a failed payment could still be used, a second signature might pay twice: it waits.
      */
-    signOnce: ({ offer: { amount, network, payTo }, payer, purchase: begun, sign }: Signing) =>
-      alone(async (pages) => {
-        const purchase = await current(pages, begun)
-        if (purchase.payment !== undefined) return purchase.payment.header
-        const all = await purchases.all(pages)
-        const seconds = secondsOpen(all, purchase.url)
-        if (seconds > 0) return seconds
-        const signedAt = now()
-        const spent = await spentOn(pages, signedAt.slice(0, 10), all)
-        const header = await sign(spent, await terms.get(pages, purchase.altar))
-        await inRoom(pages, purchase.key, () => terms.set(pages, purchase.altar, { network, payTo }))
-        await store(pages, { ...purchase, payment: { header, payer, amountAtomic: amount, signedAt } })
-        return header
-      }, unpaid),
+    signOnce: async (signing: Signing): Promise<string> => {
+      const { payer, purchase, sign, wait } = signing
+      while (true) {
+        const reserved = await alone((pages) => reserve(pages, signing), unpaid)
+        if (typeof reserved === "string") return reserved
+        if (typeof reserved === "object") {
+          const header = await sign(Date.parse(reserved.reservedAt)).catch(async (error: unknown) => {
+            // One that stays ends by itself.
+            await conclude(purchase, reserved).catch(() => {})
+            throw error
+          })
+          await conclude(purchase, reserved, header, payer)
+          return header
+        }
+        await wait(reserved)
+      }
+    },
 
     /** Changes the outcome of a purchase; payment and words stay, and a signed amount still counts against its day. */
     amend: (purchase: Purchase, change: Partial<Pick<Purchase, "settled" | "misrecorded" | "failed" | "openUntil">>) =>

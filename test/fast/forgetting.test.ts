@@ -1,10 +1,11 @@
 /** The journal forgets what is over: on request, or by itself when it is full; never what is open or exists nowhere else. */
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type Purchase, purchasesIn } from "../../src/buyer/Purchases.ts"
+import type { Purchase } from "../../src/buyer/core/Purchase.ts"
+import { purchasesIn } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
-import { altar, id, offer, stoneUrl as url } from "../lab/buyer/Offers.ts"
+import { altar, asking, id, offer, stoneUrl as url } from "../lab/buyer/Offers.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { rejected, valuesOf } from "../lab/Assertions.ts"
 
@@ -23,8 +24,9 @@ const put = async (journal: Journal, key: string, { isSigned = true, ...change }
   const draft = { act: "setWitnessStone", url, altar, request: {}, ...(words === undefined ? {} : { sealed: words }) }
   const purchase = await purchases.begin(key, async () => draft)
   const sums: Array<bigint> = []
-  const sign = async (spentToday: bigint) => (sums.push(spentToday), "a".repeat(900))
-  if (isSigned) await purchases.signOnce({ purchase, offer, payer, sign })
+  const approve = (spentToday: bigint) => (sums.push(spentToday), offer)
+  const [sign, wait] = [async () => "a".repeat(900), () => Promise.reject(new Error("it waits"))]
+  if (isSigned) await purchases.signOnce({ purchase, challenge: asking(), payer, approve, sign, wait })
   await purchases.amend(purchase, end)
   return sums
 }

@@ -10,7 +10,7 @@ import { purchasesIn, turnsOf } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import * as DurableFile from "../../src/platform/DurableFile.ts"
-import { offer } from "../lab/buyer/Offers.ts"
+import { asking } from "../lab/buyer/Offers.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { rejected } from "../lab/Assertions.ts"
 
@@ -213,7 +213,8 @@ it("a journal that cannot be used states what is known before and after a paymen
   const said = (asked: Promise<unknown>) => rejected(asked).then(({ message }) => message)
   const full = "The journal cannot be used: database or disk is full."
   assert.strictEqual(await said(purchases.begin(key, async () => purchase)), `${full} Nothing was sent.`)
-  const signing = purchases.signOnce({ purchase, offer, payer: mine, sign: async () => "header" })
+  const [approve, sign, wait] = [() => undefined, async () => "header", async () => {}]
+  const signing = purchases.signOnce({ purchase, challenge: asking(), payer: mine, approve, sign, wait })
   assert.strictEqual(await said(signing), `${full} This request sent no payment, so it charged nothing.`)
   const settled = { id, permalink: mine, answer: {} }
   assert.strictEqual(await said(purchases.amend(purchase, { settled })), full)

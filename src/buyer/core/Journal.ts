@@ -2,7 +2,7 @@
 
 export interface Pages {
   readonly get: (name: string) => Promise<string | undefined>
-  /** Rejects with a `QuotaExceededError`, or another that names a full store, when there is no room. */
+  /** Rejects with an error whose name is `QuotaExceededError` when there is no room. */
   readonly set: (name: string, text: string) => Promise<void>
   readonly remove: (name: string) => Promise<void>
   /** Every page whose name has this prefix. */

@@ -17,6 +17,15 @@ export const jsonIn = (text: string, what: string): Json => {
   }
 }
 
+/** A text as JSON; undefined when it is none. */
+export const parsed = (text: string | null): unknown => {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

@@ -1,6 +1,6 @@
 /** The meaning of an answer to a paid request. Only the altar's own answer says anything about a payment. */
 import { type Challenge, challengeOf, readChallenge, readHeader } from "./Challenge.ts"
-import { isMembers } from "./Json.ts"
+import { isMembers, parsed } from "./Json.ts"
 
 /** A JSON object; empty when the answer held none. */
 export type Body = Readonly<Record<string, unknown>>
@@ -42,12 +42,8 @@ export const unknownAnswer = "its answer is none that the contract knows"
 
 /** An answer's text as a JSON object. */
 export const bodyOf = (text: string): Body => {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isMembers(body) ? body : {}
-  } catch {
-    return {}
-  }
+  const body = parsed(text)
+  return isMembers(body) ? body : {}
 }
 
 /** The longest wait in seconds that a buyer takes from an answer. */

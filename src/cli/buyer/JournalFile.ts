@@ -4,10 +4,12 @@ import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
 import { type Journal, type Pages, turns } from "../../buyer/core/Journal.ts"
+import { messageOf } from "../../buyer/PurchaseError.ts"
 
 const patienceMs = 30_000
 
-const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5
+/** The primary code of an SQLite error: 5 is busy, 13 is full. */
+const codeOf = (error: unknown) => (error instanceof Error && "errcode" in error ? Number(error.errcode) % 256 : 0)
 
 /**
  * A turn is an SQLite lock: the system frees it when its holder dies, and a turn is written entirely or not at all.
@@ -23,7 +25,7 @@ export const open = (file: string): Journal => {
       run()
       return true
     } catch (error) {
-      if (isBusy(error)) return false
+      if (codeOf(error) === 5) return false
       throw error
     }
   }
@@ -39,9 +41,13 @@ export const open = (file: string): Journal => {
       return row === undefined ? undefined : String(row["text"])
     },
     set: async (name, text) => {
-      database
-        .prepare("INSERT INTO pages VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text")
-        .run(name, text)
+      try {
+        database
+          .prepare("INSERT INTO pages VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text")
+          .run(name, text)
+      } catch (error) {
+        throw codeOf(error) === 13 ? new DOMException(messageOf(error), "QuotaExceededError") : error
+      }
     },
     remove: async (name) => void database.prepare("DELETE FROM pages WHERE name = ?").run(name),
     all: async (prefix) =>

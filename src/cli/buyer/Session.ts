@@ -48,7 +48,7 @@ const progressLine = (progress: Progress): string => {
     case "signed":
       return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, stored before it is sent`
     case "waiting":
-      return `waiting     a failed payment could still be used; signing nothing for ${progress.seconds} s`
+      return `waiting     another payment could still be used; signing nothing for ${progress.seconds} s`
     case "repeated":
       return "repeated    resending the payment signed for this key"
     case "pending":

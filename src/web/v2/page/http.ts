@@ -1,6 +1,6 @@
 /** A request to the altar: an answer of the expected kind, or its failure as a sentence. */
 import type { Reply } from "../../../buyer/core/Outcome.ts"
-import { parsed } from "./store.ts"
+import { parsed } from "../../../buyer/core/Json.ts"
 
 /** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
 export class AnswerError extends Error {

@@ -1,4 +1,5 @@
 /** Storage of this browser. A browser may forbid it, or have no room: then nothing is kept. */
+import { parsed } from "../../../buyer/core/Json.ts"
 
 export interface Store {
   readonly get: (slot: string) => string | null
@@ -10,15 +11,6 @@ export interface Store {
   readonly slots: () => ReadonlyArray<string>
   /** Whether there is room for as many more characters. */
   readonly keeps: (room: number) => boolean
-}
-
-/** A text as JSON; undefined when it is none. */
-export const parsed = (text: string | null): unknown => {
-  try {
-    return text === null ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Even naming a forbidden store throws. */

@@ -2,12 +2,12 @@
 import type { Recorded } from "../../../../schema/payments/Recorded.ts"
 import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { isMembers } from "../../../buyer/core/Json.ts"
+import { isMembers, parsed } from "../../../buyer/core/Json.ts"
 import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
 import type { Difference } from "../../../buyer/core/Recorded.ts"
 import { change, drop, everything, type Held, hold, type Keepsake } from "../words/box.ts"
 import { part } from "../page/http.ts"
-import { browser, parsed, type Store, tab } from "../page/store.ts"
+import { browser, type Store, tab } from "../page/store.ts"
 
 /** The terms that the page showed before the request for a signature. */
 export interface Listed {

@@ -6,7 +6,7 @@ import { Unproven } from "../../../buyer/core/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { type Keepsake, readHeld } from "../words/box.ts"
 import { part } from "../page/http.ts"
-import { parsed } from "../page/store.ts"
+import { parsed } from "../../../buyer/core/Json.ts"
 
 /** Larger than any receipt file or proof. */
 export const largest = 1_000_000

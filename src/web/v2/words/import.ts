@@ -1,10 +1,11 @@
 /** Imports a saved file by choosing or dropping it; entries that do not hash to their commitment are rejected. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
+import { parsed } from "../../../buyer/core/Json.ts"
 import { hearFiles, one } from "../page/dom.ts"
 import { count } from "../page/durations.ts"
 import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
-import { browser, parsed } from "../page/store.ts"
+import { browser } from "../page/store.ts"
 import { hasRoom, type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
 import { type Held, type Keepsake, readHeld, restore } from "./box.ts"
 
