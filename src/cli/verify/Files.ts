@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, Option } from "effect"
-import type { Link } from "../../buyer/core/Chain.ts"
+import { checkLink, linkFault } from "../../../schema/altar/ChainCheck.ts"
+import { chainHashOf, type Link } from "../../buyer/core/Chain.ts"
 import { fileDifferences, filesIn, sumsName } from "../../buyer/core/Sums.ts"
 import { holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { messageOf } from "../../buyer/PurchaseError.ts"
-import { verifyStone } from "../../buyer/Verify.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { optionalText } from "../Define.ts"
 import { hashFile, hashFolder, sha256Of } from "../files/Hash.ts"
@@ -104,10 +104,13 @@ export const chainChecks = (fingerprint: Fingerprint, stones: ReadonlyArray<Seal
 /** The checks of files by the stone in a file of JSON. */
 export const stoneChecks = Effect.fn("stoneChecks")(function* (fingerprint: Fingerprint, path: string) {
   const { stone } = yield* stoneAt(path)
-  const link = yield* Effect.promise(() => verifyStone(stone))
+  const before = { sequence: stone.sequence - 1, chainHash: stone.previousHash }
+  const fault = linkFault(checkLink(stone, before, yield* Effect.promise(() => chainHashOf(stone))))
   return [
     ...fingerprint.checks,
-    link.ok ? stoneCheck(fingerprint, stone) : broken("stone", `It does not hash to its chainHash: ${link.reason}.`),
+    fault === undefined
+      ? stoneCheck(fingerprint, stone)
+      : broken("stone", `It does not hash to its chainHash: ${fault.detail}.`),
   ]
 })
 
