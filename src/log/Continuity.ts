@@ -23,8 +23,8 @@ export const byWitness = ({ checkpoint, witness }: HeldCheckpoint): Signed => [
 ]
 
 /** The right edge of the tree, if the stored tiles hash to the root of its head. */
-export const edgeIn = ({ root, size }: TreeHead, read: TileReader) => {
-  const edge = edgeOf(size, read)
+export const edgeIn = ({ root, size }: TreeHead, tileAt: TileReader) => {
+  const edge = edgeOf(size, tileAt)
   return edge !== undefined && equal(rootOf(edge), root)
     ? Effect.succeed(edge)
     : Effect.fail(
@@ -36,8 +36,8 @@ export const continuity = (store: LogStore["Service"]) => {
   /** Fails if this tree contradicts an earlier signed checkpoint. */
   const checkContinues = Effect.fnUntraced(function* (tree: TreeHead, signed: ReadonlyArray<Signed>) {
     const ranges = signed.flatMap(([, before]) => rangesOf(before.size, tree.size))
-    const read = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
-    yield* edgeIn(tree, read)
+    const tileAt = yield* store.tiles([...edgePlaces(tree.size), ...placesOf(ranges)])
+    yield* edgeIn(tree, tileAt)
     for (const [source, before] of signed) {
       if (before.size > tree.size) {
         return yield* contradiction(
@@ -45,7 +45,7 @@ export const continuity = (store: LogStore["Service"]) => {
           `${source} covers ${before.size} stones, but this database has ${tree.size} in its log: a backup was restored, or this is another database`,
         )
       }
-      const proof = proofOf(rangesOf(before.size, tree.size), read)
+      const proof = proofOf(rangesOf(before.size, tree.size), tileAt)
       if (proof === undefined || !extendsTree(before, tree, proof)) {
         return yield* contradiction(
           // Only the published checkpoint is in this database. The others are records kept elsewhere.

@@ -41,12 +41,12 @@ export const layer = Layer.unwrap(
      * without a query. `Rereading` finds rows that changed since.
      */
     const proved = <Place, E>(
-      read: (place: Place) => Effect.Effect<Uint8Array, E>,
+      bytesAt: (place: Place) => Effect.Effect<Uint8Array, E>,
       capacity: number,
       isCompressible: boolean,
     ) =>
       Cache.makeWith(
-        (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
+        (place: Place) => Effect.map(bytesAt(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
         { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
       )
     const bundles = yield* proved(log.bundle, mostBundles, true)

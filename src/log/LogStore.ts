@@ -90,14 +90,14 @@ const readerOf = (rows: ReadonlyArray<Pick<typeof PathRow.Type, "level" | "index
 /** The newest checkpoint with tiles below it. */
 export interface Path {
   readonly published: Published
-  readonly read: TileReader
+  readonly tileAt: TileReader
 }
 
 const pathIn = (rows: ReadonlyArray<typeof PathRow.Type>): Option.Option<Path> => {
   const { at = null, note = null, root = null, size = null } = rows[0] ?? {}
   return at === null || note === null || root === null || size === null
     ? Option.none()
-    : Option.some({ published: { size, root, note, at }, read: readerOf(rows) })
+    : Option.some({ published: { size, root, note, at }, tileAt: readerOf(rows) })
 }
 
 /** Maximum level of a tree of 2^53 leaves. */
@@ -127,10 +127,10 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
       ),
 
       tiles: Effect.fn("LogStore.tiles")(function* (places: ReadonlyArray<TilePlace>) {
-        const asked = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
+        const placesJson = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
         const rows = yield* tilesOf(sql`
           SELECT t.level::int AS level, t.index, t.hashes
-          FROM json_to_recordset(${asked}::json) AS p(level smallint, index bigint)
+          FROM json_to_recordset(${placesJson}::json) AS p(level smallint, index bigint)
           JOIN log_tiles t ON t.level = p.level AND t.index = p.index`)
         return readerOf(rows)
       }),

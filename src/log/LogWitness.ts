@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (
 
   const lineOf = Effect.fnUntraced(function* (text: string, answer: string) {
     const signatures = parseSignatureLines(answer)
-    const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
+    const own = signatures instanceof Malformed ? undefined : signatures.find((line) => verifier.holds(text, line))
     const cosignature = own === undefined ? undefined : parseCosignature(own.bytes)
     if (own === undefined || cosignature === undefined || cosignature instanceof Malformed) {
       return yield* failed(`it answered 200 without a signature that holds under ${verifier.vkey}`)
@@ -101,14 +101,14 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const attempt = (
-    asked: CosignRequest,
+    request: CosignRequest,
     old: number,
     tries: number,
     mayBeFirst: boolean,
   ): Effect.Effect<string, Trouble> =>
     Effect.gen(function* () {
-      const { checkpoint, note } = asked
-      const { response, text } = yield* post(addCheckpointText(old, yield* asked.prove(old), note))
+      const { checkpoint, note } = request
+      const { response, text } = yield* post(addCheckpointText(old, yield* request.prove(old), note))
       if (response.status === 200) {
         const parsed = parseNote(note)
         const line = yield* lineOf(parsed instanceof Malformed ? "" : parsed.text, text)
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* (
         )
       }
       if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size} to every request`)
-      return yield* attempt(asked, size, tries - 1, mayBeFirst)
+      return yield* attempt(request, size, tries - 1, mayBeFirst)
     })
 
   /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
@@ -158,15 +158,15 @@ export const make = Effect.fnUntraced(function* (
     name,
     verifier,
     /** Returns the verified signature line. */
-    cosign: (asked: CosignRequest) =>
+    cosign: (request: CosignRequest) =>
       Effect.flatMap(Ref.get(lastSize), (last) =>
-        bounded(attempt(asked, Math.min(last, asked.checkpoint.size), maximumTries, true)),
+        bounded(attempt(request, Math.min(last, request.checkpoint.size), maximumTries, true)),
       ),
     /**
      * Returns the signature line of a witness that has signed this log before. Starts from the checkpoint's own size: a
      * witness without a record answers 409 and 0 and signs nothing.
      */
-    vouch: (asked: CosignRequest) => bounded(attempt(asked, asked.checkpoint.size, maximumTries, false)),
+    vouch: (request: CosignRequest) => bounded(attempt(request, request.checkpoint.size, maximumTries, false)),
     held,
     /** The same, but none only if it signed nothing of this log. It is shown the empty log's note to find out. */
     recall: (empty: string) =>

@@ -45,8 +45,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
         if (Option.isNone(published)) return yield* new NotPublished({})
         const { note, root, size } = published.value
-        const known = yield* Ref.get(genuine)
-        if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
+        const last = yield* Ref.get(genuine)
+        if (last?.note === note && last.size === size && equal(last.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
         if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note))) {
           return yield* contradiction("checkpoints", `the checkpoint of ${size} stones is not as signed`)
@@ -56,11 +56,11 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       })
 
       /** The newest checkpoint and the tiles above a leaf, verified against its root. */
-      const soundPath = Effect.fnUntraced(function* (found: Option.Option<Path>, leaf: number) {
-        const published = yield* checked(Option.map(found, (path) => path.published))
-        if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
-        const { read } = found.value
-        if (isSound(published, leaf, read, hashOf)) return { published, read }
+      const soundPath = Effect.fnUntraced(function* (stored: Option.Option<Path>, leaf: number) {
+        const published = yield* checked(Option.map(stored, (path) => path.published))
+        if (Option.isNone(stored) || leaf >= published.size) return yield* new NotPublished({})
+        const { tileAt } = stored.value
+        if (isSound(published, leaf, tileAt, hashOf)) return { published, tileAt }
         return yield* contradiction(
           "tiles",
           `the tiles above stone ${leaf + 1} are not those of the published checkpoint`,
@@ -69,20 +69,20 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
 
       const pathTo = Effect.fnUntraced(function* (leaf: number) {
         if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
-        const found = yield* store.path(sql`SELECT ${leaf + 1}::bigint AS sequence, ARRAY[]::text[] AS parts`)
+        const row = yield* store.path(sql`SELECT ${leaf + 1}::bigint AS sequence, ARRAY[]::text[] AS parts`)
         return yield* soundPath(
-          Option.flatMap(found, ({ path }) => path),
+          Option.flatMap(row, ({ path }) => path),
           leaf,
         )
       })
 
-      const cut = (read: TileReader, tile: Tile) =>
-        concat(read(tile)?.subarray(0, tile.width * hashSize) ?? new Uint8Array())
+      const cut = (tileAt: TileReader, tile: Tile) =>
+        concat(tileAt(tile)?.subarray(0, tile.width * hashSize) ?? new Uint8Array())
 
       const tile = Effect.fn("PublishedLog.tile")(
         function* (wanted: Tile) {
-          const { published, read } = yield* pathTo(wanted.index * fullWidth ** (wanted.level + 1))
-          return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(read, wanted)
+          const { published, tileAt } = yield* pathTo(wanted.index * fullWidth ** (wanted.level + 1))
+          return wanted.width > widthAt(published.size, wanted) ? yield* new NotPublished({}) : cut(tileAt, wanted)
         },
         Effect.catchTag("Contradiction", store.stop),
       )
@@ -91,11 +91,12 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const bundle = Effect.fn("PublishedLog.bundle")(
         function* ({ index, width }: Bundle) {
           const from = index * fullWidth
-          const { published, read } = yield* pathTo(from)
+          const { published, tileAt } = yield* pathTo(from)
           if (width > widthAt(published.size, { level: 0, index })) return yield* new NotPublished({})
           const { links } = yield* chain.segment(from + 1, width)
           const entries = links.map(entryOf)
-          if (equal(concat(...entries.map(leafOf)), cut(read, { level: 0, index, width }))) return bundleBytes(entries)
+          if (equal(concat(...entries.map(leafOf)), cut(tileAt, { level: 0, index, width })))
+            return bundleBytes(entries)
           return yield* contradiction(
             "entries",
             `stones from ${from + 1} to ${from + width} are not those that the log holds`,
@@ -107,20 +108,20 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       /** The `.tlog-proof` of an entry by its UUID, an inclusion proof with its checkpoint, in one round trip. */
       const proof = Effect.fn("PublishedLog.proof")(
         function* (id: string) {
-          const found = yield* store.path(sql`
+          const row = yield* store.path(sql`
           SELECT sequence, ARRAY[previous_hash, commitment, witnessed_at, transaction, chain_hash] AS parts
           FROM (${chain.linkOf(id)}) l`)
-          if (Option.isNone(found)) return yield* new EntryUnknown({})
-          const { parts, path, sequence } = found.value
+          if (Option.isNone(row)) return yield* new EntryUnknown({})
+          const { parts, path, sequence } = row.value
           if (sequence === null) return yield* new NotPublished({})
           const [previousHash = "", commitment = "", witnessedAt = "", transaction = "", chainHash = ""] = parts
           const link = { previousHash, sequence, commitment, witnessedAt, transaction }
           // A single stone proves its own link.
           yield* chain.check([{ ...link, chainHash }], { sequence: sequence - 1, chainHash: previousHash })
           const index = sequence - 1
-          const { published, read } = yield* soundPath(path, index)
-          const leaf = leafAt(index, read)
-          const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
+          const { published, tileAt } = yield* soundPath(path, index)
+          const leaf = leafAt(index, tileAt)
+          const hashes = proofOf(inclusionRanges(index, published.size), tileAt, hashOf)
           if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(link)))) {
             return yield* contradiction("entries", `stone ${sequence} is not the one that the log holds`)
           }

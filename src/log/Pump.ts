@@ -47,11 +47,11 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       /** Appends new stones, after a check that the last stone of the log is unchanged. */
       const extend = Effect.fnUntraced(function* ({ root, size }: TreeHead, links: ReadonlyArray<ChainLink>) {
         const last = size === 0 ? [] : [{ from: size - 1, to: size }]
-        const read = yield* store.tiles([...edgePlaces(size), ...placesOf(last)])
-        const edge = yield* edgeIn({ root, size }, read)
+        const tileAt = yield* store.tiles([...edgePlaces(size), ...placesOf(last)])
+        const edge = yield* edgeIn({ root, size }, tileAt)
         const leaves = links.map((link) => leafOf(entryOf(link)))
-        const [known, leaf] = [leaves[0], leafAt(size - 1, read)]
-        if (size > 0 && (known === undefined || leaf === undefined || !equal(known, leaf))) {
+        const [chainLeaf, leaf] = [leaves[0], leafAt(size - 1, tileAt)]
+        if (size > 0 && (chainLeaf === undefined || leaf === undefined || !equal(chainLeaf, leaf))) {
           return yield* contradiction("entries", `stone ${size} is not the one that the log holds`)
         }
         const added = leaves.slice(last.length)
@@ -101,7 +101,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
             Effect.tapError(() => Ref.update(unproved, (before) => [...before, ...held])),
           )
         }
-        return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
+        return { lines, isAhead: held.some((cosigner) => cosigner.checkpoint.size >= size) }
       })
 
       /** Requests the signatures that a published checkpoint lacks. */
@@ -123,7 +123,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         )
         // Only a confirmed server signs checkpoints, so one that is newer than our first look is another server's.
         const isByAnother = Option.exists(first, (seen) => size >= seen.size && at.getTime() > seen.at.getTime())
-        if (isByAnother || Option.exists(kept, (one) => one.size >= size)) return true
+        if (isByAnother || Option.exists(kept, (head) => head.size >= size)) return true
         const { isAhead, lines } = yield* witnessed(newest.value, note, "vouch")
         return isAhead || lines !== ""
       })
@@ -136,7 +136,9 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         })
         const sources = [
           ...(lastSigned.isDurable ? [`LOG_CHECKPOINT_FILE, which ${covers},`] : []),
-          ...(Option.exists(witnesses.policy, (one) => one.witnesses.some(({ url }) => url)) ? ["a log witness"] : []),
+          ...(Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
+            ? ["a log witness"]
+            : []),
         ]
         const source = sources.join(" or ") || "LOG_CHECKPOINT_FILE or a log witness, none of them configured,"
         return `${source} to confirm the checkpoint of size ${newest.value.size}`
@@ -151,9 +153,9 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       })
 
       /** Whether this server may sign. A confirmation lasts until the server stops. */
-      const confirm = Effect.fnUntraced(function* (found: Option.Option<Published>, kept: Option.Option<TreeHead>) {
+      const confirm = Effect.fnUntraced(function* (published: Option.Option<Published>, kept: Option.Option<TreeHead>) {
         if (yield* Ref.get(isConfirmed)) return true
-        const newest = Option.filter(found, ({ size }) => size > 0)
+        const newest = Option.filter(published, ({ size }) => size > 0)
         const isGiven = yield* confirms(newest, kept)
         yield* Ref.set(isConfirmed, isGiven)
         yield* wait(isGiven ? null : evidenceFor(newest, kept))

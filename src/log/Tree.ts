@@ -117,42 +117,42 @@ export const subtreeHash: SubtreeHash = (_, bytes, start, count) =>
 /** The hash over a range of leaves; undefined when a tile is missing or too narrow. */
 export const hashOfRange = (
   range: Range,
-  read: TileReader,
+  tileAt: TileReader,
   hashOf: SubtreeHash = subtreeHash,
 ): Uint8Array | undefined => {
-  const found = subtreesOf(range).flatMap((subtree) => {
+  const hashes = subtreesOf(range).flatMap((subtree) => {
     const { count, start, ...place } = placeOf(subtree)
-    const bytes = read(place)
+    const bytes = tileAt(place)
     return bytes !== undefined && bytes.length >= (start + count) * hashSize ? [hashOf(place, bytes, start, count)] : []
   })
-  return found.length === subtreesOf(range).length ? fold(found) : undefined
+  return hashes.length === subtreesOf(range).length ? fold(hashes) : undefined
 }
 
 /** The hashes of a proof; undefined when a tile is missing. */
 export const proofOf = (
   ranges: ReadonlyArray<Range>,
-  read: TileReader,
+  tileAt: TileReader,
   hashOf: SubtreeHash = subtreeHash,
 ): ReadonlyArray<Uint8Array> | undefined => {
-  const hashes = ranges.flatMap((range) => hashOfRange(range, read, hashOf) ?? [])
+  const hashes = ranges.flatMap((range) => hashOfRange(range, tileAt, hashOf) ?? [])
   return hashes.length === ranges.length ? hashes : undefined
 }
 
 /** The right edge of a tree of this size; undefined when a tile is missing or too narrow. */
-export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
+export const edgeOf = (size: number, tileAt: TileReader): Edge | undefined => {
   const places = edgePlaces(size)
   const rows = places.flatMap(({ width, ...place }) => {
-    const bytes = width === 0 ? new Uint8Array() : read(place)?.subarray(0, width * hashSize)
+    const bytes = width === 0 ? new Uint8Array() : tileAt(place)?.subarray(0, width * hashSize)
     return bytes?.length === width * hashSize ? [hashesOf(bytes)] : []
   })
   return rows.length === places.length ? rows : undefined
 }
 
 /** The root of a tree of this size from its last tiles; undefined when one is missing or too narrow. */
-const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8Array | undefined => {
+const hashOfEdge = (size: number, tileAt: TileReader, hashOf: SubtreeHash): Uint8Array | undefined => {
   const places = edgePlaces(size).filter(({ width }) => width > 0)
-  const found = places.toReversed().flatMap(({ width, ...place }) => {
-    const bytes = read(place)
+  const hashes = places.toReversed().flatMap(({ width, ...place }) => {
+    const bytes = tileAt(place)
     return bytes === undefined || bytes.length < width * hashSize
       ? []
       : [
@@ -161,11 +161,11 @@ const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8A
           ),
         ]
   })
-  return found.length === places.length ? fold(found.flat()) : undefined
+  return hashes.length === places.length ? fold(hashes.flat()) : undefined
 }
 
-export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
-  hashOfRange({ from: index, to: index + 1 }, read)
+export const leafAt = (index: number, tileAt: TileReader): Uint8Array | undefined =>
+  hashOfRange({ from: index, to: index + 1 }, tileAt)
 
 /** Verifies a consistency proof. Every tree extends the empty one, without hashes. */
 export const extendsTree = (old: TreeHead, tree: TreeHead, hashes: ReadonlyArray<Uint8Array>): boolean => {
@@ -185,16 +185,16 @@ export const extendsTree = (old: TreeHead, tree: TreeHead, hashes: ReadonlyArray
 }
 
 /** Whether the tiles above a leaf and those of the right edge fold to the root, which proves all of them. */
-export const isSound = (tree: TreeHead, leaf: number, read: TileReader, hashOf: SubtreeHash = subtreeHash) => {
-  const root = hashOfEdge(tree.size, read, hashOf)
+export const isSound = (tree: TreeHead, leaf: number, tileAt: TileReader, hashOf: SubtreeHash = subtreeHash) => {
+  const root = hashOfEdge(tree.size, tileAt, hashOf)
   if (root === undefined || !equal(root, tree.root)) return false
   let index = Math.floor(leaf / fullWidth)
   for (let level = 0; widthAt(tree.size, { level, index }) === fullWidth; level += 1) {
     const place = { level, index }
-    const bytes = read(place)
+    const bytes = tileAt(place)
     const at = (index % fullWidth) * hashSize
     index = Math.floor(index / fullWidth)
-    const above = read({ level: level + 1, index })?.subarray(at, at + hashSize)
+    const above = tileAt({ level: level + 1, index })?.subarray(at, at + hashSize)
     if (bytes?.length !== fullWidth * hashSize || above === undefined) return false
     if (!equal(hashOf(place, bytes, 0, fullWidth), above)) return false
   }
@@ -204,7 +204,7 @@ export const isSound = (tree: TreeHead, leaf: number, read: TileReader, hashOf: 
 /** Maximum number of cached tiles, 16 KB each. */
 const mostTiles = 256
 
-interface Known {
+interface HashedTile {
   readonly bytes: Uint8Array
   /** The hashes of all whole subtrees, concatenated, by height from 0. */
   readonly rows: ReadonlyArray<Uint8Array>
@@ -226,7 +226,7 @@ const rowsOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
 }
 
 /** Copies the bytes, since the received ones are part of a larger message. */
-const remembered = (arrived: Uint8Array): Known => {
+const remembered = (arrived: Uint8Array): HashedTile => {
   const bytes = Uint8Array.from(arrived)
   return { bytes, rows: rowsOf(bytes) }
 }
@@ -236,16 +236,16 @@ const remembered = (arrived: Uint8Array): Known => {
  * bytes, and a tree is hashed outside of any effect.
  */
 export const tileMemo = (): SubtreeHash => {
-  const tiles = new Map<string, Known>()
+  const tiles = new Map<string, HashedTile>()
   return ({ index, level }, bytes, start, count) => {
     const name = `${level}/${index}`
     const before = tiles.get(name)
-    const known = before !== undefined && Buffer.compare(before.bytes, bytes) === 0 ? before : remembered(bytes)
+    const tile = before !== undefined && Buffer.compare(before.bytes, bytes) === 0 ? before : remembered(bytes)
     tiles.delete(name)
-    tiles.set(name, known)
+    tiles.set(name, tile)
     const [oldest] = tiles.keys()
     if (tiles.size > mostTiles && oldest !== undefined) tiles.delete(oldest)
     const at = (start / count) * hashSize
-    return known.rows[Math.log2(count)]?.subarray(at, at + hashSize) ?? new Uint8Array()
+    return tile.rows[Math.log2(count)]?.subarray(at, at + hashSize) ?? new Uint8Array()
   }
 }

@@ -56,12 +56,12 @@ class Rest {
 const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Option<ReadonlyArray<Cosigned>> => {
   const parsed = parseNote(note)
   if (parsed instanceof Malformed) return Option.none()
-  const found = witnesses.flatMap((verifier) =>
+  const signatures = witnesses.flatMap((verifier) =>
     parsed.signatures.filter(verifier.isNamed).map((signature) => ({ verifier, signature })),
   )
-  if (!found.every(({ signature, verifier }) => verifier.holds(parsed.text, signature))) return Option.none()
+  if (!signatures.every(({ signature, verifier }) => verifier.holds(parsed.text, signature))) return Option.none()
   return Option.some(
-    found.flatMap(({ signature, verifier: { name, vkey } }) => {
+    signatures.flatMap(({ signature, verifier: { name, vkey } }) => {
       const cosignature = parseCosignature(signature.bytes)
       return cosignature instanceof Malformed ? [] : [{ name, vkey, seconds: cosignature.seconds }]
     }),
@@ -74,6 +74,8 @@ const valid = (verifier: Verifier | Malformed) =>
     : Effect.succeed(verifier)
 
 const silent: Answers = { lines: "", held: [] }
+
+const atOnce = { concurrency: "unbounded" } as const
 
 export class Witnesses extends Context.Service<
   Witnesses,
@@ -93,7 +95,7 @@ export class Witnesses extends Context.Service<
      * Asks the witnesses that are due: `cosign` asks those whose signature is missing, `vouch` all that signed this log
      * before.
      */
-    sign(how: "cosign" | "vouch", asked: CosignRequest): Effect.Effect<Answers>
+    sign(how: "cosign" | "vouch", request: CosignRequest): Effect.Effect<Answers>
   }
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
@@ -104,7 +106,7 @@ export class Witnesses extends Context.Service<
       Witnesses,
       Effect.gen(function* () {
         const ownVerifier = yield* valid(logVerifier(vkey))
-        const verifiers = yield* Effect.forEach(policy.witnesses, (one) => valid(cosignatureVerifier(one.vkey)))
+        const verifiers = yield* Effect.forEach(policy.witnesses, (witness) => valid(cosignatureVerifier(witness.vkey)))
         const asking = yield* Effect.forEach(
           policy.witnesses.flatMap(({ name, url }, at) => {
             const verifier = verifiers[at]
@@ -119,40 +121,40 @@ export class Witnesses extends Context.Service<
               isHeard: false,
             })),
         )
-        type Asked = (typeof asking)[number]
+        type Peer = (typeof asking)[number]
 
         const cosigned = (note: string) => cosignedOf(verifiers, note)
 
-        const heldBy = ({ witness }: Asked, held: Option.Option<HeldCheckpoint["checkpoint"]>) =>
+        const heldBy = ({ witness }: Peer, held: Option.Option<HeldCheckpoint["checkpoint"]>) =>
           Option.toArray(held).map((checkpoint) => ({ witness: witness.name, checkpoint }))
 
-        const failed = Effect.fnUntraced(function* (one: Asked, rest: Rest, message: LogMessage, error: NotWitnessed) {
+        const failed = Effect.fnUntraced(function* (peer: Peer, rest: Rest, message: LogMessage, error: NotWitnessed) {
           if (!rest.begin(yield* Clock.currentTimeMillis)) return
-          yield* log(message, { witness: one.witness.name, reason: error.message })
+          yield* log(message, { witness: peer.witness.name, reason: error.message })
         })
 
-        const ask = (how: "cosign" | "vouch", one: Asked, asked: CosignRequest) =>
-          one.witness[how](asked).pipe(
+        const ask = (how: "cosign" | "vouch", peer: Peer, request: CosignRequest) =>
+          peer.witness[how](request).pipe(
             Effect.map((lines): Answers => ({ lines, held: [] })),
             Effect.tap(() => {
-              one.isHeard = true
-              return one.signing.end() ? log("log witness signing", { witness: one.witness.name }) : Effect.void
+              peer.isHeard = true
+              return peer.signing.end() ? log("log witness signing", { witness: peer.witness.name }) : Effect.void
             }),
             Effect.catch((error) =>
-              failed(one, one.signing, "log witness not signing", error).pipe(
+              failed(peer, peer.signing, "log witness not signing", error).pipe(
                 Effect.andThen(
-                  error.isDoubt ? Effect.orElseSucceed(one.witness.held, () => Option.none()) : Effect.succeedNone,
+                  error.isDoubt ? Effect.orElseSucceed(peer.witness.held, () => Option.none()) : Effect.succeedNone,
                 ),
-                Effect.map((held): Answers => ({ lines: "", held: heldBy(one, held) })),
+                Effect.map((held): Answers => ({ lines: "", held: heldBy(peer, held) })),
               ),
             ),
           )
 
-        const hear = (one: Asked, empty: string) =>
-          one.witness.recall(empty).pipe(
-            Effect.tap(() => Effect.sync(() => (one.isHeard = true))),
-            Effect.map((held) => heldBy(one, held)),
-            Effect.catch((error) => Effect.as(failed(one, one.recalling, "log witness recall failed", error), [])),
+        const hear = (peer: Peer, empty: string) =>
+          peer.witness.recall(empty).pipe(
+            Effect.tap(() => Effect.sync(() => (peer.isHeard = true))),
+            Effect.map((held) => heldBy(peer, held)),
+            Effect.catch((error) => Effect.as(failed(peer, peer.recalling, "log witness recall failed", error), [])),
           )
 
         return Witnesses.of({
@@ -160,16 +162,18 @@ export class Witnesses extends Context.Service<
           cosigned,
           recall: Effect.fn("Witnesses.recall")(function* (empty) {
             const now = yield* Clock.currentTimeMillis
-            const unheard = asking.filter((one) => !one.isHeard && one.recalling.isOver(now) && one.signing.isOver(now))
-            return (yield* Effect.forEach(unheard, (one) => hear(one, empty), { concurrency: "unbounded" })).flat()
+            const unheard = asking.filter(
+              (peer) => !peer.isHeard && peer.recalling.isOver(now) && peer.signing.isOver(now),
+            )
+            return (yield* Effect.forEach(unheard, (peer) => hear(peer, empty), atOnce)).flat()
           }),
           isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
-          sign: Effect.fn("Witnesses.sign")(function* (how, asked) {
+          sign: Effect.fn("Witnesses.sign")(function* (how, request) {
             const now = yield* Clock.currentTimeMillis
-            const signers = how === "vouch" ? Option.none() : cosigned(asked.note)
-            const signed = new Set(Option.getOrElse(signers, () => []).map((one) => one.vkey))
-            const due = asking.filter((one) => one.signing.isOver(now) && !signed.has(one.witness.verifier.vkey))
-            const answers = yield* Effect.forEach(due, (one) => ask(how, one, asked), { concurrency: "unbounded" })
+            const signers = how === "vouch" ? Option.none() : cosigned(request.note)
+            const signed = new Set(Option.getOrElse(signers, () => []).map((signer) => signer.vkey))
+            const due = asking.filter((peer) => peer.signing.isOver(now) && !signed.has(peer.witness.verifier.vkey))
+            const answers = yield* Effect.forEach(due, (peer) => ask(how, peer, request), atOnce)
             return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
           }),
         })
