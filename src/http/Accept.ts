@@ -3,8 +3,8 @@
 /** The quality of each name in a header, 0 to 1, by the name in lower case. */
 const qualitiesOf = (header: string): ReadonlyMap<string, number> =>
   new Map(
-    header.split(",").map((one) => {
-      const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
+    header.split(",").map((element) => {
+      const [name = "", ...parameters] = element.split(";").map((part) => part.trim().toLowerCase())
       const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2)
       return [name, quality === undefined ? 1 : Number(quality) || 0]
     }),
@@ -22,7 +22,7 @@ export const preferred = <const Type extends string>(
     type,
     quality: qualities.get(type) ?? qualities.get(`${type.split("/", 1)[0]}/*`) ?? qualities.get("*/*") ?? 0,
   }))
-  return rated.filter(({ quality }) => quality > 0).sort((one, other) => other.quality - one.quality)[0]?.type
+  return rated.filter(({ quality }) => quality > 0).sort((left, right) => right.quality - left.quality)[0]?.type
 }
 
 export type Encoding = "identity" | "gzip" | "br"

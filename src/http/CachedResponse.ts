@@ -58,7 +58,7 @@ const marks: Readonly<Record<Encoding, string>> = { identity: "id", gzip: "gz", 
 
 /** Whether `If-None-Match` names the tag (RFC 9110 §13.1.2: weak comparison). */
 const names = (header: string, tag: string) =>
-  header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
+  header.split(",").some((candidate) => [tag, `W/${tag}`, "*"].includes(candidate.trim()))
 
 /** A strong tag: 120 bits of the content's SHA-256, and the encoding. */
 const tagOf = (content: string | Uint8Array, encoding: Encoding) =>
@@ -71,7 +71,7 @@ export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions 
   const bytes = typeof whole === "string" ? utf8.encode(whole) : whole
   const isPlain = !isCompressible || bytes.byteLength < minimumBytes
   const vary = ["vary" in headers ? headers["vary"] : undefined, isPlain ? undefined : "accept-encoding"]
-    .filter((one) => one !== undefined)
+    .filter((name) => name !== undefined)
     .join(", ")
 
   const headersOf = (tag: string | undefined, encoding: Encoding) => ({
@@ -87,8 +87,8 @@ export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions 
 
   const forms = new Map<Encoding, Form>()
   const formOf = (encoding: Encoding) => {
-    const known = forms.get(encoding)
-    if (known !== undefined) return known
+    const cachedForm = forms.get(encoding)
+    if (cachedForm !== undefined) return cachedForm
     const tag = status === 200 ? tagOf(whole, encoding) : undefined
     const unchanged = HttpServerResponse.empty({ status: 304, headers: headersOf(tag, "identity") })
     const form: Form = { tag, unchanged, response: undefined }
@@ -117,13 +117,13 @@ export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions 
 }
 
 /** Encodes once per object. A read returns the same object as long as nothing has changed. */
-export const cachedByValue = <Found extends object>(write: (found: Found) => Effect.Effect<CachedResponse>) => {
-  const known = new WeakMap<Found, CachedResponse>()
-  return (request: Request, found: Found): Effect.Effect<Response> => {
-    const before = known.get(found)
+export const cachedByValue = <Value extends object>(write: (value: Value) => Effect.Effect<CachedResponse>) => {
+  const responses = new WeakMap<Value, CachedResponse>()
+  return (request: Request, value: Value): Effect.Effect<Response> => {
+    const before = responses.get(value)
     if (before !== undefined) return before.respond(request)
-    return Effect.flatMap(write(found), (now) => {
-      known.set(found, now)
+    return Effect.flatMap(write(value), (now) => {
+      responses.set(value, now)
       return now.respond(request)
     })
   }

@@ -37,8 +37,8 @@ export class Connections {
 
   /** The connection of a socket. A new one beyond the limit closes another, or itself while all others are busy. */
   of(socket: Socket): Connection {
-    const known = this.ofSockets.get(socket)
-    if (known !== undefined) return known
+    const existing = this.ofSockets.get(socket)
+    if (existing !== undefined) return existing
     const connection = new Connection(socket)
     const idle = this.count < this.limit ? undefined : (this.all(isIdle)[0] ?? this.all(isUploading)[0] ?? connection)
     this.ofSockets.set(socket, connection)

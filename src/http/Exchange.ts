@@ -18,8 +18,8 @@ const ids = new WeakMap<object, string>()
 /** The id of a request, as in the log. It is generated here, never taken from the client, and only where it is used. */
 export const requestIdOf = (request: IncomingMessage | HttpServerRequest.HttpServerRequest): string => {
   const message = request instanceof IncomingMessage ? request : request.source
-  const known = ids.get(message)
-  if (known !== undefined) return known
+  const existing = ids.get(message)
+  if (existing !== undefined) return existing
   const id = randomUUID()
   ids.set(message, id)
   return id
@@ -46,8 +46,8 @@ interface ExchangeOptions {
 /** The class of a server's responses. Node answers some requests itself without an event, so they are counted here. */
 export const responses = ({ connections, grants, guards, isStopping, pipelined }: ExchangeOptions) =>
   class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    constructor(...told: ConstructorParameters<typeof ServerResponse<Request>>) {
-      super(...told)
+    constructor(...parameters: ConstructorParameters<typeof ServerResponse<Request>>) {
+      super(...parameters)
       const connection = connections.of(this.req.socket)
       connections.begin(connection, this)
       // The framework adds many listeners when it streams. With this one they exceed Node's warning threshold for

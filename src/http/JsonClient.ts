@@ -34,7 +34,7 @@ export interface ClientRequest {
 /** A client for one address, with connections that last as long as the scope. An interrupt ends the request. */
 export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
   const dispatcher = yield* NodeHttpClient.makeDispatcher
-  const asked = {
+  const target = {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST
       }
       dispatcher.dispatch(
         {
-          ...asked,
+          ...target,
           ...(text === undefined ? {} : { body: text }),
           headers: {
             ...(text === undefined ? {} : { "content-type": "application/json" }),

@@ -58,10 +58,10 @@ const unparsed: Readonly<Record<string, string>> = {
  * request starts only when the previous response has left, which keeps at most one response per connection in memory.
  */
 class OrderedServer extends Server {
-  override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
-    const [request, response] = told
-    if (!(request instanceof IncomingMessage)) return super.emit(event, ...told)
-    const begin = () => request.socket.destroyed || super.emit(event, ...told)
+  override emit(event: string, ...parameters: ReadonlyArray<unknown>): boolean {
+    const [request, response] = parameters
+    if (!(request instanceof IncomingMessage)) return super.emit(event, ...parameters)
+    const begin = () => request.socket.destroyed || super.emit(event, ...parameters)
     if (!(response instanceof ServerResponse) || response.socket !== null) return begin()
     response.once("socket", begin)
     return true

@@ -14,7 +14,7 @@ export interface Call {
   readonly endpoint: { readonly path: string; readonly headers: Schema.Constraint | undefined }
 }
 
-interface Known {
+interface CachedAnswer {
   readonly fits: (headers: unknown) => boolean
   readonly answer: (request: Request) => Effect.Effect<Response>
 }
@@ -32,16 +32,16 @@ const anyHeaders = () => true
 
 export class UrlCache extends Context.Service<UrlCache>()("spirit-altar/http/UrlCache", {
   make: Effect.map(urlMaximum, (most) => {
-    const known = new Map<string, Known>()
+    const answers = new Map<string, CachedAnswer>()
     const namesOf = new Map<string, Set<string>>()
 
-    const remember = ({ endpoint: { headers, path }, request }: Call, answer: Known["answer"]) => {
+    const remember = ({ endpoint: { headers, path }, request }: Call, answer: CachedAnswer["answer"]) => {
       const name = nameOf(request)
-      if (known.has(name) || name.length > longest) return
+      if (answers.has(name) || name.length > longest) return
       const names = namesOf.get(path) ?? new Set<string>()
       namesOf.set(path, names.add(name))
       const routed = Trace.routed(path)
-      known.set(name, {
+      answers.set(name, {
         fits: headers === undefined ? anyHeaders : Schema.is(headers),
         // Interruptible as under the router: a disconnect stops the handler.
         answer: (again) => Effect.interruptible(routed(Effect.suspend(() => answer(again)))),
@@ -49,14 +49,14 @@ export class UrlCache extends Context.Service<UrlCache>()("spirit-altar/http/Url
       const [oldest] = names
       if (names.size <= most || oldest === undefined) return
       names.delete(oldest)
-      known.delete(oldest)
+      answers.delete(oldest)
     }
 
     return {
       /** The answer of a known URL; undefined if the router has to find it. */
       answer: (request: Request) => {
-        const one = known.get(nameOf(request))
-        return one?.fits(request.headers) === true ? one.answer(request) : undefined
+        const cached = answers.get(nameOf(request))
+        return cached?.fits(request.headers) === true ? cached.answer(request) : undefined
       },
       /**
        * A handler whose calls are remembered. `prepare` runs once per URL, so it must not keep the first request, which

@@ -36,23 +36,23 @@ const forParameter = /(?:^|;)\s*for=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]+))\s*(?:;|$
 /** Hops of `Forwarded` (RFC 7239), nearest last. A hop without an address is empty. */
 const forwarded = (header: string) =>
   (header.length > longestForwarded ? [""] : (header.match(element) ?? [""])).map((hop) => {
-    const found = forParameter.exec(hop.trim())
-    return found?.[1] ?? found?.[2] ?? ""
+    const match = forParameter.exec(hop.trim())
+    return match?.[1] ?? match?.[2] ?? ""
   })
 
 const isTrusted = (trusted: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress) =>
-  trusted.some((one) => IpNetwork.contains(one, address))
+  trusted.some((network) => IpNetwork.contains(network, address))
 
 /** Walks from the right past trusted hops. A malformed hop ends the walk at the address before it. */
 const walk = (hops: ReadonlyArray<string>, peer: NetAddress.IpAddress, trusted: ReadonlyArray<IpNetwork.IpNetwork>) => {
-  let known = peer
+  let last = peer
   for (const hop of hops.toReversed()) {
     const address = parse(hop)
-    if (address === undefined) return known
-    known = address
-    if (!isTrusted(trusted, address)) return known
+    if (address === undefined) return last
+    last = address
+    if (!isTrusted(trusted, address)) return last
   }
-  return known
+  return last
 }
 
 const text = (address: NetAddress.IpAddress) =>
@@ -83,9 +83,9 @@ export const addressOf = (
     [request.headers["x-forwarded-for"], forwardedFor],
     [request.headers["forwarded"], forwarded],
   ] as const
-  const found = headers.flatMap(([header, hops]) =>
+  const [first, ...others] = headers.flatMap(([header, hops]) =>
     header === undefined ? [] : [text(walk(hops(header), peer, trusted))],
   )
   // A proxy sets only one of the two headers. If a client forged the other and they disagree, neither counts.
-  return found.length > 0 && found.every((one) => one === found[0]) ? (found[0] ?? text(peer)) : text(peer)
+  return first !== undefined && others.every((address) => address === first) ? first : text(peer)
 }

@@ -101,7 +101,7 @@ const exceeded = (limit: Limit, counts: Counts): Exceeded => {
   const remaining = remainingOf(limit, counts)
   const [longest] = remaining
     .filter(({ remaining }) => remaining === 0)
-    .sort((one, other) => other.resetSeconds - one.resetSeconds)
+    .sort((left, right) => right.resetSeconds - left.resetSeconds)
   const window = longest?.window ?? limit[0]
   refusals.updateUnsafe(1, Context.make(Metric.CurrentMetricAttributes, { policy: window.name }))
   return new Exceeded({ window, retryAfter: Math.max(1, Math.ceil(longest?.resetSeconds ?? 0)), remaining })

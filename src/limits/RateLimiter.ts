@@ -35,8 +35,8 @@ export class RateLimiter extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const take = Effect.fn("RateLimiter.take")(function* (asked: Limit, caller: string) {
-      const { admit, keysOf, quotas, seconds } = yield* counting(asked)
+    const take = Effect.fn("RateLimiter.take")(function* (limit: Limit, caller: string) {
+      const { admit, keysOf, quotas, seconds } = yield* counting(limit)
       const [counts] = yield* countsOf(
         retryConflicts(sql`
           SELECT * FROM rate_limits_take(${keysOf(caller)}::text[], ${quotas}::int[], ${seconds}::int[])`),

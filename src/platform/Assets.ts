@@ -10,12 +10,12 @@ const decode = Schema.decodeUnknownSync(
 )
 
 /** Read with the first page, since services without pages run without a build. */
-let known: Readonly<Record<string, ReadonlyArray<string>>> | undefined
+let manifest: Readonly<Record<string, ReadonlyArray<string>>> | undefined
 
 /** The built path of an asset, and those of the modules that it imports. */
 const builtOf = (plain: string): readonly [path: string, modules: ReadonlyArray<string>] => {
-  known ??= decode(readFileSync(new URL("dist/web/assets.json", packageRoot), "utf8"))
-  const [path, ...modules] = known[plain] ?? []
+  manifest ??= decode(readFileSync(new URL("dist/web/assets.json", packageRoot), "utf8"))
+  const [path, ...modules] = manifest[plain] ?? []
   if (path === undefined) throw new Error(`The build made no ${plain}`)
   return [path, modules]
 }

@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
 
   const run = Effect.fnUntraced(function* (key: Key) {
     const name = nameOf(key)
-    const known = kept.get(name)
+    const cached = kept.get(name)
     const now = timestampOf(yield* clock)
     const rows = yield* sql<TaggedRow>`
       WITH found AS MATERIALIZED (
@@ -62,12 +62,12 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
         FROM (SELECT COALESCE(string_agg(f::text, '' ORDER BY f.place), '') AS rows FROM found f) f
       )
       SELECT t.tag, t.octets, f.*
-      FROM tagged t LEFT JOIN found f ON t.tag IS DISTINCT FROM ${known?.tag ?? null}::text ORDER BY f.place`
+      FROM tagged t LEFT JOIN found f ON t.tag IS DISTINCT FROM ${cached?.tag ?? null}::text ORDER BY f.place`
     const [first] = rows
     if (first === undefined) return yield* Effect.die("a kept read has no tag")
-    if (known !== undefined && known.tag === first.tag) {
-      kept.set(name, known, known.bytes)
-      return known.value
+    if (cached !== undefined && cached.tag === first.tag) {
+      kept.set(name, cached, cached.bytes)
+      return cached.value
     }
     const value = yield* make(first.place === null ? [] : rows, key)
     const bytes = overhead + growth * first.octets

@@ -26,7 +26,7 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const read = Effect.gen(function* () {
+    const reading = Effect.gen(function* () {
       const before = yield* Clock.currentTimeMillis
       const [row] = yield* timesOf(sql`SELECT clock_timestamp() AS now`)
       if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
@@ -37,14 +37,14 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
     }).pipe(bounded, toMiddleware)
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
-    const now = yield* Batcher.shared({ nameOf: () => "", run: () => read })
+    const now = yield* Batcher.shared({ nameOf: () => "", run: () => reading })
     const compared = yield* Ref.make({ atMillis: Number.NEGATIVE_INFINITY, aheadMillis: 0 })
 
     /** Milliseconds since 1970 by the database, from a comparison that is at most five seconds old. */
     const estimate = Effect.gen(function* () {
       const here = yield* Clock.currentTimeMillis
-      const known = yield* Ref.get(compared)
-      if (Math.abs(here - known.atMillis) < comparedFor) return Math.round(here - known.aheadMillis)
+      const comparison = yield* Ref.get(compared)
+      if (Math.abs(here - comparison.atMillis) < comparedFor) return Math.round(here - comparison.aheadMillis)
       const { aheadMillis, millis } = yield* now(undefined)
       yield* Ref.set(compared, { atMillis: millis + aheadMillis, aheadMillis })
       return millis

@@ -20,7 +20,7 @@ const settingsOf = rowsOf(
   }),
 )
 
-const found = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+const settings = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   settingsOf(sql`
     SELECT current_user::text AS role, current_database()::text AS database, current_schema()::text AS schema,
       current_setting('server_encoding') AS encoding, current_setting('transaction_isolation') AS isolation,
@@ -32,7 +32,7 @@ const reset = (role: string, database: string, setting: string) =>
 
 /** Why the server cannot start, or with `toSell` cannot sell, on this database; undefined if it can. */
 const faultOf = (toSell: boolean) =>
-  Effect.map(found, ([row]) => {
+  Effect.map(settings, ([row]) => {
     if (row === undefined) return undefined
     const { database, encoding, isolation, readOnly, role, schema } = row
     if (schema === null) {

@@ -45,8 +45,8 @@ export const encryptionsOf = ({ hostname, searchParams }: URL): Encryptions | st
     ["verify-ca", [anyHost]],
     ["verify-full", [trust.success]],
   ])
-  const found = ways.get(mode) ?? `Its sslmode is none of ${[...ways.keys()].join(", ")}.`
+  const encryptions = ways.get(mode) ?? `Its sslmode is none of ${[...ways.keys()].join(", ")}.`
   // A socket file is not encrypted, whatever the mode.
   const isSocketFile = /^(?:\/|%2f)/iu.test(searchParams.get("host") ?? hostname)
-  return isSocketFile && typeof found !== "string" ? [false] : found
+  return isSocketFile && typeof encryptions !== "string" ? [false] : encryptions
 }

@@ -32,9 +32,9 @@ const render = (value: Value): string => {
 const flat = new WeakMap<TemplateStringsArray, ReadonlyArray<string>>()
 
 const flatten = (parts: TemplateStringsArray): ReadonlyArray<string> => {
-  const known = flat.get(parts) ?? parts.map((part) => part.replace(/\n\s+/gu, "\n"))
-  flat.set(parts, known)
-  return known
+  const flattened = flat.get(parts) ?? parts.map((part) => part.replace(/\n\s+/gu, "\n"))
+  flat.set(parts, flattened)
+  return flattened
 }
 
 /** Every attribute value must be in double quotes. */

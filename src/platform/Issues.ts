@@ -69,7 +69,7 @@ const faultsOf = (issue: SchemaIssue.Issue, path: Fault["path"], message?: strin
     case "AnyOf":
       return issue._tag === "AnyOf" && issue.issues.length === 0
         ? [{ path, message: message ?? `Must be ${inJson(issue.ast)}` }]
-        : issue.issues.flatMap((one) => faultsOf(one, path, message))
+        : issue.issues.flatMap((nested) => faultsOf(nested, path, message))
     default:
       return [{ path, message: message ?? ofLeaf(issue) }]
   }

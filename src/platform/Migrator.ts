@@ -54,14 +54,14 @@ const isContended = (failure: unknown) => {
 /** The number of the latest migration; 0 without any. */
 const latest = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql<{ readonly isOurs: boolean; readonly isOutdated: boolean }>`
+  const [tables] = yield* sql<{ readonly isOurs: boolean; readonly isOutdated: boolean }>`
     SELECT to_regclass(${table}) IS NOT NULL AS is_ours, to_regclass('effect_sql_migrations') IS NOT NULL AS is_outdated`
-  if (found?.isOurs === true) {
+  if (tables?.isOurs === true) {
     const [row] = yield* sql<{ readonly latest: number }>`
       SELECT coalesce(max(migration_id), 0)::int AS latest FROM ${sql.literal(table)}`
     return row?.latest ?? 0
   }
-  return found?.isOutdated === true ? yield* new DatabaseOutdated() : 0
+  return tables?.isOutdated === true ? yield* new DatabaseOutdated() : 0
 })
 
 /** Runs pending migrations in one transaction, lowest number first. */

@@ -42,14 +42,14 @@ export const rowReader = <S extends Schema.Decoder<unknown>>(table: string, sche
 export const rowsOf = <Row>(table: string, row: Schema.Codec<Row, unknown>) => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(row))
   return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>): Effect.Effect<ReadonlyArray<Row>, E, R> =>
-    Effect.flatMap(statement, (found) => Effect.catch(decode(found), (error) => malformed(table, error)))
+    Effect.flatMap(statement, (rows) => Effect.catch(decode(rows), (error) => malformed(table, error)))
 }
 
 /** Reads rows and leaves out malformed ones with a log line, so that they do not block the others. */
-export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown) => Effect.Effect<A, never, R>) =>
+export const readable = <A, R>(rows: ReadonlyArray<unknown>, decode: (row: unknown) => Effect.Effect<A, never, R>) =>
   Effect.map(
     Effect.forEach(rows, (row) =>
-      read(row).pipe(
+      decode(row).pipe(
         Effect.asSome,
         Effect.catchCause((cause) => Effect.as(log("row skipped", {}, cause), Option.none<A>())),
       ),

@@ -10,8 +10,8 @@ const names = new Map<string, string>()
 
 /** Caches column names, which are few and come with every row. */
 const camel = (name: string): string => {
-  const known = names.get(name)
-  if (known !== undefined) return known
+  const cached = names.get(name)
+  if (cached !== undefined) return cached
   const made = String.snakeToCamel(name)
   names.set(name, made)
   return made
@@ -161,8 +161,8 @@ export const atMost = (rows: number) => literal(`LIMIT ${rows.toFixed(0)}`)
 const readPatience = Duration.seconds(10)
 
 /** Limits the time of a read. Not for writes other than request counts, which may be committed after the timeout. */
-export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
-  Effect.timeoutOrElse(read, {
+export const bounded = <A, E, R>(query: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.timeoutOrElse(query, {
     duration: readPatience,
     orElse: () =>
       Effect.fail(
@@ -204,10 +204,10 @@ export const inBatches = Effect.fnUntraced(function* <E, R>(
   statement: Effect.Effect<ReadonlyArray<unknown>, E, R>,
 ) {
   let total = 0
-  let found = batch
-  while (found === batch) {
-    found = (yield* retryConflicts(statement)).length
-    total += found
+  let changed = batch
+  while (changed === batch) {
+    changed = (yield* retryConflicts(statement)).length
+    total += changed
   }
   return total
 })
@@ -231,7 +231,7 @@ export const prepare = Effect.map(SqlClient.SqlClient, (sql) => <Row extends obj
   return (values: Readonly<Record<string, unknown>>) =>
     sql.unsafe<Row>(
       text,
-      parameters.map((one) => (one instanceof Named ? values[one.name] : one)),
+      parameters.map((parameter) => (parameter instanceof Named ? values[parameter.name] : parameter)),
     ).withoutTransform
 })
 
