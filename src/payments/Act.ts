@@ -130,7 +130,7 @@ export interface ActRequest<Refusal> {
 export interface PaidAct<Refusal> extends SoldAct {
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
-  readonly read: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest>
+  readonly requestOf: (request: Schema.Json, at: Acceptance) => Effect.Effect<ActRequest<Refusal>, BadRequest>
   readonly conflict: (conflict: ClaimConflict) => Refusal
   readonly record: (
     paid: ReadonlyArray<Paid<Schema.Json, Payer>>,
@@ -155,7 +155,7 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
     endpoint,
     targets,
     checkPath: checkPath ?? (() => Effect.void),
-    read: (request, at) =>
+    requestOf: (request, at) =>
       Effect.map(decode(request), (input) => ({
         input: request,
         claims: claims?.(input, at) ?? { slots: [] },

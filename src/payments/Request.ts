@@ -116,7 +116,7 @@ export const reader = Effect.gen(function* () {
     const members = yield* readBody(sent)
     const millis = yield* clock.estimate
     const day = timestampOf(millis).slice(0, 10)
-    const { check, claims, input } = yield* act.read({ ...members, ...order.parameters }, { millis, day })
+    const { check, claims, input } = yield* act.requestOf({ ...members, ...order.parameters }, { millis, day })
     const body = bodyText(members)
     const intent: Intent = {
       idempotencyKey: key,

@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
   const sql = yield* SqlClient.SqlClient
   const maximum = config.rooms
   const turn = yield* Semaphore.make(1)
-  let known: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined
+  let lastCount: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined
   /** Creations that the count may have missed, and those of them in flight. */
   let unseen = 0
   let inFlight = 0
@@ -32,14 +32,14 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
 
   const count = Effect.gen(function* () {
     const at = yield* Clock.currentTimeMillis
-    if (known !== undefined && at - known.at < config.countEvery) return known
+    if (lastCount !== undefined && at - lastCount.at < config.countEvery) return lastCount
     unseen = inFlight
     // Counts no further than the ceiling, even if an earlier, higher ceiling left more rooms.
     const [row] = yield* countsOf(sql`
       SELECT (SELECT count(*)::int FROM (SELECT FROM rooms LIMIT ${maximum}::int) AS counted) AS rooms,
         (SELECT min(expires_at) FROM rooms) AS first_ends`)
-    known = { rooms: row?.rooms ?? 0, firstEnds: row?.firstEnds ?? null, at }
-    return known
+    lastCount = { rooms: row?.rooms ?? 0, firstEnds: row?.firstEnds ?? null, at }
+    return lastCount
   }).pipe(turn.withPermit, Effect.withSpan("Ceiling.count"))
 
   const report = (isFull: boolean) => {

@@ -59,7 +59,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
     const callerOf = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(tokenOf(request), (token) => ({ token, address: addresses.of(request) }))
 
-    const read = (id: string, after: number, request: HttpServerRequest.HttpServerRequest) =>
+    const answerRead = (id: string, after: number, request: HttpServerRequest.HttpServerRequest) =>
       Effect.flatMap(callerOf(request), (caller) =>
         respond(rooms.read(id, after, caller), ({ messages, room, serverTime, truncated }, headers) =>
           stored(
@@ -87,7 +87,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
     const reading = hot<RoomCall & { readonly query: { readonly after?: number } }>(
       ({ params: { roomId }, query: { after = 0 } }) =>
         (request) =>
-          read(roomId, after, request),
+          answerRead(roomId, after, request),
     )
     const sending = hot<RoomCall>(
       ({ params: { roomId } }) =>

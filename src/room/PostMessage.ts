@@ -32,12 +32,12 @@ const resultColumns = {
   original: Schema.NullOr(Schema.Int),
   body: Schema.NullOr(Schema.String),
 }
-const [absent, found] = LookupRow.members
+const [absent, present] = LookupRow.members
 
 /** The result of a send: its room and the decision made under its lock. */
 const PostRow = Schema.Union([
   absent.pipe(Schema.fieldsAssign({ ...resultColumns, verdict: Schema.Null })),
-  found.pipe(
+  present.pipe(
     Schema.fieldsAssign({
       ...resultColumns,
       verdict: Schema.Literals(["unauthorized", "expired", "replay", "conflict", "new"]),

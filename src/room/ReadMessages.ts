@@ -50,7 +50,7 @@ const statement = `
 
 export const make = Effect.gen(function* () {
   const limit = yield* counting(reads)
-  const read = yield* prepared(PollRow, statement)
+  const rowsFor = yield* prepared(PollRow, statement)
 
   const ask = yield* Batcher.make({
     keysOf: ({ caller }: Poll) => [caller.address],
@@ -58,7 +58,7 @@ export const make = Effect.gen(function* () {
     retriesAlone: isRefused,
     run: (polls: ReadonlyArray<Poll>) =>
       bounded(
-        read(
+        rowsFor(
           polls.map(({ id }) => id),
           // As text, since the driver derives an array's type from its members, and numbers of different size have
           // different types.

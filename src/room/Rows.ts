@@ -61,7 +61,7 @@ export const opened = (row: LookupRow): Effect.Effect<Room, RoomClosed> => {
 /** A statement by its text, which is written once: composing a long one costs as much as running it. */
 export const prepared = <Row>(row: Schema.Codec<Row, unknown>, text: string) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const read = rowsOf("rooms", row)
+    const decode = rowsOf("rooms", row)
     return (...parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
-      read(retryConflicts(sql.unsafe(text, [...parameters]).withoutTransform))
+      decode(retryConflicts(sql.unsafe(text, [...parameters]).withoutTransform))
   })

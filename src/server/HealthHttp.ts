@@ -20,7 +20,7 @@ import { soon } from "../platform/Time.ts"
 const no = <State>(body: State) => Effect.fail(HttpApiSchema.withHeaders({ body, headers: { "retry-after": "5" } }))
 
 /** A check that fails or times out is a result here, not an error. */
-const found = <A, E>(part: Effect.Effect<A, E>) => Effect.result(soon(Effect.catchDefect(part, Effect.fail)))
+const check = <A, E>(part: Effect.Effect<A, E>) => Effect.result(soon(Effect.catchDefect(part, Effect.fail)))
 
 const isUnanswered = (failure: unknown) =>
   SqlError.isSqlError(failure) ||
@@ -68,7 +68,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const log = Effect.gen(function* () {
       if (Option.isNone(published.identity)) return {}
       return {
-        log: Result.match(yield* found(published.state), {
+        log: Result.match(yield* check(published.state), {
           onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null, since: null }),
           onSuccess: (state): LogHealth => state,
         }),
@@ -78,7 +78,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     /** The part that health and readiness share. Readiness for reads asks only the database. */
     const shared = Effect.fnUntraced(function* (toSell: boolean) {
       const [pending, time, sales, logPart] = yield* Effect.all(
-        [found(attempts.pending), found(databaseClock.now), toSell ? availability.state : Effect.succeed(unasked), log],
+        [check(attempts.pending), check(databaseClock.now), toSell ? availability.state : Effect.succeed(unasked), log],
         { concurrency: "unbounded" },
       )
       return { ...sales, clock: clockState(time), logPart, pending, selling: sellingState(sales) }
@@ -87,11 +87,11 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const health = Effect.gen(function* () {
       const [head, words, lost, gas, files, part] = yield* Effect.all(
         [
-          found(chain.head),
-          found(reveals.state),
-          found(attempts.lost),
-          found(attempts.gasLostEther),
-          found(disk),
+          check(chain.head),
+          check(reveals.state),
+          check(attempts.lost),
+          check(attempts.gasLostEther),
+          check(disk),
           shared(true),
         ],
         { concurrency: "unbounded" },

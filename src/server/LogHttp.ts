@@ -100,8 +100,8 @@ export const receipts = HttpApiBuilder.group(Api, "receipts", (handlers) =>
 
     const file = Effect.fnUntraced(function* ({ params, request }: Call) {
       const { actId } = params
-      const found = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
-      const [signed, proof, refund] = yield* Effect.all(found, { concurrency: 3 })
+      const parts = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
+      const [signed, proof, refund] = yield* Effect.all(parts, { concurrency: 3 })
       const { act, binding, body, permalink, receipt: jws, record, reveal } = signed
       if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
       const receipt = jws.value

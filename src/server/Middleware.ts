@@ -32,9 +32,9 @@ const methodsIn = <Groups extends HttpApiGroup.Constraint>(
     onEndpoint: ({ endpoint: { method, path } }) => router.on(method, `/${path.slice(1)}`, path),
   })
   return (path) => {
-    const found = ["DELETE", "GET", "POST"].filter((method) => router.find(method, path) !== undefined)
-    const open = found.length > 0 && !ErrorFormats.isRoom(path) ? ["OPTIONS"] : []
-    return [...found, ...(found.includes("GET") ? ["HEAD"] : []), ...open].sort()
+    const methods = ["DELETE", "GET", "POST"].filter((method) => router.find(method, path) !== undefined)
+    const open = methods.length > 0 && !ErrorFormats.isRoom(path) ? ["OPTIONS"] : []
+    return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), ...open].sort()
   }
 }
 
@@ -133,8 +133,8 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const urls = yield* UrlCache
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
-        const told = explain(methodsOf, request, response)
-        return HttpServerResponse.setHeaders(told, headersOf(request, isRoom, told))
+        const explained = explain(methodsOf, request, response)
+        return HttpServerResponse.setHeaders(explained, headersOf(request, isRoom, explained))
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>

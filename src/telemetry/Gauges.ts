@@ -77,11 +77,11 @@ const showing = <Name extends string, E>(
   ask.pipe(
     Effect.timeout("5 seconds"),
     Effect.catchCause(() => Effect.succeed(unanswered)),
-    Effect.flatMap((found) =>
+    Effect.flatMap((values) =>
       Effect.forEach(
         Record.toEntries(gauges),
         ([name, gauge]) => {
-          const value = found?.[name]
+          const value = values?.[name]
           return value === undefined ? Metric.remove(gauge) : Metric.update(gauge, value)
         },
         { discard: true },
@@ -126,12 +126,12 @@ export const layer = Layer.effectDiscard(
       const { sequence } = yield* chain.head
       // Before the first checkpoint nothing is covered, which is no fault of the chain.
       const published = yield* Effect.catchTag(Effect.asSome(log.checkpoint), "NotPublished", () => Effect.succeedNone)
-      const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
+      const size = Option.match(published, { onNone: () => 0, onSome: (checkpoint) => checkpoint.size })
       const uncoveredAge = yield* coverStands(size, sequence > size)
-      const found = { running, lag: Math.max(0, sequence - size), uncoveredAge }
-      if (Option.isNone(published)) return found
+      const values = { running, lag: Math.max(0, sequence - size), uncoveredAge }
+      if (Option.isNone(published)) return values
       const age = (yield* Clock.currentTimeMillis) - published.value.at.getTime()
-      return { ...found, checkpointAge: age / 1000 }
+      return { ...values, checkpointAge: age / 1000 }
     }).pipe(Effect.catchTag("LogStopped", () => Effect.succeed({ running: 0 })))
 
     const askChains = chain.head.pipe(
@@ -143,7 +143,7 @@ export const layer = Layer.effectDiscard(
       [
         showing(
           database,
-          Effect.map(attempts.counts, (found) => ({ ...found, databaseUp: 1 })),
+          Effect.map(attempts.counts, (counts) => ({ ...counts, databaseUp: 1 })),
           { databaseUp: 0 },
         ),
         showing(

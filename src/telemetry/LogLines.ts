@@ -100,7 +100,7 @@ const textOf = (value: unknown): string =>
 const partsOf = (logged: unknown) => {
   const [message, ...details] = Array.isArray(logged) ? logged : [logged]
   const fields = Object.fromEntries(details.filter(isPlain).flatMap(Object.entries))
-  const errors = details.filter((one) => !isPlain(one)).map(textOf)
+  const errors = details.filter((detail) => !isPlain(detail)).map(textOf)
   return { message: textOf(message), fields, cause: errors.length === 0 ? undefined : errors.join(" ") }
 }
 

@@ -55,8 +55,8 @@ export const layer = (nameOf: RouteName) =>
       const ended = (request: IncomingMessage, response: ServerResponse, began: number) => {
         const millis = performance.now() - began
         const status = response.writableFinished ? response.statusCode : hungUp
-        const asked = request.method ?? ""
-        const method = methods.has(asked) ? asked : "_OTHER"
+        const sent = request.method ?? ""
+        const method = methods.has(sent) ? sent : "_OTHER"
         const route = nameOf(request.url ?? "/")
         open -= 1
         durations({

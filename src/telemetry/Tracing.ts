@@ -24,7 +24,7 @@ const isSampled =
   ({ parent, sampled }: SpanOptions, span: Tracer.Span) => {
     const share = kind.endsWith("always_on") ? 1 : kind.endsWith("always_off") ? 0 : ratio
     const above = Option.filter(parent, ({ _tag }) => _tag === "Span" || kind.startsWith("parentbased_"))
-    return sampled && Option.match(above, { onNone: () => isIn(share, span.traceId), onSome: (one) => one.sampled })
+    return sampled && Option.match(above, { onNone: () => isIn(share, span.traceId), onSome: (outer) => outer.sampled })
   }
 
 const sampled = (sampler: Sampler, tracer: Tracer.Tracer) => {

@@ -7,11 +7,11 @@ import * as Otlp from "../../telemetry/Otlp.ts"
 import { refused } from "./Kinds.ts"
 import { groups } from "./Table.ts"
 
-const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
+const variableNames: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
 
 /** The first words of our names. A name that begins with one and is none of ours is a mistake. */
 const families = new Set(
-  [...known].filter((name) => name.includes("_")).map((name) => name.slice(0, name.indexOf("_"))),
+  [...variableNames].filter((name) => name.includes("_")).map((name) => name.slice(0, name.indexOf("_"))),
 )
 
 /** Variables with no effect unless one of the second list is set. */
@@ -48,16 +48,16 @@ const distance = (from: string, to: string) => {
 
 /** The variable whose name is nearest, if at most three letters differ, and of a short name every third. */
 const meantBy = (name: string) =>
-  [...known]
+  [...variableNames]
     .map((meant) => ({ meant, far: distance(name, meant) / Math.min(3, Math.floor(meant.length / 3)) }))
-    .sort((one, other) => one.far - other.far)
+    .sort((left, right) => left.far - right.far)
     .find(({ far }) => far <= 1)?.meant
 
 /** A sentence for each set name that looks like ours and is none. */
 export const unknownIn = (env: Environment): ReadonlyArray<string> =>
   Object.keys(env)
     .filter(isSetIn(env))
-    .filter((name) => !known.has(name))
+    .filter((name) => !variableNames.has(name))
     .flatMap((name) => {
       const meant = meantBy(name)
       if (meant !== undefined) return [`${name} is not used: is ${meant} meant?`]
@@ -76,7 +76,7 @@ export const overriddenIn = (env: Environment, execArgv: ReadonlyArray<string>):
     ),
   )
   return Object.entries(parseEnv(texts.join("\n"))).flatMap(([name, value]) =>
-    known.has(name) && env[name] !== value
+    variableNames.has(name) && env[name] !== value
       ? [
           `${name} of --env-file is not used: the environment exports another value, which goes first. Run unset ${name}.`,
         ]

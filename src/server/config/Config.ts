@@ -225,9 +225,9 @@ const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 
 /** Fails with the errors of all parts at once. An error found by several parts is reported by the last of them. */
 const readable = (parts: ReadonlyArray<Config.Config<unknown>>): Config.Config<void> =>
-  Config.flatMap(Config.all(parts.map(problemsOf)), (found) => {
+  Config.flatMap(Config.all(parts.map(problemsOf)), (lists) => {
     const problems = new Map(
-      found
+      lists
         .flat()
         .toReversed()
         .map((line) => [subjectOf(line), line]),

@@ -18,7 +18,7 @@ import * as Files from "../../platform/DurableFile.ts"
 
 export interface Kind<A> {
   readonly expected: string
-  readonly read: (name: string) => Config.Config<A>
+  readonly configOf: (name: string) => Config.Config<A>
   /** Secret values belong in a file for one server, or in the secrets of its service manager. */
   readonly isSecret?: true
   readonly hasLines?: true
@@ -58,42 +58,42 @@ const make = <A, B>(
   )
 
 /** Files and secret stores add line ends, which break URLs and headers much later. */
-const reading = <A>(name: string, { hasLines, read }: Kind<A>) =>
+const reading = <A>(name: string, { hasLines, configOf }: Kind<A>) =>
   Config.flatMap(Config.option(Config.String(name)), (text) =>
     hasLines !== true && Option.exists(text, (given) => /\p{Cc}/u.test(given))
       ? refused("It has a line end or another control character.")
-      : read(name),
+      : configOf(name),
   )
 
-interface Told {
+interface Description {
   readonly says: string
   readonly example?: string
 }
 
-export const optional = <A>(name: string, kind: Kind<A>, told: Told) =>
-  make(kind, { example: "", ...told, name, fallback: "" }, Config.option(reading(name, kind)))
+export const optional = <A>(name: string, kind: Kind<A>, description: Description) =>
+  make(kind, { example: "", ...description, name, fallback: "" }, Config.option(reading(name, kind)))
 
-export const preset = <A, const B>(name: string, fallback: B, kind: Kind<A>, told: Told) =>
+export const preset = <A, const B>(name: string, fallback: B, kind: Kind<A>, description: Description) =>
   make(
     kind,
-    { example: "", ...told, name, fallback: String(fallback) },
+    { example: "", ...description, name, fallback: String(fallback) },
     Config.withDefault(reading(name, kind), fallback),
   )
 
 /** A text that fits, or does not; a sentence says what is wrong with it. */
 const matching = (expected: string, fits: (text: string) => boolean | string): Kind<string> => ({
   expected,
-  read: (name) =>
+  configOf: (name) =>
     Config.flatMap(Config.String(name), (text) => {
       const fault = fits(text)
       return fault === true ? Config.succeed(text) : refused(fault === false ? "" : fault)
     }),
 })
 
-const secretly = ({ expected, read }: Kind<string>): Kind<Redacted.Redacted<string>> => ({
+const secretly = ({ expected, configOf }: Kind<string>): Kind<Redacted.Redacted<string>> => ({
   expected,
   isSecret: true,
-  read: (name) => Config.map(read(name), (one) => Redacted.make(one, { label: name })),
+  configOf: (name) => Config.map(configOf(name), (secret) => Redacted.make(secret, { label: name })),
 })
 
 /** A client decodes these parts of a URL. A lone percent sign cannot be decoded. */
@@ -123,22 +123,22 @@ const parts = (list: string) =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-const listOf = <A>(expected: string, read: (part: string) => ReadonlyArray<A>): Kind<ReadonlyArray<A>> => {
-  const kind = matching(expected, (list) => parts(list).every((part) => read(part).length === 1))
-  return { ...kind, read: (name) => Config.map(kind.read(name), (list) => parts(list).flatMap(read)) }
+const listOf = <A>(expected: string, valuesOf: (part: string) => ReadonlyArray<A>): Kind<ReadonlyArray<A>> => {
+  const kind = matching(expected, (list) => parts(list).every((part) => valuesOf(part).length === 1))
+  return { ...kind, configOf: (name) => Config.map(kind.configOf(name), (list) => parts(list).flatMap(valuesOf)) }
 }
 
 const hex = (digits: number) =>
   Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`, "u")))
 
-export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
-export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
+export const text = (expected: string): Kind<string> => ({ expected, configOf: (name) => Config.NonEmptyString(name) })
+export const anyText: Kind<string> = { expected: "text", configOf: (name) => Config.String(name) }
 /** Read elsewhere and as a secret. */
 export const secretText: Kind<string> = { ...anyText, isSecret: true }
 /** An origin: other parts would stand in the middle of each link that begins with it. */
 export const origin: Kind<string> = {
   expected: "an http or https URL without path, query, fragment or user",
-  read: (name) =>
+  configOf: (name) =>
     Config.flatMap(Config.String(name), (given) => {
       const address = URL.parse(given)
       return isWeb(given) === true && address?.href === `${address?.origin}/`
@@ -166,7 +166,7 @@ export const contact = matching(
   (text) => /^(?:mailto:)?[^\s@:]+@[^\s@]+$/u.test(text) || (/^https:\/\/\S+$/u.test(text) && URL.canParse(text)),
 )
 export const networks = listOf("addresses or CIDRs, separated by commas", (part) =>
-  Result.match(network(part), { onFailure: () => [], onSuccess: (one) => [one] }),
+  Result.match(network(part), { onFailure: () => [], onSuccess: (parsed) => [parsed] }),
 )
 /** Keys of type Ed25519 alone. */
 export const verifierKeys = listOf("verifier keys, name+hash+base64, separated by commas", (part) => {
@@ -185,7 +185,7 @@ const faultOfRecipient = (address: `0x${string}`) => {
 
 export const recipient: Kind<`0x${string}`> = {
   expected: "an address: 0x and 40 hexadecimal digits",
-  read: (name) =>
+  configOf: (name) =>
     Config.flatMap(Config.schema(hex(40), name), (address) => {
       const fault = faultOfRecipient(address)
       return fault === "" ? Config.succeed(address) : refused(fault)
@@ -194,14 +194,14 @@ export const recipient: Kind<`0x${string}`> = {
 export const privateKey: Kind<Redacted.Redacted<`0x${string}`>> = {
   expected: "a private key: 0x and 64 hexadecimal digits",
   isSecret: true,
-  read: (name) =>
+  configOf: (name) =>
     Config.flatMap(Config.schema(Schema.Redacted(hex(64)), name), (key) =>
       Result.isSuccess(Result.try(() => privateKeyToAccount(Redacted.value(key))))
         ? Config.succeed(key)
         : refused("The curve has no such key."),
     ),
 }
-export const port: Kind<number> = { expected: "a port, 1 to 65535", read: (name) => Config.Port(name) }
+export const port: Kind<number> = { expected: "a port, 1 to 65535", configOf: (name) => Config.Port(name) }
 const isHost = (text: string) => isIP(text) > 0 || /^(?=.*[a-z])[a-z\d](?:[a-z\d._-]*[a-z\d])?$/iu.test(text)
 
 export const host = matching("an address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1, or its name", (text) =>
@@ -210,7 +210,7 @@ export const host = matching("an address of this machine, such as 127.0.0.1, 0.0
 /** A port on the loopback, or an address and a port. */
 export const listening: Kind<{ readonly host: string; readonly port: number }> = {
   expected: "a port, 0 to 65535, or address:port",
-  read: (name) =>
+  configOf: (name) =>
     Config.flatMap(Config.String(name), (given) => {
       const [, bracketed, plain = "127.0.0.1", digits] = /^(?:\[(.+)\]:|(.+):)?(\d{1,5})$/u.exec(given) ?? []
       const address = { host: bracketed ?? plain, port: Number(digits ?? "none") }
@@ -222,7 +222,7 @@ const fileOf = <A>(
   use: (path: string) => Effect.Effect<A, Files.FileUnfit | Config.ConfigError, FileSystem.FileSystem>,
 ): Kind<A> => ({
   expected,
-  read: (name) =>
+  configOf: (name) =>
     Config.mapEffect(Config.NonEmptyString(name), (path) =>
       use(path).pipe(
         Effect.catchTag("FileUnfit", ({ message }) => refused(message)),
@@ -243,18 +243,18 @@ export const policyFile: Kind<Policy> = fileOf("the path of a policy (C2SP tlog-
     return fault instanceof Malformed ? refused(fault.message) : Config.succeed(policy)
   }),
 )
-export const boolean: Kind<boolean> = { expected: "true or false", read: (name) => Config.Boolean(name) }
+export const boolean: Kind<boolean> = { expected: "true or false", configOf: (name) => Config.Boolean(name) }
 export const whole = (minimum: number, maximum: number): Kind<number> => ({
   expected: `a whole number from ${minimum} to ${maximum}`,
-  read: (name) =>
+  configOf: (name) =>
     Config.schema(Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum })), name),
 })
 export const logLevel = {
   expected: "Trace, Debug, Info, Warn, Error, Fatal or None",
-  read: (name: string) => Config.LogLevel(name),
+  configOf: (name: string) => Config.LogLevel(name),
 }
 const either = new Intl.ListFormat("en", { type: "disjunction" })
 export const oneOf = <const Literals extends ReadonlyArray<string>>(...literals: Literals) => ({
   expected: either.format(literals).replace(/, or /u, " or "),
-  read: (name: string) => Config.schema(Schema.Literals(literals), name),
+  configOf: (name: string) => Config.schema(Schema.Literals(literals), name),
 })
