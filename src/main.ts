@@ -8,7 +8,7 @@ import { run } from "./cli/Command.ts"
 const interrupted = 130
 
 /** Stopping a server is no failure; stopping its check is one. */
-const name = process.argv.slice(2).find((one) => !one.startsWith("-"))
+const name = process.argv.slice(2).find((argument) => !argument.startsWith("-"))
 const isServer = (name === "sandbox" || name === "serve") && !process.argv.includes("--check")
 
 const teardown: Runtime.Teardown = (exit, onExit) =>

@@ -9,7 +9,7 @@ import { isJsonObject, jsonOf } from "../../schema/Json.ts"
 
 /** Merges `string or null` into one schema with two types. */
 const united = (choices: ReadonlyArray<Schema.JsonObject>) =>
-  choices.every((one) => Object.keys(one).join("") === "type")
+  choices.every((choice) => Object.keys(choice).join("") === "type")
     ? { type: choices.flatMap(({ type = [] }) => type) }
     : { anyOf: choices }
 

@@ -25,7 +25,7 @@ type Values = Readonly<Record<string, string>>
 /** Names of the contract that all tools call otherwise. */
 const renamed: Values = { familiarId: "spirit", intentionCommitment: "commitment" }
 
-const asked = (name: string) => renamed[name] ?? name
+const argumentOf = (name: string) => renamed[name] ?? name
 
 const partsOf = ({ body, parameters, query }: Offer) => [...parameters, ...query, ...body]
 
@@ -41,7 +41,7 @@ const issuesOf = (
   ignored: ReadonlyArray<string>,
   meantBy: (name: string) => string | undefined,
 ) => {
-  const names = partsOf(offer).map(({ name }) => asked(name))
+  const names = partsOf(offer).map(({ name }) => argumentOf(name))
   return [
     // Without it another thing would be bought.
     ...ignored.flatMap((path) => {
@@ -52,7 +52,7 @@ const issuesOf = (
       .filter((name) => !names.includes(name))
       .map((path) => ({ path, message: `No part of this act; it takes ${names.join(", ")}` })),
     ...offer.parameters
-      .map(({ name }) => asked(name))
+      .map(({ name }) => argumentOf(name))
       .filter((name) => given[name] === undefined)
       .map((path) => ({ path, message: "Required: it is part of the URL to be signed" })),
     ...(payer === undefined || isAddress(payer)
@@ -93,7 +93,7 @@ export const buyKit = Effect.gen(function* () {
   const spellings = new Map(
     ["action", "payer", ...offers.flatMap(partsOf).map(({ name }) => name), ...Object.values(renamed)].map((name) => [
       folded(name),
-      asked(name),
+      argumentOf(name),
     ]),
   )
 
@@ -101,7 +101,7 @@ export const buyKit = Effect.gen(function* () {
   const rehearse = Effect.fnUntraced(function* ({ act }: Offer, input: Values) {
     yield* act.checkPath(input)
     const millis = yield* clock.estimate
-    const request = yield* act.read(input, { millis, day: timestampOf(millis).slice(0, 10) })
+    const request = yield* act.requestOf(input, { millis, day: timestampOf(millis).slice(0, 10) })
     yield* request.check
     const { conflicts } = yield* lookup.state("", request.claims)
     yield* refuseConflicts(act, conflicts)
@@ -118,7 +118,7 @@ export const buyKit = Effect.gen(function* () {
           : Effect.fail(
               badArguments(
                 offer.act.name,
-                issues.map(({ message, path }) => ({ message, path: asked(path) })),
+                issues.map(({ message, path }) => ({ message, path: argumentOf(path) })),
               ),
             )
       }),
@@ -135,7 +135,7 @@ export const buyKit = Effect.gen(function* () {
     if (issues.length > 0) return yield* badArguments(act.name, issues)
     const values: Values = Object.fromEntries(
       partsOf(offer).flatMap(({ name }) => {
-        const value = query[asked(name)]
+        const value = query[argumentOf(name)]
         return value === undefined ? [] : [[name, value]]
       }),
     )
@@ -143,14 +143,14 @@ export const buyKit = Effect.gen(function* () {
 
     const url = `${publicUrl}${filled(path, values, pick(offer.query, values))}`
     const given = pick(members, values)
-    const template = { ...given, ...Object.fromEntries(missing.map((name) => [name, `<${asked(name)}>`])) }
+    const template = { ...given, ...Object.fromEntries(missing.map((name) => [name, `<${argumentOf(name)}>`])) }
     const body = act.bodyOptional && Object.keys(template).length === 0 ? null : template
     const challenge = challengeOf(setting.terms, offerOf({ act, url, parameters: values }), "payment_required")
     return {
       ok: true as const,
       action: act.name,
       complete: missing.length === 0,
-      missing: missing.map(asked),
+      missing: missing.map(argumentOf),
       request: {
         method: "POST" as const,
         url,
@@ -177,7 +177,7 @@ export const buyKit = Effect.gen(function* () {
       "Prepares one purchase: the exact request, price, what each answer means, and how to retry; with all arguments also the typed data to sign for your wallet and the payment to send, or why the act would be refused now. Use it before every purchase. Free: it signs, pays and reserves nothing.",
     input: kitQuery(
       offers.map(({ act }) => act.name),
-      offers.flatMap(partsOf).filter(({ name }) => asked(name) === name),
+      offers.flatMap(partsOf).filter(({ name }) => argumentOf(name) === name),
     ),
     output: KitSchema,
     run,

@@ -79,12 +79,12 @@ const conflicts = [
 /** The conflicts of acts that have none of the remedies above, with their messages. */
 const conflictsOf = (offers: ReadonlyArray<Offer>) => {
   const refusals = offers.flatMap(({ act }) => [...act.endpoint.error].filter((error) => statusIn(error) === 409))
-  const said = refusals.flatMap((refusal) => {
+  const lines = refusals.flatMap((refusal) => {
     const { code, message } = formOf(refusal).properties ?? {}
     const name = String(code?.enum?.[0])
     return conflicts.includes(`\`${name}\``) ? [] : [`\`${name}\`: ${String(message?.examples?.[0])}`]
   })
-  return [conflicts, ...new Set(said)].join(" ")
+  return [conflicts, ...new Set(lines)].join(" ")
 }
 
 /** The whole manual: an agent that reads nothing else can do everything. */

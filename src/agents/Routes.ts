@@ -7,7 +7,7 @@ import { refuse } from "../http/Responses.ts"
 /** The paths of the tools, both the same endpoint. */
 export const tools = ["/mcp", "/api/mcp"] as const
 
-export const isTool = (path: string) => tools.some((one) => path === one)
+export const isTool = (path: string) => tools.some((tool) => path === tool)
 
 type Handler = (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 

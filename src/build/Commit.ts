@@ -11,8 +11,8 @@ const heard = (...args: ReadonlyArray<string>) => {
 
 /** `SOURCE_COMMIT` in builds without a repository; otherwise git's answer for this very folder, if unchanged. */
 export const commit = (): string | undefined => {
-  const told = process.env["SOURCE_COMMIT"]
-  if (told !== undefined) return /^[0-9a-f]{40}$/u.test(told) ? told : undefined
+  const declared = process.env["SOURCE_COMMIT"]
+  if (declared !== undefined) return /^[0-9a-f]{40}$/u.test(declared) ? declared : undefined
   const isClean = heard("rev-parse", "--show-prefix") === "" && heard("status", "--porcelain") === ""
   return isClean ? heard("rev-parse", "HEAD") : undefined
 }

@@ -9,8 +9,8 @@ const sources = ["src", "schema", "migrations", "tsconfig.json", "node_modules/.
 const stamp = "dist/built"
 
 const describe = (path: string) => {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return `${path} ${found?.size} ${found?.mtimeMs}`
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return `${path} ${stats?.size} ${stats?.mtimeMs}`
 }
 
 /** Changes whenever a source does. */

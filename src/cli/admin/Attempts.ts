@@ -47,7 +47,7 @@ const block = (title: string, rows: Readonly<Record<string, string | false>>) =>
     .map(plain)
     .join("\n")
 
-const told = (attempt: InspectedAttempt) =>
+const textOf = (attempt: InspectedAttempt) =>
   block(`${attempt.id}  ${attempt.state}${attempt.finality === "lost" ? ", lost" : ""}`, {
     key: attempt.idempotencyKey,
     bought: `${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer ?? "a card"}, ${age(attempt.ageSeconds)} ago`,
@@ -69,11 +69,11 @@ const refundAdvice = ({ attempt, claimableUntil, network, transaction }: Returna
   return `Deliver, or return it from any wallet and run: spirit-altar admin refunded ${attempt ?? transaction} TRANSACTION`
 }
 
-const toldUnmatched = (one: Returnable) =>
-  block(`${one.transaction}  unmatched payment of ${priceUsd(one.amountAtomic)}`, {
-    attempt: one.attempt !== null && `${one.attempt}, which had failed`,
-    from: one.payer ?? "a card",
-    "to do": refundAdvice(one),
+const refundText = (payment: Returnable) =>
+  block(`${payment.transaction}  unmatched payment of ${priceUsd(payment.amountAtomic)}`, {
+    attempt: payment.attempt !== null && `${payment.attempt}, which had failed`,
+    from: payment.payer ?? "a card",
+    "to do": refundAdvice(payment),
   })
 
 export const attempts = onDatabase("attempts", {
@@ -87,9 +87,9 @@ export const attempts = onDatabase("attempts", {
       {
         ok: true,
         attempts: open.map(documentOf),
-        unmatched: unmatched.map((one) => ({ ...one, amountAtomic: `${one.amountAtomic}`, toDo: refundAdvice(one) })),
+        unmatched: unmatched.map((row) => ({ ...row, amountAtomic: `${row.amountAtomic}`, toDo: refundAdvice(row) })),
       },
-      [...(open.length === 0 ? ["Every attempt has ended."] : open.map(told)), ...unmatched.map(toldUnmatched)].join(
+      [...(open.length === 0 ? ["Every attempt has ended."] : open.map(textOf)), ...unmatched.map(refundText)].join(
         "\n\n",
       ),
     )
@@ -101,11 +101,11 @@ export const attempt = onDatabase("attempt", {
   examples: { "spirit-altar admin attempt 0x…": "By wallet or transaction" },
   flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet") },
   run: Effect.fnUntraced(function* ({ what }) {
-    const found = yield* inspect(what, most)
-    if (found.length === 0)
+    const attempts = yield* inspect(what, most)
+    if (attempts.length === 0)
       return yield* new CommandFailure({
         message: `No attempt has the key, id, transaction or wallet ${plain(what)}.`,
       })
-    yield* print({ ok: true, attempts: found.map(documentOf) }, found.map(told).join("\n\n"))
+    yield* print({ ok: true, attempts: attempts.map(documentOf) }, attempts.map(textOf).join("\n\n"))
   }),
 })

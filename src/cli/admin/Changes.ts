@@ -27,7 +27,7 @@ export const actorOf = ({ by, why }: { readonly by: Option.Option<string>; reado
     Option.liftThrowable(() => userInfo().username)(),
     () => `number ${process.getuid?.() ?? "unknown"}`,
   )
-  return { who: Option.match(by, { onNone: () => account, onSome: (said) => `${said} (account ${account})` }), why }
+  return { who: Option.match(by, { onNone: () => account, onSome: (name) => `${name} (account ${account})` }), why }
 }
 
 export const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
@@ -39,18 +39,18 @@ const id = (name: string, of: string, says: string) =>
 
 const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,
-  told: CommandText & {
+  text: CommandText & {
     readonly flags: Flags
-    readonly change: (one: Administration["Service"], by: Actor, given: FlagValues<Flags>) => Effect.Effect<void, E>
+    readonly change: (admin: Administration["Service"], by: Actor, given: FlagValues<Flags>) => Effect.Effect<void, E>
     readonly done: (given: FlagValues<Flags>) => string
   },
 ) =>
   onDatabase(name, {
-    ...told,
-    flags: { own: told.flags, ...doing },
+    ...text,
+    flags: { own: text.flags, ...doing },
     run: Effect.fnUntraced(function* ({ own, ...flags }) {
-      yield* told.change(yield* Administration, actorOf(flags), own)
-      const message = told.done(own)
+      yield* text.change(yield* Administration, actorOf(flags), own)
+      const message = text.done(own)
       yield* print({ ok: true, message }, message)
     }),
   })
@@ -71,7 +71,7 @@ export const changes = [
       "Pause selling. On every server of this database, within two seconds and without a restart, new purchases answer 503 selling_paused with Retry-After. Payments in flight still complete, and repeated requests get their answers.",
     examples: { 'spirit-altar admin pause --why "the node is behind"': "Pause" },
     flags: {},
-    change: (one, by) => one.pause(by),
+    change: (admin, by) => admin.pause(by),
     done: () =>
       "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; payments in flight still end.",
   }),
@@ -79,7 +79,7 @@ export const changes = [
     description: "Resume selling.",
     examples: { 'spirit-altar admin resume --why "the node is back"': "Go on" },
     flags: {},
-    change: (one, by) => one.resume(by),
+    change: (admin, by) => admin.resume(by),
     done: () => "Selling resumes within two seconds.",
   }),
   change("hide", {
@@ -87,21 +87,21 @@ export const changes = [
       'Hide a name, a dedication, a reason or revealed words. Every page and answer says "hidden by the operator" instead. Record and hashes stay, and the payer can still repeat the first answer with its key.',
     examples: { 'spirit-altar admin hide ID dedication --why "names a neighbour"': "Hide a dedication" },
     flags: shown,
-    change: (one, by, { act, field }) => one.hide(act, field, by),
+    change: (admin, by, { act, field }) => admin.hide(act, field, by),
     done: ({ act, field }) => `${subject(act, field)} hidden by the operator. Record and hashes stay.`,
   }),
   change("show", {
     description: "Show a hidden text again.",
     examples: { 'spirit-altar admin show ID name --why "a mistake"': "Show a name" },
     flags: shown,
-    change: (one, by, { act, field }) => one.show(act, field, by),
+    change: (admin, by, { act, field }) => admin.show(act, field, by),
     done: ({ act, field }) => `${subject(act, field)} shown again.`,
   }),
   change("delete-room", {
     description: "Delete a signal room with all its messages, for good.",
     examples: { 'spirit-altar admin delete-room ID --why "abuse"': "Delete it" },
     flags: { room: id("room", "a room", "Id of the room") },
-    change: (one, by, { room }) => one.deleteRoom(room, by),
+    change: (admin, by, { room }) => admin.deleteRoom(room, by),
     done: ({ room }) => `Room ${room} and all its messages are gone.`,
   }),
 ] as const
