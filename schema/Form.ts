@@ -49,8 +49,8 @@ export const resolved = (forms: Forms, form: Form): Form => {
   if (named === undefined) return form
   const remark = form.description ?? remarkOf(form)
   const { $ref: _, allOf: __, ...beside } = form
-  const found = resolved(forms, forms[named.split("/").at(-1) ?? ""] ?? {})
-  return { ...found, ...beside, ...(remark === undefined ? {} : { description: remark }) }
+  const target = resolved(forms, forms[named.split("/").at(-1) ?? ""] ?? {})
+  return { ...target, ...beside, ...(remark === undefined ? {} : { description: remark }) }
 }
 
 export interface Field {

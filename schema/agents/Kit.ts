@@ -31,7 +31,7 @@ const withSpirit = (isInPath: boolean) =>
   )
 
 /** Arguments of `buy_kit` and their meaning for every act. */
-const known = {
+const members = {
   spirit: Schema.optionalKey(SpiritId).annotateKey({
     description: `The altar's spirit. Required for ${withSpirit(true)}; optional for ${withSpirit(false)}.`,
   }),
@@ -64,12 +64,12 @@ export const kitQuery = (
   actions: ReadonlyArray<string>,
   others: ReadonlyArray<Argument>,
 ): Schema.Codec<KitQuery, Schema.Json> => {
-  const unknown = others.filter(({ name }) => !(name in known))
+  const unknown = others.filter(({ name }) => !(name in members))
   return Schema.Struct({
     action: Schema.Literals(actions).annotate({
       description: `The act to buy. A candle is ${candleNames}.`,
     }),
-    ...known,
+    ...members,
     ...Object.fromEntries(
       unknown.map(({ meaning, name }) => [
         name,

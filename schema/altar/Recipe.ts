@@ -63,15 +63,15 @@ export const trimmingFault = (
   commitment: string,
   hash: (text: string) => string,
 ): string | undefined => {
-  const found = trimmings.find(([, trim]) =>
-    [words, inLines(words)].some((one) => hash(`${salt}\0${trim(one)}`) === commitment),
+  const trimming = trimmings.find(([, trim]) =>
+    [words, inLines(words)].some((spelling) => hash(`${salt}\0${trim(spelling)}`) === commitment),
   )
-  if (found === undefined) return undefined
-  const [how, trim] = found
-  const said = `The commitment was made with ${how} instead of the recipe's removal of outer white space.`
+  if (trimming === undefined) return undefined
+  const [how, trim] = trimming
+  const cause = `The commitment was made with ${how} instead of the recipe's removal of outer white space.`
   return normalize(trim(words)) === inLines(trim(words))
-    ? `${said} Send the words without that white space. Nothing was charged or stored.`
-    : `${said} The recipe removes that white space, so these words cannot be opened here. Nothing was charged or stored.`
+    ? `${cause} Send the words without that white space. Nothing was charged or stored.`
+    : `${cause} The recipe removes that white space, so these words cannot be opened here. Nothing was charged or stored.`
 }
 
 /** Revealed words as an altar shows them; both null while they are hidden. */

@@ -88,13 +88,13 @@ export const subtreesOf = ({ from, to }: Range): ReadonlyArray<Subtree> => {
 
 /** Returns the side of each sibling on the path from a node to the root; `last` is the last node of the same level. */
 export const siblingSides = (from: number, last: number): ReadonlyArray<"left" | "right"> => {
-  const found: Array<"left" | "right"> = []
+  const sides: Array<"left" | "right"> = []
   for (let at = from, end = last; end > 0; at = Math.floor(at / 2), end = Math.floor(end / 2)) {
     // The last node of a level has no sibling when it is a left one, and moves up unchanged.
-    if (at % 2 === 1) found.push("left")
-    else if (at < end) found.push("right")
+    if (at % 2 === 1) sides.push("left")
+    else if (at < end) sides.push("right")
   }
-  return found
+  return sides
 }
 
 /**

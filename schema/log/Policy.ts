@@ -73,16 +73,16 @@ export const parsePolicy = (text: string): Policy | Malformed => {
       }
       case "group": {
         const names = rest.slice(2)
-        const found = names.flatMap((name) => tests.get(name) ?? [])
-        if (names.length === 0 || found.length < names.length)
+        const memberTests = names.flatMap((name) => tests.get(name) ?? [])
+        if (names.length === 0 || memberTests.length < names.length)
           return "a group is a name, all, any or a number, and its members, each named above"
         for (const name of names) {
           if (members.has(name)) return `${name} is a member of a group already`
           members.add(name)
         }
-        const least = second === "all" ? found.length : second === "any" ? 1 : fromDecimal(second)
-        if (least === undefined || least < 1 || least > found.length) {
-          return `${second} is neither all, any, nor a number from 1 to ${found.length}`
+        const least = second === "all" ? memberTests.length : second === "any" ? 1 : fromDecimal(second)
+        if (least === undefined || least < 1 || least > memberTests.length) {
+          return `${second} is neither all, any, nor a number from 1 to ${memberTests.length}`
         }
         // A witness with keys of two types must not count twice.
         const behind = names.map((name) => new Set(signers.get(name)))
@@ -90,7 +90,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         const twice = all.find((name, at) => all.indexOf(name) < at)
         if (least > 1 && twice !== undefined) return `${twice} would count twice: put its keys in a group of any`
         signers.set(first, all)
-        tests.set(first, (signed) => found.filter((isMet) => isMet(signed)).length >= least)
+        tests.set(first, (signed) => memberTests.filter((isMet) => isMet(signed)).length >= least)
         return undefined
       }
       case "quorum": {

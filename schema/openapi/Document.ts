@@ -113,7 +113,7 @@ const severalRefusals = "Refused; `code` says why."
 /** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
 const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
   const body = response.content?.["application/json"]?.schema
-  const refs = (body?.anyOf ?? (body === undefined ? [] : [body])).map((one) => one.$ref?.split("/").at(-1) ?? "")
+  const refs = (body?.anyOf ?? (body === undefined ? [] : [body])).map((form) => form.$ref?.split("/").at(-1) ?? "")
   const descriptions = response.description.split(" | ")
   for (const [index, name] of refs.entries()) {
     const schema = schemas[name]
@@ -154,7 +154,7 @@ const nameInvite = ({ components: { securitySchemes }, paths }: Document) => {
   delete securitySchemes["invite"]
   securitySchemes["apiKey"] = invite
   for (const operation of Object.values(paths).flatMap((operations) => Object.values(operations))) {
-    if (operation.security?.some((one) => "invite" in one) === true) operation.security = [{ apiKey: [] }]
+    if (operation.security?.some((scheme) => "invite" in scheme) === true) operation.security = [{ apiKey: [] }]
   }
 }
 
@@ -214,10 +214,10 @@ const ifNoneMatch = {
 const conditional = new Set(["Payments", "Reads", "Receipts", "Witness"])
 
 const makeConditional = (operation: Operation) => {
-  const read = operation.responses["200"]
-  if (read === undefined || !conditional.has(operation.tags?.[0] ?? "")) return
+  const success = operation.responses["200"]
+  if (success === undefined || !conditional.has(operation.tags?.[0] ?? "")) return
   operation.parameters = [...(operation.parameters ?? []), ifNoneMatch]
-  operation.responses["200"] = { ...read, headers: tagged }
+  operation.responses["200"] = { ...success, headers: tagged }
   operation.responses["304"] = { description: "Your copy is current; no body.", headers: tagged }
 }
 

@@ -82,7 +82,7 @@ const isRemark = (schema: JsonSchema) =>
 export const withRemark = (schema: JsonSchema): JsonSchema => {
   const { allOf = [], ...rest } = schema
   const remark = allOf.find(isRemark)
-  const others = allOf.filter((one) => !isRemark(one))
+  const others = allOf.filter((part) => !isRemark(part))
   if (remark === undefined || others.length > 1) return schema
   return { ...rest, ...others[0], ...remark }
 }
@@ -125,12 +125,12 @@ const notSchemas = new Set(["example", "examples", "enum", "const", "default"])
 /** Tidies every object of a document that can be a schema; examples are skipped. */
 export const tidyAll = (value: unknown): void => {
   if (Array.isArray(value)) {
-    for (const one of value) tidyAll(one)
+    for (const item of value) tidyAll(item)
     return
   }
   if (!isSchema(value)) return
   tidy(value)
-  for (const [name, one] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(one)
+  for (const [name, member] of Object.entries(value)) if (!notSchemas.has(name)) tidyAll(member)
 }
 
 /** Removes the examples of members that the example of the whole repeats. */

@@ -50,7 +50,7 @@ export const shareRepeated = (document: Document) => {
 
   const parameters = share(
     "parameters",
-    operations.flatMap((operation) => (operation.parameters ?? []).map((one): Named => [one.name, one])),
+    operations.flatMap(({ parameters = [] }) => parameters.map((parameter): Named => [parameter.name, parameter])),
   )
   const headers = share(
     "headers",
@@ -89,12 +89,12 @@ export const shareRepeated = (document: Document) => {
 type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 const inPlace = (value: unknown, components: Components): unknown => {
-  if (Array.isArray(value)) return value.map((one) => inPlace(one, components))
+  if (Array.isArray(value)) return value.map((item) => inPlace(item, components))
   if (!Predicate.isReadonlyObject(value)) return value
   const [, kind = "", name = ""] =
     /^#\/components\/(parameters|headers|responses)\/(.+)$/u.exec(String(value["$ref"])) ?? []
   const shared = components[kind]?.[name]
-  return shared === undefined ? Record.map(value, (one) => inPlace(one, components)) : inPlace(shared, components)
+  return shared === undefined ? Record.map(value, (member) => inPlace(member, components)) : inPlace(shared, components)
 }
 
 /** The document with each shared header, parameter and answer in its place, for readers that follow no reference. */

@@ -46,5 +46,5 @@ export const isMarked = (nonce: string): boolean => nonce.toLowerCase().startsWi
 export const saltBytes = (salt: string): Bytes | undefined => {
   if (!/^[A-Za-z0-9_-]{22,43}$/u.test(salt) || salt.length % 4 === 1) return undefined
   const binary = atob(salt.replaceAll("-", "+").replaceAll("_", "/"))
-  return Uint8Array.from(binary, (one) => one.charCodeAt(0))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }

@@ -74,7 +74,7 @@ const Full = Errors.RoomsFull.pipe(
 export const described = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const room = { roomId: RoomId }
-const known = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
+const roomErrors = [RateLimited, Errors.RoomNotFound, Errors.RoomExpired] as const
 
 const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
   payload: [RoomBody, HttpApiSchema.NoContent],
@@ -97,7 +97,7 @@ const poll = {
     ),
   },
   success: limited(Signals),
-  error: known,
+  error: roomErrors,
 }
 
 const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", poll)
@@ -117,7 +117,7 @@ const send = {
   params: room,
   payload: MessageBody,
   success: [limited(Sent.pipe(HttpApiSchema.status(201))), limited(Replayed.pipe(HttpApiSchema.status(200)))] as const,
-  error: [...known, Errors.RoomConflict] as const,
+  error: [...roomErrors, Errors.RoomConflict] as const,
 }
 
 const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/messages", send)
@@ -136,7 +136,7 @@ const sendMessageToRoom = HttpApiEndpoint.post("sendMessageToRoom", "/api/rooms/
 const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
   params: room,
   success: limited(Deleted),
-  error: known,
+  error: roomErrors,
 })
   .middleware(RoomInvite)
   .annotateMerge(described("Delete a room", "Deletes it at once for everyone. 10 per minute from one address."))
