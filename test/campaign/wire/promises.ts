@@ -52,6 +52,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     },
     "altar/reads": {
       "the newest candle comes first": [/^GET \/api\/candles/u, reversed("candles")],
+      "the wall counts the lit candles of all pages": [/^GET \/api\/candles.*&limit=1$/u, says("lit", 1)],
       "the newest act comes first": [/^GET \/api\/acts\?limit=3/u, reversed("acts")],
       "the field counts cents": [
         /^GET \/api\/field/u,
@@ -64,6 +65,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "a keeper is shown": [/^GET \/api\/spirits/u, says("spirits.*.keeper", null)],
       "768 pixels are published": [/^GET \/api\/pixels/u, says("totalEditionSize", 769)],
       "an item's editions add up": [/^GET \/api\/elements/u, says("elements.*.issued", 1)],
+      "an item's held editions are counted": [/^GET \/api\/elements/u, says("elements.*.reserved", 0)],
       "a manifest names the hash of its file": [
         /^GET \/api\/companions/u,
         says("companions.*.publicationManifest.artwork.sha256", "0".repeat(64)),
@@ -78,6 +80,15 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       ],
       "a server without a key has no log": [/^GET \/(?:api\/witness|log)\//u, status(404, 200)],
       "a 405 names the allowed methods": [/^(?:DELETE|PUT|PATCH) /u, header("allow")],
+    },
+    "altar/midnight": {
+      "burnt lights are not counted": [/^GET \/api\/candles/u, says("candles.*.lightCount", 1)],
+    },
+    "altar/feed": {
+      "the feed is as new as its newest act": [
+        /^GET \/acts\.atom/u,
+        replaced(/<updated>[^<]+(?=<\/updated\s*><link rel="self")/gu, "<updated>2025-01-01T00:00:00.000Z"),
+      ],
     },
     "altar/all-acts": {
       "a list has twenty entries unless more are requested": [/^GET \/api\/witness$/u, shortened("stones")],
@@ -122,7 +133,20 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     "payments/used-authorizations": {
       "a bound authorization is 409": [/^POST \/api\//u, status(409, 402)],
     },
+    "payments/bound-payments": {
+      "a broken binding is not verified": [/^POST \/mcp/u, replaced(/(verified\\*"):false/gu, "$1:true")],
+    },
+    "payments/receipt-files": {
+      "a hidden text has no receipt file": [/\.receipt\.json$/u, status(404, 200)],
+    },
+    "payments/refunds": {
+      "a refund is shown at once": [/^GET \/witness\//u, replaced('evidence" open', 'evidence"')],
+    },
     "payments/failed-attempts": {
+      "a claim in flight says until when it is held": [
+        /^POST \/api\//u,
+        only(409, says("heldUntil", "2030-01-01T00:00:00.000Z")),
+      ],
       "a prayer slot is held by a payment in flight": [/^GET \/api\/altars/u, says("altars.*.today.state", "free")],
       "a failed key says that it failed": [/^POST \/api\//u, only(402, says("code", "payment_required"))],
     },
@@ -238,6 +262,10 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
     },
     "altar/permalinks": {
       "a permalink that nothing has is 404": [/^GET \/(?:acts|witness)\//u, status(404, 200)],
+      "the newest stone has no next one": [
+        /^GET \/witness\//u,
+        replaced("<span>The newest", '<span rel="next">The newest'),
+      ],
       "a permalink has no other form": [/^GET \/(?:acts|witness)\//u, status(406, 200)],
     },
     "contract/security-headers": {
@@ -252,6 +280,7 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "the sandbox has the test network's id": [/^GET \/sandbox$/u, says("chainId", 8453)],
       "the sandbox says where its money comes from": [/^GET \/sandbox$/u, says("fund", "https://example.com/fund")],
       "the sandbox gives ten dollars": [/^POST \/sandbox\/fund/u, says("balanceAtomic", "1000000")],
+      "the sandbox knows no other chain's transaction": [/^GET \/sandbox\/transactions\//u, status(404, 200)],
       "no other server has the sandbox's routes": [/^GET \/sandbox$/u, status(404, 200)],
     },
   }
