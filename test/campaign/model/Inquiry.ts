@@ -48,13 +48,20 @@ const misread: Partial<Record<Fault, (node: EvidenceNode<never>) => Partial<Evid
   }),
 }
 
-/** Faults in what a look concludes. */
-const looked: ReadonlySet<Fault> = new Set(["a used log is a payment", "a transfer of zero is no use"])
-
 const silence: Look = { found: { is: "silence" }, isFinal: false }
 
+/** A look, with the transaction that used the authorization for something else. */
+type Seen = Look & { readonly usedBy?: string | undefined }
+
+/** Deliberate faults in what the server concludes of a look. */
+const misjudged: Partial<Record<Fault, (seen: Seen) => Look>> = {
+  "a used log is a payment": (seen) =>
+    seen.usedBy === undefined ? seen : { ...silence, found: { is: "paid", proof: { transaction: "c", block: 1 } } },
+  "a transfer of zero is no use": (seen) => (seen.usedBy === "0xz" ? { ...silence, found: { is: "nothing" } } : seen),
+}
+
 const makeLooks = ({ adversary, fault }: World) => {
-  const known = new Map<string, ReadonlyArray<Look>>()
+  const known = new Map<string, ReadonlyArray<Seen>>()
   const signed = { ...authorization, validBefore: BigInt(adversary.expiry) }
 
   let asking: Ask
@@ -87,27 +94,24 @@ const makeLooks = ({ adversary, fault }: World) => {
           patience: Duration.zero,
         })
         const found = Evidence.findingOf(conclusion)
-        if (fault === "a transfer of zero is no use" && conclusion._tag === "Void" && conclusion.transaction === "0xz")
-          return { found: { is: "nothing" }, isFinal: false } satisfies Look
-        if (fault === "a used log is a payment" && conclusion._tag === "Void" && conclusion.transaction !== undefined)
-          return { found: { is: "paid", proof: { transaction: "c", block: 1 } }, isFinal: false } satisfies Look
-        if (found.is !== "paid") return { found, isFinal: false } satisfies Look
+        const usedBy = conclusion._tag === "Void" ? conclusion.transaction : undefined
+        if (found.is !== "paid") return { found, isFinal: false, usedBy } satisfies Seen
         const { block, transaction: by } = found.proof
         return {
           found: { is: "paid", proof: { transaction: by.slice(2), block: Number(block.number) } },
           isFinal: yield* isFinalBy(read, block),
-        } satisfies Look
+        } satisfies Seen
       }),
     )
   }
 
-  return (state: State): ReadonlyArray<Look> => {
+  return (state: State): ReadonlyArray<Seen> => {
     const { lag, row, table, truth } = state
     const key = [truth.blocks, truth.final, lag.blocks, lag.final, table.read, table.row, row.transaction].join()
     const before = known.get(key)
     if (before !== undefined) return before
     const views = isDeepStrictEqual(truth, lag) ? [truth] : [truth, lag]
-    const looks = distinct([silence, ...everyAnswer<Look>(views, (ask) => lookAt(state, ask))])
+    const looks = distinct([silence, ...everyAnswer<Seen>(views, (ask) => lookAt(state, ask))])
     known.set(key, looks)
     return looks
   }
@@ -116,10 +120,18 @@ const makeLooks = ({ adversary, fault }: World) => {
 const sound = new WeakMap<Adversary, ReturnType<typeof makeLooks>>()
 
 /** The looks of a world; each is made once, also for other worlds whose servers read the same chain without a fault. */
-export const looksOf = (world: World) => {
+export const looksOf = (world: World): ((state: State) => ReadonlyArray<Look>) => {
   const { adversary, fault } = world
-  const isMisread = fault !== undefined && (fault in misread || looked.has(fault))
+  const isMisread = fault !== undefined && fault in misread
   const looks = (isMisread ? undefined : sound.get(adversary)) ?? makeLooks(world)
   if (!isMisread) sound.set(adversary, looks)
-  return looks
+  const misjudge = fault && misjudged[fault]
+  if (misjudge === undefined) return looks
+  const judged = new WeakMap<ReadonlyArray<Seen>, ReadonlyArray<Look>>()
+  return (state) => {
+    const seen = looks(state)
+    const wrong = judged.get(seen) ?? distinct(seen.map(misjudge))
+    judged.set(seen, wrong)
+    return wrong
+  }
 }

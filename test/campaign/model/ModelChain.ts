@@ -118,12 +118,13 @@ export const blockOf = ({ blocks }: View, number: number): Block => ({
 })
 
 const { canceled, moved, used } = logsOf()
+const otherAmounts: Readonly<Record<string, typeof moved>> = {
+  z: logsOf({ value: 0n }).moved,
+  a: logsOf({ value: 1n }).moved,
+}
 
 /** The logs of a transaction that ends the authorization. */
-const logsBy = (by: string) => {
-  if (by === "c") return [canceled]
-  return [used, by === "z" || by === "a" ? logsOf({ value: by === "z" ? 0n : 1n }).moved : moved]
-}
+const logsBy = (by: string) => (by === "c" ? [canceled] : [used, otherAmounts[by] ?? moved])
 
 const logIn = (view: View, { block, by }: NonNullable<Executed["end"]>, log: typeof used, index: number): TokenLog => ({
   ...log,
