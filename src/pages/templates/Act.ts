@@ -18,6 +18,7 @@ import {
 } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { illustration, nameOf, plateOf, spiritLink, spiritPath } from "./Plates.ts"
 import { code, evidence, facts, receiptTable, type Row } from "./RecordTable.ts"
 import { revealedWords, wordsForm } from "./Seal.ts"
@@ -128,7 +129,7 @@ const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
 export const shareRow = (address: string): Html =>
   html`<p class="share">
     <code id="share-address">${address}</code>
-    <button class="button scripted" type="button" data-copy="share-address">Copy link</button>
+    <button class="button scripted" type="button" ${mark("copy", { copy: "share-address" })}>Copy link</button>
   </p>`
 
 /** The receipt file of an act, and the page that checks it. */

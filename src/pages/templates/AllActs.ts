@@ -3,6 +3,7 @@ import { kinds } from "../../../schema/altar/Sales.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, recordText, type SettledAct } from "./ActList.ts"
 import { blank, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { option, spiritOptions } from "./Plates.ts"
 import { count, short } from "./Words.ts"
 
@@ -62,7 +63,7 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
 const lead = ({ acts, asked, wallet }: AllActsView): Value => {
   if (wallet !== undefined) return "Everything that this wallet paid for here."
   if (asked === "") return "Everything that was paid for here. Each act has a public page and a receipt."
-  return html`<span role="status" data-found="${acts.length}"
+  return html`<span role="status" ${mark("found", { found: acts.length })}
     >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
     <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
   >`

@@ -12,6 +12,7 @@ import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { opening, type Page } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import {
   beside,
   nameField,
@@ -46,39 +47,53 @@ const labelOf = (name: string) => capitalized(name.replace(/[A-Z]/gu, (letter) =
 
 const firstSentence = (form: Form) => /^.*?\.(?= |$)/u.exec(remarkOf(form) ?? "")?.[0] ?? ""
 
-/** A field of a member; `mark` says where the request has it. */
-const fieldOf = (name: string, mark: string, form: Form, isRequired: boolean, spirit: string | undefined): Html => {
+/** Where the request has a member. */
+type Part = "place" | "query" | "body"
+
+const markOf = (part: Part, name: string, isJson: boolean) => {
+  if (part === "body") return isJson ? mark("json", { json: name }) : mark("body", { body: name })
+  return part === "query" ? mark("query", { query: name }) : mark("place", { place: name })
+}
+
+const fieldOf = (name: string, part: Part, form: Form, isRequired: boolean, spirit: string | undefined): Html => {
   const isJson = form.type === "integer" || form.type === "boolean"
-  const must = isRequired ? html` required` : ""
-  const attributes = html`data-${mark === "body" && isJson ? "json" : mark}="${name}"${must}`
-  const [id, label] = [`act-${name}`, labelOf(inputName(name))]
-  if (inputName(name) === "spirit") return selectField(id, label, attributes, spiritOptions("choose a spirit", spirit))
+  const must = html`${isRequired ? "required" : ""}`
+  const [id, label, of] = [`act-${name}`, labelOf(inputName(name)), markOf(part, name, isJson)] as const
+  const field = [id, label, of, must] as const
+  if (inputName(name) === "spirit") return selectField(field, spiritOptions("choose a spirit", spirit))
   if (name === "agentName") return nameField(id, isRequired ? "A visitor" : undefined)
   const choices = form.type === "boolean" ? ["true", "false"] : form.enum?.map(String)
   if (choices !== undefined)
-    return selectField(id, label, attributes, [
+    return selectField(field, [
       ...(isRequired ? [] : [option("", "not given", undefined)]),
       ...choices.map((choice) => option(choice, choice, undefined)),
     ])
   const bound = form.maxLength === undefined ? "" : html` maxlength="${form.maxLength}"`
   const kind = form.type === "integer" ? html` type="number" step="1"` : ""
-  return textField(id, label, html`${attributes}${bound}${kind}`, firstSentence(form))
+  return textField([id, label, of, html`${must}${bound}${kind}`], firstSentence(form))
 }
 
 const fieldsOf = (endpoint: Sold, spirit: string | undefined): ReadonlyArray<Html> => {
-  const parts = { place: endpoint.params, query: endpoint.query, body: bodyOf(endpoint) }
-  return Object.entries(parts).flatMap(([mark, schema]) => {
+  const parts = [
+    ["place", endpoint.params],
+    ["query", endpoint.query],
+    ["body", bodyOf(endpoint)],
+  ] as const
+  return parts.flatMap(([part, schema]) => {
     const { properties = {}, required = [] } = schema === undefined ? {} : formOf(schema)
     return Object.entries(properties).map(([name, form]) => {
       const isRequired = required.includes(name)
       return name === endpoint.sale.sealed
         ? wordsField(
-            "act-words",
-            isRequired ? "Your words" : "Sealed words, if you like",
-            html`data-seal="${name}" maxlength="8192"${isRequired ? html` required` : ""}`,
+            [
+              "act-words",
+              isRequired ? "Your words" : "Sealed words, if you like",
+              mark("seal", { seal: name }),
+              html`maxlength="8192" ${isRequired ? "required" : ""}`,
+            ],
             `1 to ${wordsMaximum} characters. They never leave this browser.`,
           )
-        : fieldOf(name, mark, form, isRequired, spirit)
+        : fieldOf(name, part, form, isRequired, spirit)
     })
   })
 }

@@ -6,6 +6,7 @@ import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import * as Candle from "./Candle.ts"
 import { hrefOf, opening, type Page, pager, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { beside, nameField, notConfigured, offer, type Payment, selectField, textField, wordsField } from "./Offer.ts"
 import { nameOf, spiritLink, spiritOptions } from "./Plates.ts"
 import { count, money } from "./Words.ts"
@@ -22,9 +23,11 @@ const durations = (spirit: string): Html =>
         ><input
           type="radio"
           name="rung"
-          data-path="${filled(path, { familiarId: spirit })}"
-          data-amount="${sale.priceAtomic}"
-          data-recorded="${JSON.stringify(sale.recorded)}"
+          ${mark("rung", {
+            path: filled(path, { familiarId: spirit }),
+            amount: sale.priceAtomic,
+            recorded: JSON.stringify(sale.recorded),
+          })}
           ${rung === "day" ? html` checked` : ""}
         /><span>${lasts}, ${money(priceUsd(sale.priceAtomic).replace(".00", ""))}</span></label
       >`
@@ -34,14 +37,13 @@ const durations = (spirit: string): Html =>
 /** `spirit` is the altar, or on the wall the initial choice. */
 export const candleForm = (payment: Payment, spirit: string | undefined, onWall: boolean): Html => {
   const altar = onWall ? chosen : (spirit ?? chosen)
-  const place = html`data-place="${chosen}" required`
   return offer(payment, {
     id: "candle",
     verb: "Light the candle",
     title: spirit === undefined || onWall ? "Candle" : `Candle with ${nameOf(spirit)}`,
     path: filled(candleActs.day.path, { familiarId: altar }),
     sale: candleActs.day.sale,
-    fields: html`${onWall ? selectField("candle-spirit", "With which spirit", place, spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
+    fields: html`${onWall ? selectField(["candle-spirit", "With which spirit", mark("place", { place: chosen }), html`required`], spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField(["candle-dedication", "Dedication", mark("body", { body: "dedication" }), html`maxlength="${dedicationMaximum}" required`], `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField(["candle-words", "Sealed words, if you like", mark("seal", { seal: "intentionCommitment" }), html`maxlength="8192"`], "They stay in this browser until you unseal them.")}`,
   })
 }
 
@@ -80,7 +82,7 @@ export const candles = (view: CandlesView): Page => {
         as its time left.`,
         payment.enabled && html`<p class="doors"><a class="button button--main" href="#light">Light a candle</a></p>`,
       )}
-      <section class="wall" id="wall" aria-label="The candles" data-renewed>
+      <section class="wall" id="wall" aria-label="The candles" ${mark("renewed")}>
         ${filter(spirit)}
         ${Candle.shelf(
           wall.candles.length === 0

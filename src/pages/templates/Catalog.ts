@@ -4,6 +4,7 @@ import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { opening, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { call, form, nameField, notConfigured, type Payment, selectField } from "./Offer.ts"
 import { spiritOptions } from "./Plates.ts"
 import { price, priceWords } from "./Words.ts"
@@ -32,7 +33,7 @@ const collectForm = ({ id, name }: Item, payment: Payment): Html =>
       verb: `Collect ${name}`,
       path: filled(collectMaterial.path, { elementId: id }),
       sale: collectMaterial.sale,
-      fields: html`${selectField(`for-${id}`, `Dedicate ${name} to an altar, for good`, html`data-query="spirit"`, spiritOptions("no altar", undefined))}${nameField(`by-${id}`)}`,
+      fields: html`${selectField([`for-${id}`, `Dedicate ${name} to an altar, for good`, mark("query", { query: "spirit" })], spiritOptions("no altar", undefined))}${nameField(`by-${id}`)}`,
     })}
   </details>`
 
@@ -53,7 +54,7 @@ const item =
       <div class="specimen__head">
         <h3>${name}</h3>
         <p class="small quiet">
-          ${remaining === 0 ? `All ${editionSize} are sold or reserved` : html`<b data-left>${remaining}</b> of ${editionSize} left`}
+          ${remaining === 0 ? `All ${editionSize} are sold or reserved` : html`<b ${mark("left")}>${remaining}</b> of ${editionSize} left`}
         </p>
       </div>
       <p>${description}</p>

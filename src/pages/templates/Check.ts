@@ -5,6 +5,7 @@ import { priceWords } from "../../../schema/payments/Usdc.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { html } from "../../platform/Html.ts"
 import { opening, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { textField } from "./Offer.ts"
 import { prose } from "./Prose.ts"
 import { wordsForm } from "./Seal.ts"
@@ -84,15 +85,13 @@ export const checkPage = (view: CheckView): Page => ({
     <section
       id="checker"
       aria-label="Check a file"
-      data-checker
-      data-keys="${JSON.stringify(view.keys)}"
-      data-logs="${JSON.stringify(view.logs)}"
+      ${mark("checker", { keys: JSON.stringify(view.keys), logs: JSON.stringify(view.logs) })}
     >
       <p class="unscripted notice">
         This needs script. The command does the same: <code>spirit-altar verify --receipt FILE</code>.
       </p>
       <div class="scripted column">
-        ${textField("checker-file", "The file", html`type="file" multiple data-file`, "Choose it, or drop it anywhere on this page. Of a list, choose SHA256SUMS with its files.", "take")}
+        ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, or drop it anywhere on this page. Of a list, choose SHA256SUMS with its files.", "take")}
         <div role="status"></div>
         <ol class="checks" role="list" aria-label="The checks"></ol>
         <p class="small quiet">

@@ -7,6 +7,7 @@ import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
 import { blank, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { wordsField } from "./Offer.ts"
 import { pebble } from "./Pebble.ts"
 import { type Chapter, chapters, illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
@@ -130,14 +131,14 @@ const example = html`<section class="example" aria-labelledby="example-title">
   <div class="example__words">
     <h2 id="example-title">Try to change it</h2>
     <p>Change one letter. Your browser computes the fingerprint again and compares it with the recorded one.</p>
-    <form data-example="${commitment}" data-salt-shown="${encodeURIComponent(salt)}" autocomplete="off">
-      ${wordsField("example-words", "Words", html`data-words dir="auto"`, "", words)}
+    <form ${mark("example", { example: commitment, saltShown: encodeURIComponent(salt) })} autocomplete="off">
+      ${wordsField(["example-words", "Words", mark("words"), html`dir="auto"`], "", words)}
       ${facts([
         ["Salt", code(salt)],
         ["Recorded", code(commitment)],
-        ["Computed", html`<code class="long" data-computed>${commitment}</code>`],
+        ["Computed", html`<code class="long" ${mark("computed")}>${commitment}</code>`],
       ])}
-      <div class="reserved scripted" data-verdict-shown role="status"></div>
+      <div class="reserved scripted" ${mark("verdictShown")} role="status"></div>
     </form>
     <p class="small quiet">An example. Yours could be the next <a href="/v2/stone">witness stone</a>.</p>
   </div>

@@ -2,6 +2,7 @@
 import { assetPath, modulePreloads, preloads } from "../../platform/Assets.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
 import type { Surroundings } from "../Frame.ts"
+import { mark } from "./Marks.ts"
 
 export interface Page {
   readonly title: string
@@ -89,7 +90,7 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
           </nav>
         </header>
         ${moneyNotice[money]}
-        <p class="offline" role="status" data-offline hidden>
+        <p class="offline" role="status" ${mark("offline")} hidden>
           You are offline. This page shows what it showed when it was loaded. Payments need a connection.
         </p>
         <main id="main">${page.body}</main>

@@ -4,9 +4,11 @@ import { sales } from "../../../schema/altar/Sales.ts"
 import { agentNameMaximum } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import type { Sale } from "../../../schema/payments/Sale.ts"
-import { type Html, html } from "../../platform/Html.ts"
+import { empty, type Html, html } from "../../platform/Html.ts"
+import type { MarksOf } from "../../web/v2/page/marks.ts"
 import type { Surroundings } from "../Frame.ts"
 import { faucet } from "./Layout.ts"
+import { type Mark, mark } from "./Marks.ts"
 import { sample } from "./Prose.ts"
 
 /** Explains salt and commitment to newcomers. */
@@ -36,17 +38,28 @@ const ask = (id: string, label: string, field: Html, hint = "", kind = ""): Html
     <label for="${id}">${label}</label>${field}${hint === "" ? "" : html`<small>${hint}</small>`}
   </p>`
 
-export const textField = (id: string, label: string, attributes: Html, hint = "", kind = ""): Html =>
-  ask(id, label, html`<input class="field" id="${id}" autocomplete="off" ${attributes} />`, hint, kind)
+/** A field with its id, its label and its mark, and more attributes. */
+type Field<Tag extends "input" | "select" | "textarea"> = readonly [
+  id: string,
+  label: string,
+  mark: Mark<MarksOf<Tag>>,
+  attributes?: Html,
+]
 
-export const wordsField = (id: string, label: string, attributes: Html, hint: string, text = ""): Html =>
-  ask(id, label, html`<textarea class="field" id="${id}" rows="3" ${attributes}>${text}</textarea>`, hint)
+export const textField = ([id, label, of, more = empty]: Field<"input">, hint = "", kind = ""): Html =>
+  ask(id, label, html`<input class="field" id="${id}" autocomplete="off" ${of} ${more} />`, hint, kind)
 
-export const selectField = (id: string, label: string, attributes: Html, options: Html | ReadonlyArray<Html>): Html =>
+export const wordsField = ([id, label, of, more = empty]: Field<"textarea">, hint: string, text = ""): Html =>
+  ask(id, label, html`<textarea class="field" id="${id}" rows="3" ${of} ${more}>${text}</textarea>`, hint)
+
+export const selectField = (
+  [id, label, of, more = empty]: Field<"select">,
+  options: Html | ReadonlyArray<Html>,
+): Html =>
   ask(
     id,
     label,
-    html`<select class="field" id="${id}" ${attributes}>
+    html`<select class="field" id="${id}" ${of} ${more}>
       ${options}
     </select>`,
   )
@@ -54,10 +67,12 @@ export const selectField = (id: string, label: string, attributes: Html, options
 /** The self-declared name of an act, with the same rule for all acts; a required one has an initial value. */
 export const nameField = (id: string, initial?: string): Html =>
   textField(
-    id,
-    initial === undefined ? "Your public name, if you like" : "Your public name",
-    html`data-body="agentName" maxlength="${agentNameMaximum}"
-    ${initial === undefined ? "" : html`value="${initial}" required`}`,
+    [
+      id,
+      initial === undefined ? "Your public name, if you like" : "Your public name",
+      mark("body", { body: "agentName" }),
+      html`maxlength="${agentNameMaximum}" ${initial === undefined ? "" : html`value="${initial}" required`}`,
+    ],
     "Shown with the act. It is not checked.",
   )
 
@@ -88,7 +103,8 @@ export const call = (
 ): Html =>
   html`<details class="fold call">
     <summary>
-      No wallet here? An agent or a terminal can pay the <span data-price>${priceUsd(sale.priceAtomic)}</span>, too
+      No wallet here? An agent or a terminal can pay the <span ${mark("price")}>${priceUsd(sale.priceAtomic)}</span>,
+      too
     </summary>
     <p>
       A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[money]} An agent
@@ -97,7 +113,7 @@ export const call = (
     ${sample(
       `${id}-prompt`,
       "the prompt for an agent",
-      html`${`Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}`}<span data-route
+      html`${`Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}`}<span ${mark("route")}
           >${path}</span
         >${rules}`,
     )}
@@ -116,29 +132,30 @@ export const form = (
 ): Html =>
   html`<form
     class="pay scripted"
-    data-pay
-    data-path="${path}"
-    data-amount="${priceAtomic}"
-    data-network="${payment.network}"
-    data-recorded="${JSON.stringify(recorded)}"
-    data-dearest="${dearest}"
-    data-title="${title ?? verb}"
-    ${payment.money === "play" ? "data-play" : ""}
+    ${mark("pay", {
+      path,
+      amount: priceAtomic,
+      network: payment.network,
+      recorded: JSON.stringify(recorded),
+      dearest,
+      title: title ?? verb,
+      play: payment.money === "play" ? "" : undefined,
+    })}
     autocomplete="off"
     aria-label="${verb}"
   >
     ${fields}
     <p class="doors">
-      <button type="submit" class="button button--main" data-submit>
-        <span>${verb} for <span class="price" data-price>${priceUsd(priceAtomic)}</span></span>
+      <button type="submit" class="button button--main" ${mark("submit")}>
+        <span>${verb} for <span class="price" ${mark("price")}>${priceUsd(priceAtomic)}</span></span>
       </button>
     </p>
-    <div class="doors" data-wallet aria-live="polite">
-      <button type="button" class="button" data-connect>
+    <div class="doors" ${mark("wallet")} aria-live="polite">
+      <button type="button" class="button" ${mark("connect")}>
         ${payment.money === "play" ? "Make a play wallet" : "Choose how to pay"}
       </button>
     </div>
-    <div data-outcome><div data-progress role="status" aria-atomic="false"></div></div>
+    <div ${mark("outcome")}><div ${mark("progress")} role="status" aria-atomic="false"></div></div>
   </form>`
 
 /** The form and the way without it, or the reason why there is neither. */

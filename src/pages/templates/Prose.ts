@@ -1,5 +1,6 @@
 /** Markdown as HTML: headings, lists, tables, blocks of code, links and code in backticks. Anything else is text. */
 import { type Html, html } from "../../platform/Html.ts"
+import { mark } from "./Marks.ts"
 
 /** Text with `code` and [links](https://…) to pages. */
 export const inline = (text: string): ReadonlyArray<Html | string> =>
@@ -12,7 +13,7 @@ export const inline = (text: string): ReadonlyArray<Html | string> =>
 /** A block of code that scrolls by itself, with its copy button. */
 export const sample = (id: string, label: string, text: Html | string): Html =>
   html`<div class="sample">
-    <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${label}">Copy</button>
+    <button class="copy" type="button" ${mark("copy", { copy: id })} aria-label="Copy ${label}">Copy</button>
     <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>
   </div> `
 
@@ -46,7 +47,7 @@ const table = ([head = "", , ...rows]: ReadonlyArray<string>): Html =>
         ${rows.map(
           (row) =>
             html`<tr>
-              ${cellsOf(row).map((cell, index) => html`<td data-head="${cellsOf(head)[index]}">${inline(cell)}</td>`)}
+              ${cellsOf(row).map((cell, index) => html`<td ${mark("head", { head: cellsOf(head)[index] })}>${inline(cell)}</td>`)}
             </tr>`,
         )}
       </tbody>

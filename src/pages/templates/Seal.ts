@@ -3,6 +3,7 @@ import { saltMaximum, saltMinimum } from "../../../schema/altar/Recipe.ts"
 import type { Reveal } from "../../../schema/altar/Reveal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { fold } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { sealing, showing, textField, wordsField } from "./Offer.ts"
 import { code } from "./RecordTable.ts"
 import { isolated } from "./Words.ts"
@@ -12,9 +13,7 @@ type Shown = Pick<typeof Reveal.Type, "hiddenBy" | "salt" | "text">
 /** The field for importing a saved file, which script reads in the page. */
 export const takeField = (id: string): Html =>
   textField(
-    id,
-    "Your saved file",
-    html`type="file" accept=".json,application/json" data-take`,
+    [id, "Your saved file", mark("take"), html`type="file" accept=".json,application/json"`],
     "Choose it, or drop it here. It is read in this page only.",
     "take",
   )
@@ -38,24 +37,26 @@ export const wordsForm = (commitment: string, revealing?: Revealing, isOfFile = 
         : "Check these words, or reveal them to everyone",
     html`<form
         class="pay scripted"
-        data-check
-        ${revealing === undefined ? "" : html`data-reveal="${revealing.url}" data-name="${revealing.name}"`}
+        ${mark("check", { reveal: revealing?.url, name: revealing?.name })}
         autocomplete="off"
         aria-label="Check words"
       >
-        <div data-filled role="status"></div>
+        <div ${mark("filled")} role="status"></div>
         ${takeField("check-file")}
-        ${textField("check-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}
-        ${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "Spaces at the start and end are ignored.")}
+        ${textField(["check-salt", "Salt", mark("salt"), html`minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`])}
+        ${wordsField(["check-words", "Words", mark("words"), html`maxlength="8192" required`], "Spaces at the start and end are ignored.")}
         ${
           commitment === ""
             ? textField(
-                "check-commitment",
-                "Commitment",
-                html`data-commitment pattern="[0-9a-f]{64}" required spellcheck="false"`,
+                [
+                  "check-commitment",
+                  "Commitment",
+                  mark("commitment"),
+                  html`pattern="[0-9a-f]{64}" required spellcheck="false"`,
+                ],
                 "64 lowercase hex digits",
               )
-            : html`<input type="hidden" data-commitment value="${commitment}" />`
+            : html`<input type="hidden" ${mark("commitment")} value="${commitment}" />`
         }
         <p class="doors"><button class="button">Check without sending</button></p>
         ${
@@ -66,9 +67,9 @@ export const wordsForm = (commitment: string, revealing?: Revealing, isOfFile = 
                   words were sealed. They are checked here first and sent only if they match. Words that look like a
                   link, a wallet or an address are stored, but neither they nor their salt are displayed.
                 </p>
-                <p class="doors"><button class="button button--alarm" data-reveals>Check and reveal</button></p>`
+                <p class="doors"><button class="button button--alarm" ${mark("reveals")}>Check and reveal</button></p>`
         }
-        <div data-result role="status"></div>
+        <div ${mark("result")} role="status"></div>
       </form>
       <p class="unscripted notice">
         This form needs script, because your words must not leave your machine.
@@ -79,7 +80,7 @@ export const wordsForm = (commitment: string, revealing?: Revealing, isOfFile = 
 
 /** The data for re-hashing revealed words: the commitment, and the salt in a form that no parser changes. */
 export const revealedParts = (commitment: string | null, salt: string): Html =>
-  html`data-revealed="${commitment}" data-salt-shown="${encodeURIComponent(salt)}"`
+  mark("revealed", { revealed: commitment, saltShown: encodeURIComponent(salt) })
 
 const hidden = (verb: string, hiddenBy: string | undefined): Html =>
   html`<p class="words quiet">
@@ -93,7 +94,7 @@ const hidden = (verb: string, hiddenBy: string | undefined): Html =>
 
 /** The place of the page's verdict on revealed words, and their salt. */
 export const verdictOn = (salt: string): Html =>
-  html`<div class="reserved scripted" data-reveal-verdict="page" role="status"></div>
+  html`<div class="reserved scripted" ${mark("revealVerdict", { revealVerdict: "page" })} role="status"></div>
     <p class="small quiet">Salt: <bdi>${code(salt)}</bdi></p>`
 
 /** Revealed words with their salt, and a place for the page's verdict on them. */
@@ -105,7 +106,7 @@ export const revealedWords = (
   text === null || salt === null
     ? hidden(verb, hiddenBy)
     : html`<div ${revealedParts(commitment, salt)}>
-        <blockquote class="words"><p dir="auto" data-words-shown>${text}</p></blockquote>
+        <blockquote class="words"><p dir="auto" ${mark("wordsShown")}>${text}</p></blockquote>
         ${verdictOn(salt)}
       </div>`
 
@@ -120,6 +121,6 @@ export const listedWords = (
   return text === null
     ? html`<span class="mark">${verb}, words hidden${hiddenBy === undefined ? "" : " by the operator"}</span>`
     : html`<span ${revealedParts(commitment, salt ?? "")}
-        ><q data-words-shown>${isolated(text)}</q> <span data-reveal-verdict></span
+        ><q ${mark("wordsShown")}>${isolated(text)}</q> <span ${mark("revealVerdict", { revealVerdict: "" })}></span
       ></span>`
 }

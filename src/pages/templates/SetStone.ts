@@ -5,6 +5,7 @@ import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { more, opening, type Page } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import {
   beside,
   nameField,
@@ -36,8 +37,8 @@ const kinds: Readonly<Record<typeof StoneKind.Type, string>> = {
 
 /** Files that script hashes; the form then sends their hash as its commitment. */
 export const fileField = (label: string, hint: string): Html =>
-  html`${textField("stone-file", label, html`type="file" multiple data-file`, `Choose one or several, or drop them here. They are hashed in this browser and never sent.${hint}`, "take")}
-    <div data-file-said role="status"></div>`
+  html`${textField(["stone-file", label, mark("file"), html`type="file" multiple`], `Choose one or several, or drop them here. They are hashed in this browser and never sent.${hint}`, "take")}
+    <div ${mark("fileSaid")} role="status"></div>`
 
 const form = ({ payment, spirit }: SetStoneView): Html =>
   offer(payment, {
@@ -46,20 +47,18 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
     title: "Witness stone",
     path: setWitnessStone.path,
     sale: setWitnessStone.sale,
-    fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
+    fields: html`${wordsField(["stone-words", "Your words", mark("seal", { seal: "commitment" }), html`maxlength="8192" required`], `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
       <details class="more">
         <summary>More: a file, kind, spirit, name</summary>
-        <div data-file-sealed>
+        <div ${mark("fileSealed")}>
           ${fileField("Or a file", " Keep them: later, they are the proof.")}
-          <input type="hidden" data-body="commitment" data-file-hash />
+          <input type="hidden" ${mark("body", { body: "commitment" })} ${mark("fileHash")} />
         </div>
         ${selectField(
-          "stone-kind",
-          "Kind, shown to everyone",
-          html`data-body="kind"`,
+          ["stone-kind", "Kind, shown to everyone", mark("body", { body: "kind" })],
           StoneKind.literals.map((kind) => option(kind, `${capitalized(kind)}: ${kinds[kind]}`, "intention")),
         )}
-        ${selectField("stone-spirit", "Spirit", html`data-body="spirit"`, spiritOptions("Any spirit", spirit))}
+        ${selectField(["stone-spirit", "Spirit", mark("body", { body: "spirit" })], spiritOptions("Any spirit", spirit))}
         ${nameField("stone-name")}
       </details>`,
   })

@@ -14,6 +14,7 @@ import { buyPath, unplaced } from "./BuyAct.ts"
 import * as Candle from "./Candle.ts"
 import { candleForm } from "./Candles.ts"
 import { blank, fold, folio, more, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { beside, nameField, notConfigured, offer, type Payment, sealing, textField, wordsField } from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
@@ -44,7 +45,7 @@ const prayerOf = ({ plate }: SpiritView) => ({
   title: `Prayer with ${plate.name}`,
   path: filled(offerPrayer.path, { familiarId: plate.id }),
   sale: offerPrayer.sale,
-  fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" placeholder="I came by, and it was quiet." required`, `1 to ${wordsMaximum} characters. They never leave this browser.`)}${nameField("prayer-name", "A visitor")}`,
+  fields: html`${wordsField(["prayer-words", "Your words", mark("seal", { seal: "intentionCommitment" }), html`maxlength="4096" placeholder="I came by, and it was quiet." required`], `1 to ${wordsMaximum} characters. They never leave this browser.`)}${nameField("prayer-name", "A visitor")}`,
 })
 
 const prayer = (view: SpiritView): Html => {
@@ -81,14 +82,14 @@ const candles = (view: SpiritView): Html => {
       >The others of ${count(altar.litCandles, "candle")}</a
     >
   </p>`
-  return html`<div data-renewed>${shown}${wall.next !== null && others}</div>
+  return html`<div ${mark("renewed")}>${shown}${wall.next !== null && others}</div>
     ${payment.enabled && fold("Light a candle here", candleForm(payment, plate.id, false))}`
 }
 
 const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
   if (altar.keeper !== null) {
     const reason = keeping === undefined ? "" : recordText(keeping, "reason")
-    return html`<p data-renewed>
+    return html`<p ${mark("renewed")}>
         Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
         <a href="/acts/${altar.keeper.id}">${moment(altar.keeper.keptAt)}</a>.
       </p>
@@ -99,9 +100,9 @@ const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
     verb: `Keep ${plate.name}`,
     path: filled(takeIn.path, { familiarId: plate.id }),
     sale: takeIn.sale,
-    fields: html`${nameField("keeper-name")}${textField("keeper-reason", "Why, if you like", html`data-body="reason" maxlength="${reasonMaximum}"`, `Public, up to ${reasonMaximum} characters.`)}`,
+    fields: html`${nameField("keeper-name")}${textField(["keeper-reason", "Why, if you like", mark("body", { body: "reason" }), html`maxlength="${reasonMaximum}"`], `Public, up to ${reasonMaximum} characters.`)}`,
   })
-  return html`<p data-renewed>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
+  return html`<p ${mark("renewed")}>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
     ${payment.enabled && fold("Become the first keeper", form)}`
 }
 

@@ -8,6 +8,7 @@ import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { receiptLinks, shareRow } from "./Act.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, spiritLink } from "./Plates.ts"
 import { code, evidence, facts, isUndone, receiptTable, transactionOf } from "./RecordTable.ts"
@@ -76,7 +77,7 @@ const textOf = (one: Stone, receipt: Receipt, publicUrl: string): Html => {
   const title = titleWords(one)
   return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
     <p class="text__over">${title === undefined ? "" : html`Witness stone ${one.sequence}, `}${one.kind}</p>
-    ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span data-words-shown>${title}</span>”</h1>`}
+    ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span ${mark("wordsShown")}>${title}</span>”</h1>`}
     <p class="text__epithet">
       Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}
     </p>
@@ -151,11 +152,11 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
     chapter: "witness",
     preview: "stones",
     body: html`${folio(
-      html`<figure class="plate plate--stone" data-link="${sequence}" data-chain-hash="${one.chainHash}">
+      html`<figure class="plate plate--stone" ${mark("link", { link: sequence, chainHash: one.chainHash })}>
         ${pebble(commitment)}
         <figcaption>
           <span class="mark">${pebbleWords(commitment)}</span>
-          <span class="link__verdict" data-verdict></span>
+          <span class="link__verdict" ${mark("verdict")}></span>
         </figcaption>
       </figure>`,
       textOf(one, receipt, publicUrl),
@@ -164,8 +165,9 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       "check",
       "Check it here",
       "Your browser recomputes this link of the chain.",
-      verification(`Check stone ${sequence}`, html`data-from="${sequence}"`),
-      mayBeFile && html`<div class="scripted" data-file-check="${commitment}">${fileField("The file", "")}</div>`,
+      verification(`Check stone ${sequence}`, { from: sequence }),
+      mayBeFile &&
+        html`<div class="scripted" ${mark("fileCheck", { fileCheck: commitment })}>${fileField("The file", "")}</div>`,
       wordsForm(commitment, revealing(one), mayBeFile),
     )}
     ${evidence(

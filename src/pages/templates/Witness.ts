@@ -6,6 +6,7 @@ import type { Published } from "../../log/LogStore.ts"
 import { isWitnessed, type Witnesses } from "../../log/Witnesses.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { blank, fold, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
+import { mark } from "./Marks.ts"
 import { pebble } from "./Pebble.ts"
 import { spiritLink } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
@@ -35,12 +36,12 @@ export interface WitnessView {
 
 /** One stone with its words, if they were revealed. On the thread its hash is what the stone above it names. */
 const row = (stone: Stone, place: "chain" | "ledger"): Html =>
-  html`<li class="link" data-link="${stone.sequence}" data-chain-hash="${stone.chainHash}">
+  html`<li class="link" ${mark("link", { link: stone.sequence, chainHash: stone.chainHash })}>
     <a href="/witness/${stone.id}" tabindex="-1" aria-hidden="true">${pebble(stone.commitment, place)}</a>
     <div>
       <p>
         <a class="name" href="/witness/${stone.id}">Stone ${stone.sequence}</a>
-        <span class="quiet">${short(stone.chainHash)}</span> <span class="link__verdict" data-verdict></span>
+        <span class="quiet">${short(stone.chainHash)}</span> <span class="link__verdict" ${mark("verdict")}></span>
       </p>
       <p>${listedWords(stone.commitment, stone.reveal, ["sealed", "revealed"])}</p>
       <p class="small quiet">
@@ -56,9 +57,20 @@ export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
     ${stones.map((stone) => row(stone, "ledger"))}
   </ol>`
 
-/** A button that recomputes links in the page, and the place of its verdict; `data` says which links. */
-export const verification = (label: string, data: Html, door: Html = html``): Html =>
-  html`<div class="verify scripted" data-verify ${data}>
+/** The links to check: one, or all up to `to` with the log over them. */
+interface Links {
+  readonly from: number
+  readonly to?: number
+  readonly logVkey?: string
+  readonly witnesses?: string
+}
+
+/** A button that recomputes links in the page, and the place of its verdict. */
+export const verification = (label: string, links: Links, door: Html = html``): Html =>
+  html`<div
+      class="verify scripted"
+      ${mark("verify", { to: undefined, logVkey: undefined, witnesses: undefined, ...links })}
+    >
       <p class="doors"><button type="button" class="button button--main">${label}</button>${door}</p>
       <div role="status"></div>
       <ol class="checks" role="list"></ol>
@@ -69,15 +81,15 @@ export const verification = (label: string, data: Html, door: Html = html``): Ht
     </p>`
 
 const everything = ({ head, log }: WitnessView): Html => {
-  const keys =
-    log?.checkpoint &&
-    html`data-log-vkey="${log.log.vkey}"
-    data-witnesses="${cosignedIn(log)
+  const keys = log?.checkpoint && {
+    logVkey: log.log.vkey,
+    witnesses: cosignedIn(log)
       .map(({ vkey }) => vkey)
-      .join(" ")}"`
+      .join(" "),
+  }
   return verification(
     "Check everything",
-    html`data-from="1" data-to="${head.sequence}" ${keys}`,
+    { from: 1, to: head.sequence, ...keys },
     html`<a class="button" href="/v2/stone">Set a stone</a>`,
   )
 }
@@ -149,7 +161,7 @@ export const witness = (view: WitnessView): Page => {
       <section
         id="verify"
         aria-label="Check the chain"
-        ${isEmpty ? "" : html`data-link="${head.sequence}" data-chain-hash="${head.chainHash}"`}
+        ${isEmpty ? "" : mark("link", { link: head.sequence, chainHash: head.chainHash })}
       >
         <p>
           ${isEmpty ? "The chain is empty." : html`${count(head.sequence, "stone")}, the newest with hash ${short(head.chainHash)}.`}

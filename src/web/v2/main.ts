@@ -1,6 +1,7 @@
 /** Scripts of the pages, which are complete without them: copying, checking, sealing, paying. */
 import { start as startCopy } from "./page/copy.ts"
 import { all } from "./page/dom.ts"
+import { allMarked, selectorOf } from "./page/marks.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startChecks } from "./proof/checks.ts"
 import { start as startExample } from "./proof/example.ts"
@@ -10,7 +11,7 @@ import { start as startMine } from "./words/mine.ts"
 import { start as startSeal } from "./words/seal.ts"
 
 const offline = () => {
-  for (const notice of all("[data-offline]", HTMLElement)) notice.hidden = navigator.onLine
+  for (const notice of allMarked("offline")) notice.hidden = navigator.onLine
 }
 
 addEventListener("online", offline)
@@ -29,7 +30,7 @@ for (const start of [
   startMine,
   startChecks,
   // Reads receipts, which no other page does.
-  () => document.querySelector("[data-checker]") && void import("./proof/checker.ts").then(({ start }) => start()),
+  () => document.querySelector(selectorOf("checker")) && void import("./proof/checker.ts").then(({ start }) => start()),
 ]) {
   // A failing part must not keep the others, paying above all, from starting.
   try {

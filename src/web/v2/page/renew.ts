@@ -1,7 +1,8 @@
 /** Shows on this page what a purchase or a reveal has changed: its head, notes and lists. */
 import { all } from "./dom.ts"
+import { selectorOf } from "./marks.ts"
 
-const parts = [".opening", ".text", ".head__note", "[data-renewed]"]
+const parts = [".opening", ".text", ".head__note", selectorOf("renewed")]
 
 export const renew = async (): Promise<void> => {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => undefined)

@@ -1,13 +1,16 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { all, button, failure, make, one, shortOf, verdict } from "../page/dom.ts"
+import { all, button, failure, make, shortOf, verdict } from "../page/dom.ts"
+import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
 import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import { type Result, resume, run } from "./checkout.ts"
-import { fault, type Field, leftOf, listedIn, orderOf } from "./order.ts"
+import { entriesIn, fault, fieldNamed, termsIn } from "./fields.ts"
+import { leftOf, listedOf, type Order, orderOf } from "./order.ts"
 import { begin, forget, mayBegin, pending, remembered } from "./purchase.ts"
 import { conduct, follow } from "./status.ts"
+import { hashed } from "../words/files.ts"
 import * as Wallets from "./wallet.ts"
 
 let wallet: Wallets.Wallet | undefined
@@ -22,18 +25,27 @@ const use = (chosen: Wallets.Wallet) => {
 }
 
 /** Whether the form takes the sandbox's play money. */
-const isPlay = (form: HTMLFormElement) => form.dataset["play"] !== undefined
+const isPlay = (form: HTMLFormElement) => valuesOf("pay", form).play !== undefined
 
 const keepsNothing =
   "This browser saves nothing for this site, and a signed payment must outlive its page. Allow storage, save a copy of your words so that old ones may go, or use the call below. Nothing was signed."
 
-const attach = (form: HTMLFormElement) => {
-  const { network = "", path: id = "" } = form.dataset
-  const outcome = one("[data-outcome]", HTMLElement, form)
-  const said = one("[data-progress]", HTMLElement, outcome)
-  const row = one("[data-wallet]", HTMLElement, form)
-  const submit = one("[data-submit]", HTMLButtonElement, form)
-  const connector = one("[data-connect]", HTMLButtonElement, row)
+/** The order as the form is filled; a field that cannot be sent says why. */
+const orderIn = async (form: ElementOf<"pay">): Promise<Order> => {
+  await hashed()
+  const order = await orderOf(termsIn(form), entriesIn(form))
+  if ("listed" in order) return order
+  fault(fieldNamed(form, order.at.part, order.at.name), order.says)
+  throw new AnswerError("Mend the marked field.")
+}
+
+const attach = (form: ElementOf<"pay">) => {
+  const { network = "", path: id = "" } = valuesOf("pay", form)
+  const outcome = marked("outcome", form)
+  const said = marked("progress", outcome)
+  const row = marked("wallet", form)
+  const submit = marked("submit", form)
+  const connector = marked("connect", row)
   let busy = false
   /** The pay button was pressed before a way to pay was chosen. */
   let isAwaited = false
@@ -43,10 +55,10 @@ const attach = (form: HTMLFormElement) => {
   /** Updates the other forms of the page after a settled purchase. */
   const finish = (result: Result) => {
     if (result.tag === "refused" && result.field !== undefined)
-      fault(form.querySelector<Field>(`[data-body="${CSS.escape(result.field)}"]`), result.message)
+      fault(fieldNamed(form, "body", result.field), result.message)
     if (result.tag !== "settled") return
     wallet?.paid(BigInt(result.purchase.amount))
-    for (const left of all("[data-left]", HTMLElement, form.closest("li") ?? form))
+    for (const left of allMarked("left", form.closest("li") ?? form))
       left.textContent = String(Number(left.textContent) - 1)
     watchers.delete(show)
     for (const watch of watchers) watch()
@@ -83,7 +95,7 @@ const attach = (form: HTMLFormElement) => {
       async () => {
         const purchase = remembered(id)
         if (purchase === undefined) return undefined
-        for (const fold of all(`details:has([data-path="${id}"])`, HTMLDetailsElement)) fold.open = true
+        form.closest("details")?.setAttribute("open", "")
         return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
       },
       "Nothing is paid twice.",
@@ -171,12 +183,12 @@ const attach = (form: HTMLFormElement) => {
 
   /** The button and the call below name the chosen price and path. */
   const showTerms = () => {
-    const { amount, path } = listedIn(form)
+    const { amount, path } = listedOf(termsIn(form), entriesIn(form))
     const sold = form.closest(".offer") ?? form
-    for (const price of all("[data-price]", HTMLElement, sold)) price.textContent = priceUsd(BigInt(amount))
-    for (const route of all("[data-route]", HTMLElement, sold)) route.textContent = path
+    for (const price of allMarked("price", sold)) price.textContent = priceUsd(BigInt(amount))
+    for (const route of allMarked("route", sold)) route.textContent = path
   }
-  for (const words of all("[data-seal]", HTMLTextAreaElement, form)) {
+  for (const words of allMarked("seal", form)) {
     const left = make("small", {})
     words.addEventListener("input", () => {
       left.textContent = leftOf(words.value)
@@ -210,11 +222,11 @@ const attach = (form: HTMLFormElement) => {
     const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
-        await orderOf(form)
+        await orderIn(form)
         const payer = await payerOf()
         if (payer === undefined) return undefined
         // The form may have changed while a wallet was opened.
-        const { body, keepsake, listed } = await orderOf(form)
+        const { body, keepsake, listed } = await orderIn(form)
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",
@@ -226,12 +238,12 @@ const attach = (form: HTMLFormElement) => {
 
 /** Forms follow the purchases that this tab began on them; others are followed at the top of the page. */
 export const start = () => {
-  const forms = all("[data-pay]", HTMLFormElement)
+  const forms = allMarked("pay")
   forms.forEach(attach)
   if (forms.length > 0) void Wallets.listen()
   // A play wallet that cannot be opened now is opened to pay.
   if (forms.some(isPlay) && Wallets.hasPlayWallet()) void Wallets.playWallet().then(use, () => undefined)
-  const followed = new Set(forms.map(({ dataset }) => dataset["path"]))
+  const followed = new Set(forms.map((form) => valuesOf("pay", form).path))
   for (const purchase of pending()) {
     if (followed.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
     if (purchase.payment === null) forget(purchase)

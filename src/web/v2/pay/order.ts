@@ -1,77 +1,68 @@
-/** A filled form as an order: its terms, its body, and its words sealed. */
+/** A filled form as an order: its terms, its body, and its words sealed. It needs no page. */
 import { normalizedLength, wordsMaximum } from "../../../../schema/altar/Recipe.ts"
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { parsed } from "../../../buyer/core/Json.ts"
-import { all, make } from "../page/dom.ts"
-import { AnswerError } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
-import { hashed } from "../words/files.ts"
 import type { Listed } from "./purchase.ts"
 
-export type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+/** The part of the request that a field fills; sealed words fill the body with their commitment. */
+export type Part = "place" | "query" | "body" | "json" | "seal"
 
-/** The filled and enabled fields of a form with a mark, each with the mark's value. */
-const filled = (form: HTMLFormElement, mark: string) =>
-  [...form.querySelectorAll<Field>(`[data-${mark}]:enabled`)].flatMap((field) =>
-    field.value.trim() === "" ? [] : [[field.dataset[mark] ?? "", field.value] as const],
-  )
-
-/** The chosen duration of a candle, with its path and price. */
-const rungOf = (form: HTMLFormElement) => all("input[data-amount]:checked:enabled", HTMLInputElement, form)[0]
-
-/** Says at the field what is wrong with it. */
-export const fault = (field: Field | null, words: string) => {
-  field?.setAttribute("aria-invalid", "true")
-  field?.parentElement?.append(make("small", { class: "problem" }, words))
-  field?.focus()
+export interface Entry {
+  readonly part: Part
+  /** The member, or the placeholder in the path. */
+  readonly name: string
+  readonly text: string
+  readonly isRequired: boolean
 }
 
+/** The terms that stand beside the form, where it has them. */
+export type Terms = { readonly [Name in keyof Listed]?: Listed[Name] | undefined }
+
+export interface Problem {
+  readonly at: Entry
+  readonly says: string
+}
+
+export interface Order {
+  readonly listed: Listed
+  readonly body: string
+  readonly keepsake: Keepsake | null
+}
+
+const isBlank = ({ text }: Entry) => text.trim() === ""
+
 /** The terms of the form as it is filled. */
-export const listedIn = (form: HTMLFormElement): Listed => {
-  const {
-    amount = "",
-    network = "",
-    path = "",
-    recorded = "",
-    title = "",
-  } = {
-    ...form.dataset,
-    ...rungOf(form)?.dataset,
-  }
+export const listedOf = (terms: Terms, entries: ReadonlyArray<Entry>): Listed => {
+  const { amount = "", network = "", path = "", recorded = "", title = "" } = terms
+  const filled = (wanted: Part) => entries.filter((entry) => entry.part === wanted && !isBlank(entry))
   // A choice in the form completes the path.
-  const place = filled(form, "place").reduce(
-    (whole, [name, value]) => whole.replace(name, encodeURIComponent(value)),
-    path,
-  )
-  const query = new URLSearchParams(filled(form, "query").map(([name, value]) => [name, value])).toString()
+  const place = filled("place").reduce((whole, { name, text }) => whole.replace(name, encodeURIComponent(text)), path)
+  const query = new URLSearchParams(filled("query").map(({ name, text }) => [name, text])).toString()
   return { path: query === "" ? place : `${place}?${query}`, amount, network, title, recorded }
 }
 
-export const orderOf = async (form: HTMLFormElement) => {
-  await hashed()
-  const blank = [...form.querySelectorAll<Field>(":required:enabled")].find(({ value }) => value.trim() === "")
-  if (blank !== undefined) {
-    fault(blank, "Write something first.")
-    throw new AnswerError("Mend the marked field.")
-  }
-  const listed = listedIn(form)
-  const body = Object.fromEntries([
-    ...filled(form, "body").map(([name, value]) => [name, value.trim()] as const),
-    ...filled(form, "json").map(([name, value]) => [name, parsed(value)] as const),
-  ])
+/** The order, or the first field that cannot be sent as it is. */
+export const orderOf = async (terms: Terms, entries: ReadonlyArray<Entry>): Promise<Order | Problem> => {
+  const missing = entries.find((entry) => entry.isRequired && isBlank(entry))
+  if (missing !== undefined) return { at: missing, says: "Write something first." }
+  const body: Record<string, unknown> = {}
   let keepsake: Keepsake | null = null
-  for (const [name, words] of filled(form, "seal")) {
+  for (const entry of entries) {
+    const { name, part, text } = entry
+    if (isBlank(entry)) continue
+    if (part === "body") body[name] = text.trim()
+    if (part === "json") body[name] = parsed(text)
+    if (part !== "seal") continue
     const salt = randomHex(16)
-    const problem = unsealable(salt, words)
-    if (problem !== undefined) {
-      fault(form.querySelector<Field>(`[data-seal="${name}"]`), problem)
-      throw new AnswerError("Mend the marked field.")
-    }
-    keepsake = { salt, words, commitment: await commitmentOf(salt, words) }
+    const problem = unsealable(salt, text)
+    if (problem !== undefined) return { at: entry, says: problem }
+    keepsake = { salt, words: text, commitment: await commitmentOf(salt, text) }
     body[name] = keepsake.commitment
   }
-  return { listed, body: Object.keys(body).length === 0 ? "" : JSON.stringify(body), keepsake }
+  const isEmpty = Object.keys(body).length === 0
+  return { listed: listedOf(terms, entries), body: isEmpty ? "" : JSON.stringify(body), keepsake }
 }
 
 /** How many characters may still be sealed, when few are left. */

@@ -1,7 +1,8 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
-import { all, longCode, make, one, retry, verdict } from "../page/dom.ts"
+import { all, longCode, make, retry, verdict } from "../page/dom.ts"
+import { attributeOf, marked } from "../page/marks.ts"
 import { timeWords } from "../page/durations.ts"
 import { keepsake } from "../words/keepsake.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
@@ -108,7 +109,7 @@ export const conduct = async (
   work: (progress: Progress) => Promise<Result>,
   again: () => void,
 ): Promise<Result> => {
-  const said = one("[data-progress]", HTMLElement, outcome)
+  const said = marked("progress", outcome)
   // The retry button goes, so keyboard focus moves to this place.
   if (outcome.contains(document.activeElement)) {
     outcome.tabIndex = -1
@@ -146,7 +147,7 @@ export const follow = (purchase: Purchase) => {
   const outcome = make(
     "div",
     {},
-    make("div", { class: "pay__progress", "data-progress": "", role: "status", "aria-atomic": "false" }),
+    make("div", { class: "pay__progress", [attributeOf("progress")]: "", role: "status", "aria-atomic": "false" }),
   )
   const bought = `${purchase.title}, ${priceUsd(BigInt(purchase.amount))}.`
   const lead = make(

@@ -2,8 +2,8 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { all } from "../page/dom.ts"
 import { ask, part, partFailed, post, refusalOf } from "../page/http.ts"
+import { allMarked, valuesOf } from "../page/marks.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
 
@@ -113,7 +113,7 @@ const keep = ({ balance, key }: HeldWallet): HeldWallet => {
 export const hasPlayWallet = () => heldWallet() !== undefined
 
 /** The price of the dearest act sold here; nothing is sold on a page without a form. */
-const enough = () => BigInt(all("[data-dearest]", HTMLElement)[0]?.dataset["dearest"] ?? 0)
+const enough = () => BigInt(allMarked("pay").map((form) => valuesOf("pay", form).dearest)[0] ?? 0)
 
 /** Created once for a tab, and funded again only when it could not pay for everything. */
 export const playWallet = async (): Promise<Wallet> => {

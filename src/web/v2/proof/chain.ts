@@ -7,7 +7,7 @@ import { growingTree } from "../../../buyer/log/MerkleProofs.ts"
 import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { leaf } from "../../../buyer/log/WebCrypto.ts"
 import { holds, open, type ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { all } from "../page/dom.ts"
+import { allMarked, valuesOf } from "../page/marks.ts"
 import { count, timeWords } from "../page/durations.ts"
 import { AnswerError, ask, part, refusalOf, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
@@ -35,11 +35,10 @@ const remembered = (): Known | undefined => {
 
 /** The stones and the head that this page shows. */
 const shown = (): ReadonlyArray<Known> =>
-  all("[data-link]", HTMLElement).map(({ dataset }) => ({
-    sequence: Number(dataset["link"]),
-    chainHash: dataset["chainHash"] ?? "",
-    by: "This page shows",
-  }))
+  allMarked("link").map((place) => {
+    const { chainHash = "", link } = valuesOf("link", place)
+    return { sequence: Number(link), chainHash, by: "This page shows" }
+  })
 
 const isLink = (value: unknown): value is Link =>
   isPoint(value) &&
@@ -59,10 +58,11 @@ export const readSegment = async (from: number, limit: number): Promise<Segment>
 
 /** Marks a stone on the page by sign and word. */
 const mark = (sequence: number, isSound: boolean) => {
-  for (const place of all(`[data-link="${sequence}"]`, HTMLElement)) {
+  for (const place of allMarked("link")) {
+    if (valuesOf("link", place).link !== String(sequence)) continue
     place.classList.toggle("link--holds", isSound)
     place.classList.toggle("link--broken", !isSound)
-    for (const label of all("[data-verdict]", HTMLElement, place)) label.textContent = isSound ? "✓ holds" : "✗ broken"
+    for (const label of allMarked("verdict", place)) label.textContent = isSound ? "✓ holds" : "✗ broken"
   }
 }
 

@@ -4,6 +4,7 @@ import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
+import { allMarked, marked, valuesOf } from "../page/marks.ts"
 import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import { differing, fingerprintOf, isBroken } from "../words/fingerprint.ts"
@@ -47,7 +48,8 @@ const ofFile = async (hash: string): Promise<HTMLElement> => {
       : verdict("unchecked", "Not the file of this stone.", where)
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")
-  return Number(page.querySelector<HTMLElement>("[data-found]")?.dataset["found"] ?? 0) > 0
+  const [found] = allMarked("found", page)
+  return found !== undefined && Number(valuesOf("found", found).found) > 0
     ? verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them"))
     : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
 }
@@ -66,9 +68,9 @@ const backup = () => [
 ]
 
 export const start = () => {
-  const root = one("[data-checker]", HTMLElement)
+  const root = marked("checker")
   const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
-  const { keys = "[]", logs = "[]" } = root.dataset
+  const { keys = "[]", logs = "[]" } = valuesOf("checker", root)
   const own: Own = { keys: JSON.parse(keys), logs: JSON.parse(logs) }
   let newest: ReadonlyArray<File> = []
 
@@ -113,7 +115,7 @@ export const start = () => {
   }
 
   if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
-  const chosen = one("[data-file]", HTMLInputElement, root)
+  const chosen = marked("file", root)
   hearFiles(chosen, document.body, (...files) => void take(...files))
   // Chosen before this script was there.
   const early = [...(chosen.files ?? [])]

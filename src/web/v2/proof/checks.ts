@@ -1,7 +1,8 @@
 /** Checks of the chain with its log, which start on request. */
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { all, button, failure, make, one, verdict } from "../page/dom.ts"
+import { button, failure, make, one, verdict } from "../page/dom.ts"
+import { allMarked, type ElementOf, valuesOf } from "../page/marks.ts"
 import { AnswerError, cannotHash, pageFailed, partFailed, sentenceOf, waitOf } from "../page/http.ts"
 
 const kinds = { holds: "holds", broken: "broken", open: "unchecked" } as const
@@ -34,10 +35,10 @@ export const tell = (status: HTMLElement, list: HTMLElement, what: string, check
 }
 
 /** Checks a range of the chain on request, and the log where the page names its key. */
-const ofChain = (root: HTMLElement) => {
+const ofChain = (root: ElementOf<"verify">) => {
   const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
   const press = one("button", HTMLButtonElement, root)
-  const { from, logVkey: vkey, to, witnesses = "" } = root.dataset
+  const { from, logVkey: vkey, to, witnesses = "" } = valuesOf("verify", root)
   const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
 
   const check = async () => {
@@ -73,4 +74,4 @@ const ofChain = (root: HTMLElement) => {
   press.addEventListener("click", () => void run())
 }
 
-export const start = () => all("[data-verify]", HTMLElement).forEach(ofChain)
+export const start = () => allMarked("verify").forEach(ofChain)

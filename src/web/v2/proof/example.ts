@@ -1,15 +1,16 @@
 /** The example of the home page: recomputes the fingerprint of its words at each change. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { all, one, verdict } from "../page/dom.ts"
+import { verdict } from "../page/dom.ts"
+import { allMarked, marked, valuesOf } from "../page/marks.ts"
 import { cannotHash } from "../page/http.ts"
 
 /** The recorded fingerprint with its differing digits marked. */
 const attach = (form: HTMLFormElement) => {
-  const words = one("[data-words]", HTMLTextAreaElement, form)
-  const computed = one("[data-computed]", HTMLElement, form)
-  const told = one("[data-verdict-shown]", HTMLElement, form)
-  const { example: recorded = "", saltShown = "" } = form.dataset
+  const words = marked("words", form)
+  const computed = marked("computed", form)
+  const told = marked("verdictShown", form)
+  const { example: recorded = "", saltShown = "" } = valuesOf("example", form)
   let shown = ""
   const compute = async () => {
     const fingerprint = await commitmentOf(decodeURIComponent(saltShown), words.value)
@@ -32,5 +33,5 @@ const attach = (form: HTMLFormElement) => {
 }
 
 export const start = () => {
-  for (const form of all("[data-example]", HTMLFormElement)) attach(form)
+  for (const form of allMarked("example")) attach(form)
 }

@@ -1,14 +1,17 @@
 /** Hashes revealed words wherever a page shows them, and warns beside words that do not match their commitment. */
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { all, make, one, verdict } from "../page/dom.ts"
+import { make, verdict } from "../page/dom.ts"
+import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
 import { cannotHash } from "../page/http.ts"
 import { change } from "../words/box.ts"
 
+const isOfPage = (place: ElementOf<"revealVerdict">) => valuesOf("revealVerdict", place).revealVerdict === "page"
+
 /** A list marks only faults; the page of one act also states success. */
 const tell = (place: HTMLElement, fault: string | undefined) => {
-  const [told] = all("[data-reveal-verdict]", HTMLElement, place)
-  if (told?.dataset["revealVerdict"] === "page")
+  const [told] = allMarked("revealVerdict", place)
+  if (told !== undefined && isOfPage(told))
     told.replaceChildren(
       fault === undefined
         ? verdict("holds", "These words were sealed.")
@@ -19,8 +22,8 @@ const tell = (place: HTMLElement, fault: string | undefined) => {
 }
 
 const judge = async (place: HTMLElement): Promise<boolean> => {
-  const { revealed: commitment = "", saltShown = "" } = place.dataset
-  const { textContent: text } = one("[data-words-shown]", HTMLElement, place)
+  const { revealed: commitment = "", saltShown = "" } = valuesOf("revealed", place)
+  const { textContent: text } = marked("wordsShown", place)
   const fault = await checkReveal(commitment, { text, salt: decodeURIComponent(saltShown) })
   tell(place, fault?.detail)
   // They may have been revealed elsewhere.
@@ -31,11 +34,11 @@ const judge = async (place: HTMLElement): Promise<boolean> => {
 /** Hashes and marks all revealed words of this page; returns how many there are, and how many do not match. */
 export const checkReveals = async (): Promise<{ readonly shown: number; readonly broken: number }> => {
   if (!canHash()) {
-    for (const told of all('[data-reveal-verdict="page"]', HTMLElement))
+    for (const told of allMarked("revealVerdict").filter(isOfPage))
       told.replaceChildren(verdict("unchecked", "Not checked here.", cannotHash))
     return { shown: 0, broken: 0 }
   }
-  const judged = await Promise.all(all("[data-revealed]", HTMLElement).map(judge))
+  const judged = await Promise.all(allMarked("revealed").map(judge))
   return { shown: judged.length, broken: judged.filter((isRight) => !isRight).length }
 }
 

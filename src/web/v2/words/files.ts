@@ -1,6 +1,8 @@
 /** Places that accept files, to set a stone of their fingerprint or to check a stone. */
-import { all, button, hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
+import { button, hearFiles, longCode, make, verdict } from "../page/dom.ts"
 import { sentenceOf } from "../page/http.ts"
+import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
+import { fieldNamed } from "../pay/fields.ts"
 import { differing, type Fingerprint, fingerprintOf, isBroken } from "./fingerprint.ts"
 import { saving } from "./keepsake.ts"
 
@@ -16,7 +18,7 @@ const accept = (
   use: (fingerprint: Fingerprint) => ReadonlyArray<Node>,
   fail = () => {},
 ) => {
-  const said = one("[data-file-said]", HTMLElement, place)
+  const said = marked("fileSaid", place)
   let newest: ReadonlyArray<File> = []
   const take = async (files: ReadonlyArray<File>) => {
     newest = files
@@ -35,7 +37,7 @@ const accept = (
     place.closest("details")?.setAttribute("open", "")
     hashing = take(files)
   }
-  hearFiles(one("[data-file]", HTMLInputElement, place), dropped, open, () => {
+  hearFiles(marked("file", place), dropped, open, () => {
     newest = []
     said.replaceChildren()
     fail()
@@ -45,12 +47,13 @@ const accept = (
 
 /** The form sends the hash instead of sealed words. */
 const sealFile = (place: HTMLElement) => {
-  const form = one("form:has([data-file-sealed])", HTMLFormElement)
-  const words = one("[data-seal]", HTMLTextAreaElement, form)
-  const kind = one('[data-body="kind"]', HTMLSelectElement, form)
+  const form = place.closest("form")
+  if (form === null) return
+  const words = marked("seal", form)
+  const kind = fieldNamed(form, "body", "kind")
   const asFile = (hash: string) => {
-    one("[data-file-hash]", HTMLInputElement, place).value = hash
-    if (hash !== "" || words.disabled) kind.value = hash === "" ? "intention" : "hash"
+    marked("fileHash", place).value = hash
+    if (kind !== undefined && (hash !== "" || words.disabled)) kind.value = hash === "" ? "intention" : "hash"
     words.disabled = hash !== ""
     words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
   }
@@ -75,7 +78,7 @@ const sealFile = (place: HTMLElement) => {
           ]),
       make("p", {}, "It has no salt, so anyone who has the file, or can guess it, will recognise it."),
       button("Use words instead", () => {
-        one("[data-file]", HTMLInputElement, place).value = ""
+        marked("file", place).value = ""
         said.replaceChildren()
         asFile("")
         words.focus()
@@ -85,10 +88,10 @@ const sealFile = (place: HTMLElement) => {
   const said = accept(place, form, useFiles, () => asFile(""))
 }
 
-const checkFile = (place: HTMLElement) =>
+const checkFile = (place: ElementOf<"fileCheck">) =>
   accept(place, place, (fingerprint) => {
     const { name, sha256 } = fingerprint
-    if (sha256 !== place.dataset["fileCheck"])
+    if (sha256 !== valuesOf("fileCheck", place).fileCheck)
       return [
         verdict(
           "broken",
@@ -106,6 +109,6 @@ const checkFile = (place: HTMLElement) =>
   })
 
 export const start = () => {
-  all("[data-file-sealed]", HTMLElement).forEach(sealFile)
-  all("[data-file-check]", HTMLElement).forEach(checkFile)
+  allMarked("fileSealed").forEach(sealFile)
+  allMarked("fileCheck").forEach(checkFile)
 }

@@ -2,9 +2,10 @@
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { parsed } from "../../../buyer/core/Json.ts"
-import { hearFiles, one } from "../page/dom.ts"
+import { hearFiles } from "../page/dom.ts"
 import { count } from "../page/durations.ts"
 import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
+import { marked } from "../page/marks.ts"
 import { browser } from "../page/store.ts"
 import { hasRoom, type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
 import { type Held, type Keepsake, readHeld, restore } from "./box.ts"
@@ -61,13 +62,13 @@ export const keep = ({ entries, purchases }: Imported) => {
   entries.forEach(restore)
 }
 
-/** `[data-take]` is the file input; a file may be dropped anywhere in the place. */
+/** A file may be dropped anywhere in the place. */
 export const acceptImports = (
   place: HTMLElement,
   use: (imported: Imported) => void,
   fail: (message: string) => void,
 ) => {
-  const input = one("[data-take]", HTMLInputElement, place)
+  const input = marked("take", place)
   hearFiles(input, place, (file) => {
     void read(file)
       .then(use)

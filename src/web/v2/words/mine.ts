@@ -1,6 +1,7 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
-import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
+import { button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
+import { allMarked, marked } from "../page/marks.ts"
 import { sentenceOf } from "../page/http.ts"
 import { needOf, pending } from "../pay/purchase.ts"
 import { follow } from "../pay/status.ts"
@@ -69,14 +70,13 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) =>
   )
 
 const box = (place: HTMLElement) => {
-  const list = one("[data-box-list]", HTMLElement, place)
-  const note = one("[data-box-said]", HTMLElement, place)
+  const list = marked("boxList", place)
+  const note = marked("boxSaid", place)
   const blank = one(".awaited", HTMLElement, list)
   blank.classList.remove("awaited")
   const show = () => {
     const entries = everything()
-    one("[data-box-count]", HTMLElement).textContent =
-      entries.length === 0 ? "" : count(entries.length, "entry", "entries")
+    marked("boxCount").textContent = entries.length === 0 ? "" : count(entries.length, "entry", "entries")
     list.replaceChildren(
       entries.length === 0
         ? blank
@@ -132,10 +132,10 @@ const wallets = (place: HTMLElement) => {
     return others.length === 0 ? open(first) : offer()
   }
   void Wallets.listen()
-  one("[data-ask-wallet]", HTMLButtonElement).addEventListener("click", () => void ask())
+  marked("askWallet").addEventListener("click", () => void ask())
 }
 
 export const start = () => {
-  all("[data-box]", HTMLElement).forEach(box)
-  all("[data-wallets]", HTMLElement).forEach(wallets)
+  allMarked("box").forEach(box)
+  allMarked("wallets").forEach(wallets)
 }

@@ -1,19 +1,18 @@
 /** Checks words against a commitment and, on their owner's order, reveals them; nothing of them is sent before. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
+import { all, failure, longCode, make, verdict } from "../page/dom.ts"
+import { allMarked, type ElementOf, marked, selectorOf, valuesOf } from "../page/marks.ts"
 import { renew } from "../page/renew.ts"
 import { checkReveals } from "../proof/reveals.ts"
 import { ask, cannotHash, pageFailed, part, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
 import { change, held, type Keepsake } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
 
-const attach = (form: HTMLFormElement) => {
-  const { name = "", reveal: url } = form.dataset
-  const field = (part: string) => one(`[data-${part}]`, HTMLInputElement, form)
-  const [salt, commitment, result] = [field("salt"), field("commitment"), one("[data-result]", HTMLElement, form)]
-  const words = one("[data-words]", HTMLTextAreaElement, form)
-  const note = one("[data-filled]", HTMLElement, form)
+const attach = (form: ElementOf<"check">) => {
+  const { name = "", reveal: url } = valuesOf("check", form)
+  const [salt, words, commitment] = [marked("salt", form), marked("words", form), marked("commitment", form)]
+  const [note, result] = [marked("filled", form), marked("result", form)]
   const against = () => commitment.value.trim()
 
   /** Fills in words for the commitment, of this browser or of a file, and says so. */
@@ -44,7 +43,7 @@ const attach = (form: HTMLFormElement) => {
       : "The altar stores them, but shows neither them nor their salt."
     place.replaceWith(verdict("holds", "Revealed.", says), told)
     // A text was sealed, so no file can be checked.
-    for (const check of all("[data-file-check]", HTMLElement)) check.remove()
+    for (const check of allMarked("fileCheck")) check.remove()
     told.focus()
     await renew()
     await checkReveals()
@@ -87,11 +86,11 @@ const attach = (form: HTMLFormElement) => {
     // The outcome stands below the button that asked for it.
     submitter?.parentElement?.after(result)
     const again = () => form.requestSubmit(submitter)
-    void check(submitter?.hasAttribute("data-reveals") === true).catch((error: unknown) =>
+    void check(submitter?.matches(selectorOf("reveals")) === true).catch((error: unknown) =>
       result.replaceChildren(...failure("Not done.", sentenceOf(error, pageFailed), again, "broken", waitOf(error))),
     )
   })
   fillHeld()
 }
 
-export const start = () => all("[data-check]", HTMLFormElement).forEach(attach)
+export const start = () => allMarked("check").forEach(attach)
