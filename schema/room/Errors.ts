@@ -69,8 +69,12 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
     retryAfter: upTo(604_800).annotate({
       description: "Seconds to wait, as in Retry-After.",
     }),
+    limit: Schema.NonEmptyString.annotate({
+      description: "The limit that is reached, in words.",
+      examples: ["20 sends per minute from one address"],
+    }),
   },
-  at(429, "A limit is reached; the message names it."),
+  at(429, "A limit is reached; `limit` names it."),
 ) {
   #left = { ratelimit: "", "ratelimit-policy": "" }
 
@@ -79,8 +83,10 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
     return this.#left
   }
 
-  static readonly because = (message: string, retryAfter: number, left: RoomRateLimited["left"]) => {
-    const refusal = new RoomRateLimited({ error: { code: "RATE_LIMITED", message }, retryAfter })
+  static readonly because = (limit: string, retryAfter: number, left: RoomRateLimited["left"]) => {
+    const again = `try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}`
+    const message = `The limit of ${limit} is reached; ${again}.`
+    const refusal = new RoomRateLimited({ error: { code: "RATE_LIMITED", message }, retryAfter, limit })
     refusal.#left = left
     return refusal
   }

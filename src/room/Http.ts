@@ -28,11 +28,7 @@ type RateLimitHeaders = ReturnType<typeof headersOf>
 
 /** 429 with the name of the limit. */
 const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
-  Errors.RoomRateLimited.because(
-    `The limit of ${window.says} is reached; try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}.`,
-    retryAfter,
-    headersOf(remaining),
-  )
+  Errors.RoomRateLimited.because(window.says, retryAfter, headersOf(remaining))
 
 const isExceeded = (error: unknown): error is Exceeded => error instanceof Exceeded
 

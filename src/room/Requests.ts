@@ -28,18 +28,20 @@ const headersOf = (refusal: RoomRefusal): Readonly<Record<string, string>> =>
 export const refuseRoom = (refusal: RoomRefusal, headers: Record<string, string> = {}) => {
   const { error } = refusal
   const wait = waitOf(refusal)
-  return HttpServerResponse.jsonUnsafe(
-    "retryAfter" in refusal ? { error, retryAfter: refusal.retryAfter } : { error },
-    {
-      status: statusOf(refusal),
-      headers: {
-        "cache-control": "no-store",
-        ...(wait === undefined ? {} : { "retry-after": String(wait) }),
-        ...headersOf(refusal),
-        ...headers,
-      },
+  const body = {
+    error,
+    ...("retryAfter" in refusal ? { retryAfter: refusal.retryAfter } : {}),
+    ...("limit" in refusal ? { limit: refusal.limit } : {}),
+  }
+  return HttpServerResponse.jsonUnsafe(body, {
+    status: statusOf(refusal),
+    headers: {
+      "cache-control": "no-store",
+      ...(wait === undefined ? {} : { "retry-after": String(wait) }),
+      ...headersOf(refusal),
+      ...headers,
     },
-  )
+  })
 }
 
 export const malformed = (issues: ReadonlyArray<Issue>) =>

@@ -71,8 +71,9 @@ const addressIn = (site: string, customer: number, nth: number) =>
 
 /** The message of a limit's refusal, and its wait. */
 const saidBy = (answer: Answer | undefined) => {
-  const { error, retryAfter } = JSON.parse(answer?.text ?? "{}")
+  const { error, limit, retryAfter } = JSON.parse(answer?.text ?? "{}")
   assert.strictEqual(error.code, "RATE_LIMITED")
+  assert.isTrue(error.message.startsWith(`The limit of ${limit} is reached;`), error.message)
   assert.strictEqual(answer?.headers.get("retry-after"), String(retryAfter))
   return { message: String(error.message), wait: Number(retryAfter) }
 }

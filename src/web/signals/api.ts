@@ -15,6 +15,8 @@ export interface Problem {
   readonly message: string
   /** Seconds to wait, 0 when the server asked for none. */
   readonly retryAfter: number
+  /** The limit that is reached, in words. */
+  readonly limit?: string
 }
 
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
@@ -27,13 +29,13 @@ export const isUnknown = ({ code }: Problem) => ["OFFLINE", "INTERNAL", "UNAVAIL
 
 /** The reason of a problem as a sentence. */
 export const reasonOf = (problem: Problem) => {
-  const { code, message } = problem
+  const { code, limit, message } = problem
   if (code === "OFFLINE") return "No connection to the server."
   if (isUnknown(problem)) return "The server cannot answer now."
   // Browsers send the page's origin with a write, and the room accepts only its own public one.
   if (code === "FORBIDDEN")
     return "This page was opened at another address than the server's own, such as localhost for 127.0.0.1. Open it at the address the server names."
-  return code === "RATE_LIMITED" ? `${message.split(";")[0]}.` : message
+  return limit === undefined ? message : `The limit of ${limit} is reached.`
 }
 
 export const nextOf = ({ retryAfter }: Problem) =>
@@ -41,9 +43,14 @@ export const nextOf = ({ retryAfter }: Problem) =>
 
 const problemOf = async (response: Response): Promise<Problem> => {
   try {
-    const { error, retryAfter = 0 }: { error: Pick<Problem, "code" | "message">; retryAfter?: number } =
-      await response.json()
-    return { code: error.code, message: error.message, retryAfter }
+    const {
+      error,
+      ...more
+    }: Pick<Problem, "limit"> & {
+      error: Pick<Problem, "code" | "message">
+      retryAfter?: number
+    } = await response.json()
+    return { retryAfter: 0, ...more, ...error }
   } catch {
     // A proxy answered in a form of its own.
     return { code: "INTERNAL", message: "", retryAfter: 0 }
