@@ -1,15 +1,19 @@
 /** One project for each mutant: its test file, with the function broken; the reporter prints each test that noticed it. */
 import { readFileSync } from "node:fs"
 import { defineConfig } from "vitest/config"
+import type { Plugin } from "vite"
 import type { Reporter } from "vitest/node"
 import { type Mutant, mutants } from "./mutants.ts"
 
 const root = new URL("../../..", import.meta.url).pathname
 
 /** Puts the broken function under the name of the whole one, which it may call. */
-const broken = ({ breaks, by, file }: Mutant) => ({
+const broken = ({ breaks, by, fault, file }: Mutant): Plugin => ({
   name: "mutant",
-  enforce: "pre" as const,
+  enforce: "pre",
+  // The other modules are those of every mutant.
+  configureVitest: ({ defineCacheKeyGenerator }) =>
+    defineCacheKeyGenerator(({ id }) => (id === root + file ? `${fault} ${by}` : undefined)),
   load: (id: string) => {
     if (id !== root + file) return undefined
     const [before, after, ...others] = readFileSync(id, "utf8").split(
@@ -37,8 +41,6 @@ export default defineConfig({
     isolate: false,
     // Each project has a worker of its own: threads begin sooner than processes.
     pool: "threads",
-    // A cached module would be that of another mutant.
-    fsModuleCache: false,
     silent: true,
     projects: mutants.map((mutant) => ({
       extends: true as const,
