@@ -148,6 +148,35 @@ export interface Buyer {
   proof(id: string, call?: Call): Promise<string>
 }
 
+/** A request as a payment names it: `POST` when no method is given, and a body of JSON, or none. */
+export interface RequestToBind {
+  readonly method?: string
+  /** The shop's `resource.url`. */
+  readonly url: string
+  readonly body?: string
+}
+
+/** An offer to be paid by a transfer (EIP-3009) of any token. */
+export interface BindingOffer {
+  /** CAIP-2, `eip155:<chain id>`. */
+  readonly network: string
+  /** Atomic units of the asset. */
+  readonly amount: string
+  readonly asset: string
+  readonly payTo: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: { readonly name: string; readonly version: string }
+}
+
+export interface BindingOptions {
+  readonly account: Account
+  /** Whether to pay: nothing else limits amount, token or recipient. The first approved offer is paid. */
+  readonly approve: (offer: BindingOffer, request: Request) => boolean | Promise<boolean>
+  /** Stores `PAYMENT-SIGNATURE` before it is sent. After a lost answer, send the same one: another call may pay again. */
+  readonly keep?: (payment: string, request: Request) => unknown
+  readonly fetch?: typeof fetch
+}
+
 /** Words with their salt and commitment; only the commitment is sent before a reveal. */
 export interface Sealed {
   /** 64 lowercase hex digits. */

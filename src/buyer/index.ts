@@ -3,7 +3,7 @@ import { normalize as normalized, recipe as recipeText } from "../../schema/alta
 import { unlessAborted } from "./core/Abort.ts"
 import { seal as sealed } from "./core/Commitment.ts"
 import { memoryJournal } from "./core/Journal.ts"
-import type { Buyer, BuyerOptions, Call, Sealed, Trust, Verified } from "./Library.ts"
+import type { BindingOptions, Buyer, BuyerOptions, Call, RequestToBind, Sealed, Trust, Verified } from "./Library.ts"
 import type { Orders } from "./Orders.ts"
 
 export type { Account, AuthorizationData } from "./core/Account.ts"
@@ -27,6 +27,23 @@ export const seal: (words: string, salt?: string) => Promise<Sealed> = sealed
  */
 export const verify: (thing: unknown, trust?: Trust) => Promise<Verified> = (...given) =>
   import("./Verify.ts").then((checks) => checks.verify(...given))
+
+/**
+ * A `fetch` for any x402 shop on an EVM network that publishes `request-binding`: it pays an approved 402 once, by a transfer
+ * whose nonce names the request. Any other answer is returned as it is.
+ */
+export const bindFetch =
+  (options: BindingOptions): typeof fetch =>
+  (...request) =>
+    import("./Binding.ts").then((binding) => binding.bindFetch(options)(...request))
+
+/** For a shop or an auditor: whether a `PAYMENT-SIGNATURE` names this request, another one, or none (`unbound`). */
+export const checkBinding = (payment: string, request: RequestToBind): Promise<"bound" | "other" | "unbound"> =>
+  import("./Binding.ts").then((binding) => binding.checkBinding(payment, request))
+
+/** The nonce that names a request, with a salt of 16 to 32 bytes in base64url. */
+export const bindNonce = (request: RequestToBind, salt: string): Promise<`0x${string}`> =>
+  import("./Binding.ts").then((binding) => binding.bindNonce(request, salt))
 
 /**
  * A buyer of one altar. Promises reject with `Refused`, `Open` or `Misrecorded`, or with the reason of an aborted signal.

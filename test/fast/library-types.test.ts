@@ -12,7 +12,9 @@ const spirit = "moss-hare"
 describe("the library", () => {
   it("exports these values and no others", ({ expect }) => {
     const named =
-      "AltarError Misrecorded Open Refused browserJournal buyer memoryJournal normalize recipe seal verify".split(" ")
+      "AltarError Misrecorded Open Refused bindFetch bindNonce browserJournal buyer checkBinding memoryJournal normalize recipe seal verify".split(
+        " ",
+      )
     expect(Object.keys(library).sort()).toEqual(named)
   })
 
