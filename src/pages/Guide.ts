@@ -1,5 +1,5 @@
 /** The field guide's pages: each reads its services once and is rendered as a whole document. */
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
@@ -7,6 +7,7 @@ import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
+import { Address } from "../../schema/Common.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { verifierKeyOf } from "../log/Signer.ts"
@@ -25,6 +26,7 @@ import { plateOf } from "./templates/Plates.ts"
 import * as SetStonePage from "./templates/SetStone.ts"
 import { signalRoom } from "./templates/SignalRoom.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
+import * as WalletPage from "./templates/Wallet.ts"
 import * as WitnessPage from "./templates/Witness.ts"
 import { actsPage } from "./ActPages.ts"
 import { surroundings } from "./Frame.ts"
@@ -36,6 +38,7 @@ const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["pixels", "Six small animals of 128 editions each."],
 ]
 
+const isAddress = Schema.is(Address)
 const positive = (text: string | null) => (text !== null && /^[1-9][0-9]{0,14}$/u.test(text) ? Number(text) : undefined)
 
 export const layer = HttpRouter.use((router) =>
@@ -118,6 +121,15 @@ export const layer = HttpRouter.use((router) =>
       return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
     })
 
+    /** A search may have any spelling of an address; its record has one place. */
+    const walletRecord = Effect.fnUntraced(function* ({ name, query }: Pages.Asked) {
+      const wallet = name.toLowerCase()
+      if (!isAddress(wallet)) return Pages.notFound(frame, noWallet)
+      if (wallet !== name) return Pages.moved(`/v2/wallets/${wallet}`)
+      const before = positive(query.get("before"))
+      return WalletPage.wallet({ record: yield* stones.ofWallet({ wallet, limit: 50, before }), before })
+    })
+
     const check = checkPage({
       publicUrl: frame.publicUrl,
       keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
@@ -149,9 +161,7 @@ export const layer = HttpRouter.use((router) =>
       return Effect.succeed(q === null ? myPurchases : Pages.moved(hrefOf("/v2/acts", { q })))
     })
     yield* page("/v2/search", ({ query }) => Effect.succeed(Pages.moved(`/v2/acts?${query}`)))
-    yield* page("/v2/wallets/:name", ({ name: q, query }) =>
-      Effect.succeed(Pages.moved(hrefOf("/v2/acts", { q, ...Object.fromEntries(query) }))),
-    )
+    yield* page("/v2/wallets/:name", walletRecord)
     for (const [from, to] of shortcuts)
       for (const path of [from, `${from}/`] as const)
         if (path !== to)
@@ -161,6 +171,7 @@ export const layer = HttpRouter.use((router) =>
 
 const always = (shown: Page) => () => Effect.succeed(shown)
 
+const noWallet = "This is no address of a wallet, which has 0x and 40 hexadecimal digits."
 const noPlate = "There is no such plate. The guide has twenty-four."
 
 /** Short and earlier forms of paths. */

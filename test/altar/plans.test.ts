@@ -36,6 +36,7 @@ layer(sandbox().pipe(Layer.provide(watched)), realClock)("a server", (it) => {
         "/api/publish-chain?from=1&limit=50",
         `/v2/acts?q=${wallet}`,
         `/api/wallets/${wallet}`,
+        `/v2/wallets/${wallet}?before=7`,
         `/v2/acts?q=0x${"b".repeat(64)}`,
         "/v2/acts?q=1",
       ])

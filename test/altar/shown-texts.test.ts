@@ -121,6 +121,11 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the text of a s
       const ids = new Set(rows.map(([id]) => id))
       const shown = yield* everything(ids)
       assert.isAbove(shown.size, 60)
+      for (const place of ["/api/wallets/", "/v2/wallets/"])
+        assert.isTrue(
+          [...shown].some(([path, text]) => path.startsWith(place) && text.includes("Stonewords")),
+          place,
+        )
       const joined = [...shown.values()].join("\n")
       for (const [, , word] of rows)
         assert.isAbove(joined.split(word).length, 2, `${word} is shown on a page and in an answer`)

@@ -71,13 +71,42 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a
     }),
   )
 
+  it.effect("has one page, which pictures its stones in order, shows opened words, and says what it cannot show", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const payer = yield* newPayer()
+      const { id: closed, sequence } = yield* buyStone(payer)
+      yield* open(payer, "It <b>will</b> rain.")
+      yield* open(payer, "See example.com")
+      const path = `/v2/wallets/${payer.address.toLowerCase()}`
+      const moved = yield* ask(`${url}/v2/wallets/${payer.address}`)
+      assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, path])
+      const { text } = yield* ask(`${url}${path}`)
+      assert.include(text, "3 stones sealed: 1 opened, 1 still closed, 1 opened and not shown, as of stone")
+      const [picture = ""] = /<ol class="timeline"[^]*?<\/ol>/u.exec(text) ?? []
+      assert.deepStrictEqual(
+        [...picture.matchAll(/fill="(none|currentColor)"\s*\/>/gu)].map(([, fill]) => fill),
+        ["none", "currentColor", "none", "currentColor"],
+        "hollow, filled, and hollow with a point",
+      )
+      assert.match(picture, new RegExp(`href="/witness/${closed}"[^]*Stone ${sequence}, intention, .*: closed<`, "u"))
+      assert.include(text, "It &lt;b&gt;will&lt;/b&gt; rain.")
+      assert.notInclude(text, "See example.com")
+      assert.include(text, "can hold many wallets")
+      assert.include((yield* ask(`${url}/witness/${closed}`)).text, `href="${path}"`)
+    }),
+  )
+
   it.effect("is empty for a wallet without stones, and no other text is a wallet", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const record = yield* read(`/api/wallets/0x${"A".repeat(40)}`)
       assert.deepInclude(record, { wallet: `0x${"a".repeat(40)}`, sealed: 0, first: null, last: null, stones: [] })
       for (const text of ["0x1", `0x${"g".repeat(40)}`, "a".repeat(42), "%00"])
-        assertAnswer(yield* ask(`${url}/api/wallets/${text}`), 404, "not_found")
+        for (const path of ["/api/wallets/", "/v2/wallets/"])
+          assert.strictEqual((yield* ask(`${url}${path}${text}`)).status, 404, path + text)
+      const empty = yield* ask(`${url}/v2/wallets/0x${"a".repeat(40)}`)
+      assert.include(empty.text, "This wallet has set no stone.")
       assertAnswer(yield* ask(`${url}/api/wallets/0x${"a".repeat(40)}?before=x`), 400, "bad_request")
     }),
   )

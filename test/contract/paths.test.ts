@@ -28,7 +28,7 @@ const writtenPaths = Effect.map(createActs, ({ kept, stone }) => {
     "/acts/:id": kept.id,
     "/witness/:id": stone.id,
     "/v2/spirits/:name": "moss-hare",
-    "/v2/wallets/:name": "0x1",
+    "/v2/wallets/:name": `0x${"1".repeat(40)}`,
     "/docs/errors/:name": "not_found",
   }
   const literals = filesIn(["src/pages", "src/agents"]).flatMap((file) =>

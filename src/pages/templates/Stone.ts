@@ -184,6 +184,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
         ? html`<a rel="next" href="/v2/acts?q=${sequence + 1}">Next: stone ${sequence + 1}</a>`
         : html`<span>The newest stone</span>`,
       html`<a href="/v2/witness">The whole chain</a>`,
+      html`<a href="/v2/wallets/${one.payer.toLowerCase()}">The record of its wallet</a>`,
       html`<a href="${filled(readWitnessStone.path, { witnessId: id })}">This stone as JSON, for programs</a>`,
       isSigning && one.agentName !== hiddenByOperator && receiptLinks(`/witness/${id}`, `stone-${sequence}`),
     )}`,

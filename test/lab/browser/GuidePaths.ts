@@ -7,7 +7,9 @@ import { fillGuide, createActs } from "./Guide.ts"
 /** Pages of the guide, each held to the budget of a page. */
 const guided = `/v2/ /v2/spirits/moss-hare /v2/spirits/quartz-elephant /v2/spirits/rain-crow /v2/candles
   /v2/candles?spirit=dew-spider /v2/stone /v2/witness /v2/acts /v2/acts?kind=candle&spirit=dew-spider
-  /v2/acts?q=0x${"1".repeat(40)} /v2/acts?q=nothing /v2/catalog /v2/mine /acts/lost /v2/spirits/unicorn`.split(/\s+/u)
+  /v2/acts?q=0x${"1".repeat(40)} /v2/acts?q=nothing /v2/wallets/0x${"1".repeat(40)} /v2/catalog /v2/mine /acts/lost /v2/spirits/unicorn`.split(
+  /\s+/u,
+)
 
 export const beside = "/verify /v2/nowhere /terms /privacy /for-agents /docs /docs/errors /signals/".split(" ")
 
@@ -29,6 +31,6 @@ export const guidePaths = Effect.gen(function* () {
   }
   const { acts } = yield* read
   const kinds = new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
-  const paid = acts.slice(0, 1).map(({ receipt }) => `/v2/acts?q=${receipt.payer}`)
+  const paid = acts.slice(0, 1).flatMap(({ receipt: { payer } }) => [`/v2/acts?q=${payer}`, `/v2/wallets/${payer}`])
   return [...guided, ...kinds.values(), ...paid]
 })
