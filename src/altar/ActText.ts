@@ -18,10 +18,10 @@ export interface HideableFields<Name extends string = string> {
   readonly texts: { readonly [One in Name]?: string }
 }
 
-/** `said` has the members in words: a spirit by its name, a day for a time. */
+/** `texts` has the members in words: a spirit by its name, a day for a time. */
 export interface ActText<Name extends string = string> {
   /** The predicate after the buyer's name, without a full stop: `laid a prayer with Moss Hare`. */
-  readonly sentence: (said: RecordTexts<Name>) => string
+  readonly sentence: (texts: RecordTexts<Name>) => string
   /** A label for every member, so that none is forgotten. */
   readonly labels: { readonly [One in Name]: Label<Name> }
   /** The answer to the buyer, from the record itself. */
@@ -34,8 +34,8 @@ export const labelledElsewhere = { id: null, permalink: null, agentName: null, p
 
 export const actText = <Fields extends Schema.Struct.Fields>(
   _: Schema.Struct<Fields>,
-  told: ActText<Extract<keyof Fields, string>>,
-): ActText => told
+  text: ActText<Extract<keyof Fields, string>>,
+): ActText => text
 
 type Named = Schema.JsonObject & { readonly id: string; readonly agentName: string | null }
 

@@ -47,7 +47,7 @@ export const paidActs = Layer.effect(
   }),
 )
 
-const told: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
+const actTexts: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
   offerPrayer: praying,
   takeIn: keeping,
   collectMaterial: collecting,
@@ -59,7 +59,7 @@ const told: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
 
 /** The text of each act sold here, by name. */
 export const ActTexts = Context.Reference<ReadonlyMap<string, ActText>>("spirit-altar/altar/ActTexts", {
-  defaultValue: () => new Map(Object.entries(told)),
+  defaultValue: () => new Map(Object.entries(actTexts)),
 })
 
 /** Acts of these names, with this spirit, paid by this wallet; an absent part admits all. */
@@ -100,8 +100,8 @@ const readMatch = rowReader("acts", Schema.Struct({ isRevealed: Schema.Boolean }
 const priceOf = Schema.decodeUnknownEffect(Schema.Struct({ priceUsd: Schema.String }))
 
 /** A row and its JSON text. The record keeps the bytes of the first answer; the receipt states the current payment. */
-const readText = Effect.fnUntraced(function* (found: unknown) {
-  const row = yield* readAct(found)
+const readText = Effect.fnUntraced(function* (stored: unknown) {
+  const row = yield* readAct(stored)
   const { priceUsd } = yield* Effect.orDie(priceOf(row.receipt))
   const hidden = hiddenOfAct(row)
   const text = jsonOf<typeof Act.Type>({
@@ -136,20 +136,20 @@ export type Leaving = { readonly transaction: string } | { readonly name: string
 /** Maximum texts of one kind that a search reads, the newest first. */
 export const searchMaximum = Context.Reference("spirit-altar/altar/Acts/searchMaximum", { defaultValue: () => 10_000 })
 
-/** Selects the ids of acts whose newest shown texts contain `asked` in any spelling; `is_revealed` tells revealed words. */
-const containing = (owners: Iterable<ActText>, asked: string, most: number) => {
+/** Selects the ids of acts whose newest shown texts contain `words` in any spelling; `is_revealed` tells revealed words. */
+const containing = (owners: Iterable<ActText>, words: string, most: number) => {
   // The limit inside keeps PostgreSQL from comparing every text.
   const search = (from: string, text: string, member: string) =>
     part`SELECT n.id, ${member === "words"}::boolean AS is_revealed FROM (
         SELECT a.id, ${literal(text)} AS shown FROM acts a JOIN ${literal(from)}
         WHERE ${literal(text)} IS NOT NULL AND NOT ${member}::text = ANY(t.hidden)
         ORDER BY a.settled_at DESC, a.id DESC LIMIT ${most}::int) n
-      WHERE strpos(lower(n.shown), lower(${asked}::text)) > 0`
+      WHERE strpos(lower(n.shown), lower(${words}::text)) > 0`
   const own = Array.from(owners).flatMap(({ hideable: { table, texts } }) =>
     Object.entries(texts).map(([member, column]) => search(`${table} t ON t.id = a.id`, `t.${column}`, member)),
   )
   const revealed = search("acts t ON t.id = a.id JOIN reveals r ON r.id = a.id AND NOT r.hidden", "r.text", "words")
-  return own.reduce((one, other) => part`${one} UNION ALL ${other}`, revealed)
+  return own.reduce((union, next) => part`${union} UNION ALL ${next}`, revealed)
 }
 
 export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
@@ -159,21 +159,21 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
     const columns = part`a.*, ${Ledger.paymentState}, ${revealed("a")}, ${commitmentOfReveal}`
     const settled = part`${Ledger.settledActs} LEFT JOIN reveals r ON r.id = a.id`
     const rowsWhere = (which: Statement.Fragment) => sql`SELECT ${columns} FROM ${settled} ${which}`
-    const read = (which: Statement.Fragment) => bounded(rowsWhere(which))
+    const settledRows = (which: Statement.Fragment) => bounded(rowsWhere(which))
 
     /** The texts of readable rows, after a check that revealed words match their commitments. */
     const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-      const found = yield* readable(rows, readText)
-      yield* reveals.check(found.map(({ row }) => row))
-      return found.map(({ text }) => text)
+      const acts = yield* readable(rows, readText)
+      yield* reveals.check(acts.map(({ row }) => row))
+      return acts.map(({ text }) => text)
     })
 
     const get = Effect.fn("Acts.get")(function* (id: string) {
-      const [row] = yield* read(sql`WHERE a.id = ${id}::uuid`)
+      const [row] = yield* settledRows(sql`WHERE a.id = ${id}::uuid`)
       if (row === undefined) return yield* new ActNotFound({})
-      const found = yield* readText(row)
-      yield* reveals.check([found.row])
-      return found.text
+      const act = yield* readText(row)
+      yield* reveals.check([act.row])
+      return act.text
     })
 
     const pageOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>, { limit }: Page) {
@@ -184,7 +184,7 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
     })
 
     const page = yield* CachedReads.make({
-      nameOf: (asked: Page) => `${asked.limit} ${asked.before} ${filterName(asked)}`,
+      nameOf: (page: Page) => `${page.limit} ${page.before} ${filterName(page)}`,
       statement: ({ before, limit, ...filter }) => {
         const below = before === undefined ? [] : [part`(a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`]
         return rowsWhere(
@@ -201,7 +201,7 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
     const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
       const which = "name" in by ? Ledger.namedBy(by.name) : Ledger.settledIn(by.transaction)
       const newest = "name" in by ? sql`a.settled_at DESC, a.id DESC` : Ledger.newestPayment
-      const rows = yield* read(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
+      const rows = yield* settledRows(sql`WHERE ${which} ORDER BY ${newest} LIMIT ${limit}::int`)
       return yield* textsOf(rows)
     })
 
@@ -210,10 +210,10 @@ export class Acts extends Context.Service<Acts>()("spirit-altar/altar/Acts", {
     const owners = new Set((yield* ActTexts).values())
 
     const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-      const found = containing(owners, words, most)
+      const matches = containing(owners, words, most)
       const statement = sql`
         SELECT ${columns}, f.is_revealed
-        FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f, ${settled}
+        FROM (SELECT DISTINCT ON (id) * FROM (${matches}) t ORDER BY id, is_revealed) f, ${settled}
         WHERE a.id = f.id
         ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int`
       const rows = yield* readable(yield* bounded(statement), (row) =>

@@ -18,7 +18,7 @@ const pngSize = (bytes: Uint8Array) => {
 const svgSize = { width: 256, height: 256 }
 
 /** `file` is relative to the artwork folder: `pixels/pixel-bit-frog.png`. */
-export const read = Effect.fn("Artwork.read")(function* (file: string) {
+export const load = Effect.fn("Artwork.load")(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const bytes = yield* fs.readFile(path.join(yield* path.fromFileUrl(folder), file))

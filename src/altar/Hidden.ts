@@ -14,7 +14,7 @@ const shownText = (row: string, column: string, member: string, owner = row) =>
     ELSE ${row}.${column} END`
 
 /** SQL for a column of `row`, or the placeholder while `member` is hidden in `owner`. */
-export const shownColumn = (...told: Parameters<typeof shownText>) => literal(shownText(...told))
+export const shownColumn = (...parameters: Parameters<typeof shownText>) => literal(shownText(...parameters))
 
 /** SQL for the members of a reveal `r` of the act in `owner`, as `revealColumns` read them. */
 const revealMembers = (owner: string) =>

@@ -36,19 +36,19 @@ const reading = Effect.map(UrlCache, (urls) => {
   const hot = urls.hot(refuse)
   return {
     /** Answers bytes that are cached together with the result of the read. */
-    cached: <C extends Call, Found extends object>(
-      write: (found: Found) => Effect.Effect<string>,
-      read: (call: C) => Effect.Effect<Found, Refused | SqlError.SqlError>,
+    cached: <C extends Call, Value extends object>(
+      write: (value: Value) => Effect.Effect<string>,
+      load: (call: C) => Effect.Effect<Value, Refused | SqlError.SqlError>,
     ) => {
-      const respond = cachedByValue((found: Found) => Effect.map(write(found), (text) => cachedResponse(text)))
+      const respond = cachedByValue((value: Value) => Effect.map(write(value), (text) => cachedResponse(text)))
       return hot<C>((call) => {
-        const found = read(call)
-        return (request) => Effect.flatMap(found, (value) => respond(request, value))
+        const loading = load(call)
+        return (request) => Effect.flatMap(loading, (value) => respond(request, value))
       })
     },
-    once: <C extends Call>(read: (call: C) => Effect.Effect<string, Refused | SqlError.SqlError>) =>
+    once: <C extends Call>(load: (call: C) => Effect.Effect<string, Refused | SqlError.SqlError>) =>
       hot<C>((call) => {
-        const text = read(call)
+        const text = load(call)
         return (request) => Effect.flatMap(text, (json) => fresh(request, json))
       }),
   }

@@ -78,11 +78,11 @@ export const guards = Effect.gen(function* () {
   })
 
   const refuseExhausted = Effect.fnUntraced(function* (address: string) {
-    const known = exhausted.get(address)
-    if (known === undefined) return
-    const waitMillis = known.untilMillis - (yield* Clock.currentTimeMillis)
+    const exhaustion = exhausted.get(address)
+    if (exhaustion === undefined) return
+    const waitMillis = exhaustion.untilMillis - (yield* Clock.currentTimeMillis)
     if (waitMillis <= 0) return void exhausted.delete(address)
-    return yield* limited({ retryAfter: Math.ceil(waitMillis / 1000), window: known.window })
+    return yield* limited({ retryAfter: Math.ceil(waitMillis / 1000), window: exhaustion.window })
   })
 
   /** Counts a card payment before its end is known, so that concurrent ones never exceed the limit. */
@@ -115,7 +115,7 @@ export const guards = Effect.gen(function* () {
           Effect.flatMap(RcMap.get(turns, address), (turn) =>
             refuseExhausted(address).pipe(
               Effect.catch((limited) =>
-                Effect.flatMap(isKnown, (known) => (known ? Effect.void : Effect.fail(limited))),
+                Effect.flatMap(isKnown, (isRepeat) => (isRepeat ? Effect.void : Effect.fail(limited))),
               ),
               Effect.andThen(judgement),
               turn.withPermits(1),
@@ -125,7 +125,7 @@ export const guards = Effect.gen(function* () {
       refused: Effect.suspend(() => limiter.take(refusedPayments, address)).pipe(
         Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),
         Effect.flatMap((windows) =>
-          Effect.forEach(windows, (one) => (one.remaining === 0 ? remember(address, one) : Effect.void)),
+          Effect.forEach(windows, (window) => (window.remaining === 0 ? remember(address, window) : Effect.void)),
         ),
         Effect.asVoid,
         toMiddleware,

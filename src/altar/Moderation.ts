@@ -58,7 +58,7 @@ export class Moderation extends Context.Service<Moderation>()("spirit-altar/alta
     const hideOnly = (id: string, { table }: HideableFields, hidden: ReadonlyArray<string>) =>
       Effect.forEach(
         new Set(["acts", table]),
-        (one) => sql`UPDATE ${literal(one)} SET hidden = ${hidden}::text[] WHERE id = ${id}::uuid`,
+        (name) => sql`UPDATE ${literal(name)} SET hidden = ${hidden}::text[] WHERE id = ${id}::uuid`,
         { discard: true },
       )
 

@@ -52,13 +52,13 @@ export const make = Effect.fnUntraced(function* <E>({ acts, already, member, tab
     const at = yield* now
     return yield* inTransaction(
       Effect.gen(function* () {
-        const [found] = yield* sealed(id)
-        if (found === undefined)
+        const [row] = yield* sealed(id)
+        if (row === undefined)
           return yield* Effect.fail((yield* pending(id, acts)) ? refusals.unsettled() : refusals.unknown())
-        if (found.commitment === null) return yield* Effect.fail(refusals.unsealed())
-        const matches = seal(salt, text) === found.commitment
-        if (!found.isOpen && !matches) return yield* mismatchOf(salt, text, found.commitment)
-        const inserted = found.isOpen
+        if (row.commitment === null) return yield* Effect.fail(refusals.unsealed())
+        const matches = seal(salt, text) === row.commitment
+        if (!row.isOpen && !matches) return yield* mismatchOf(salt, text, row.commitment)
+        const inserted = row.isOpen
           ? []
           : yield* sql`
               INSERT INTO reveals (id, salt, text, hidden, agent_name, revealed_at)

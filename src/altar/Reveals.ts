@@ -63,20 +63,20 @@ export class Reveals extends Context.Service<Reveals>()("spirit-altar/altar/Reve
       })
       // Only the first finding raises the alarm, because any reader can request the broken reveal again.
       return Ref.getAndSet(last, Option.some(broken.id)).pipe(
-        Effect.tap((known) =>
-          Option.contains(known, broken.id) ? Effect.void : log("reveal broken", { act: broken.id }),
+        Effect.tap((previous) =>
+          Option.contains(previous, broken.id) ? Effect.void : log("reveal broken", { act: broken.id }),
         ),
         Effect.andThen(Effect.die(error)),
       )
     }
 
     const state = Effect.gen(function* () {
-      const known = yield* Ref.get(last)
-      if (Option.isNone(known)) return
-      const found = bounded(sql`
+      const broken = yield* Ref.get(last)
+      if (Option.isNone(broken)) return
+      const rows = bounded(sql`
         SELECT r.id, ${commitmentOfReveal}, ${revealed("a")} FROM reveals r JOIN acts a ON a.id = r.id
-        WHERE r.id = ${known.value}::uuid`)
-      yield* check(yield* sealedOf(found))
+        WHERE r.id = ${broken.value}::uuid`)
+      yield* check(yield* sealedOf(rows))
       yield* Ref.set(last, Option.none())
     })
 

@@ -33,8 +33,8 @@ const rulesOf = Effect.fnUntraced(function* <L extends Link>(name: string, hashO
     const error = new ChainBroken({ sequence, message: `${name} ${sequence} ${what}` })
     // Any reader can hit the broken link again; the alarm rings only when the break is found.
     return Ref.getAndSet(last, Option.some(sequence)).pipe(
-      Effect.tap((known) =>
-        Option.contains(known, sequence) ? Effect.void : log("hash chain broken", { reason: error.message }),
+      Effect.tap((previous) =>
+        Option.contains(previous, sequence) ? Effect.void : log("hash chain broken", { reason: error.message }),
       ),
       Effect.andThen(Effect.fail(error)),
     )
@@ -190,9 +190,9 @@ export const make = Effect.fnUntraced(function* <Parts, New extends Parts & obje
 
   /** The newest link, re-hashed together with the last known broken one. */
   const current = Effect.gen(function* () {
-    const known = yield* chain.brokenAt
-    if (Option.isSome(known)) {
-      yield* segment(known.value, 1)
+    const broken = yield* chain.brokenAt
+    if (Option.isSome(broken)) {
+      yield* segment(broken.value, 1)
       yield* chain.mended
     }
     const [now] = yield* headOf(bounded(sql`SELECT ${headColumns} FROM ${head} h WHERE id = 1`))

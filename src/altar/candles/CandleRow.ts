@@ -24,7 +24,7 @@ export const lighting = actText(Candle, {
     kind: "Kind",
     parentId: "Light on candle",
     spirit: ["Spirit", "spirit"],
-    rung: ["Burns for", ({ rung }) => Object.values(rungs).find((one) => one.rung === rung)?.lasts ?? rung],
+    rung: ["Burns for", ({ rung }) => Object.values(rungs).find((terms) => terms.rung === rung)?.lasts ?? rung],
     days: null,
     dedication: null,
     intentionCommitment: "Commitment",

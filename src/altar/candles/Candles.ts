@@ -115,7 +115,7 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
       already: () => new AlreadyUnsealed({}),
     })
 
-    const read = (id: string) =>
+    const rowOf = (id: string) =>
       Effect.map(
         candlesOf(sql`
           SELECT ${candleJson()} AS candle FROM candles c
@@ -126,7 +126,7 @@ export class Candles extends Context.Service<Candles>()("spirit-altar/altar/cand
     /** Stores words that hash to the commitment; `replayed` when the same words were stored before. */
     const unseal = Effect.fn("Candles.unseal")(function* (id: string, body: typeof UnsealBody.Type) {
       const isFirst = yield* open(id, { salt: body.salt, text: body.words })
-      const row = yield* read(id)
+      const row = yield* rowOf(id)
       if (row === undefined) return yield* new CandleNotFound({})
       yield* reveals.check([row])
       return {

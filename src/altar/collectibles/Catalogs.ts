@@ -99,15 +99,15 @@ export class Catalogs extends Context.Service<Catalogs>()("spirit-altar/altar/co
         FROM unnest(${ownItems(name).map((item) => item.id)}::text[]) AS e(id)`
 
     const listedOf = (rows: ReadonlyArray<CountRow>, name: CatalogName) => {
-      const found = new Map(rows.map((row) => [row.elementId, row]))
+      const counts = new Map(rows.map((row) => [row.elementId, row]))
       return Effect.forEach(ownItems(name), (item) => {
-        const row = found.get(item.id)
+        const row = counts.get(item.id)
         return row === undefined ? Effect.die(`${item.id} was not counted`) : Effect.succeed(itemOf(item, row))
       })
     }
 
-    const catalogOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, name: CatalogName) {
-      const rows = yield* countsOf(Effect.succeed(read))
+    const catalogOf = Effect.fnUntraced(function* (stored: ReadonlyArray<unknown>, name: CatalogName) {
+      const rows = yield* countsOf(Effect.succeed(stored))
       const listed = yield* listedOf(rows, name)
       const { editionSize, title } = catalogs[name]
       const catalog: AnyCatalog = {

@@ -82,7 +82,7 @@ const manifestTerms = (name: string, editionSize: number): string =>
 
 const itemOf = Effect.fnUntraced(function* (catalog: CatalogName, entry: ItemEntry) {
   const { editionSize, ending, kind, title } = catalogs[catalog]
-  const artwork = yield* Artwork.read(`${catalog}/${entry.id}.${ending}`)
+  const artwork = yield* Artwork.load(`${catalog}/${entry.id}.${ending}`)
   const manifest: Item["manifest"] = {
     schema: manifestSchema,
     id: entry.id,

@@ -61,8 +61,8 @@ export class PublicationChain extends Context.Service<PublicationChain>()(
 
       /** New and changed manifests; the head is locked, so that several servers may start at once. */
       const unpublished = Effect.fnUntraced(function* (publishedAt: string) {
-        const known = yield* manifestsOf(sql`SELECT item_id, manifest_hash FROM publications WHERE type = 'manifest'`)
-        const published = new Set(known.map(({ itemId, manifestHash }) => `${itemId} ${manifestHash}`))
+        const rows = yield* manifestsOf(sql`SELECT item_id, manifest_hash FROM publications WHERE type = 'manifest'`)
+        const published = new Set(rows.map(({ itemId, manifestHash }) => `${itemId} ${manifestHash}`))
         return [...items.values()]
           .filter(({ id, manifestHash }) => !published.has(`${id} ${manifestHash}`))
           .map(({ id, manifestHash }) => ({

@@ -64,11 +64,11 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
       FROM unnest(${ids}::text[]) AS s(spirit) LEFT JOIN keepers k ON k.spirit = s.spirit`
 
     const spiritsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
-      const found = new Map((yield* readable(rows, readSpirit)).map((row) => [row.spirit, row]))
+      const bySpirit = new Map((yield* readable(rows, readSpirit)).map((row) => [row.spirit, row]))
       return {
         ok: true as const,
         spirits: pages.flatMap(({ lines: _, ...page }) => {
-          const row = found.get(page.id)
+          const row = bySpirit.get(page.id)
           if (row === undefined) return []
           return [{ ...page, image: `${prefix}/spirits/${page.id}.svg`, keeper: row.keeper }]
         }),
@@ -93,10 +93,10 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
 
     const altarsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<unknown>) {
       const day = yield* dayOf(rows)
-      const found = new Map((yield* readable(rows, readAltar)).map((row) => [row.spirit, row]))
-      yield* reveals.check([...found.values()].flatMap(({ candles }) => candles ?? []))
+      const bySpirit = new Map((yield* readable(rows, readAltar)).map((row) => [row.spirit, row]))
+      yield* reveals.check([...bySpirit.values()].flatMap(({ candles }) => candles ?? []))
       const altars = pages.flatMap(({ altarLine, id, name }) => {
-        const row = found.get(id)
+        const row = bySpirit.get(id)
         if (row === undefined) return []
         const { candles, dedicated, held, keeper, lit, prayer } = row
         const state = prayer !== null ? ("taken" as const) : held ? ("held" as const) : ("free" as const)
@@ -147,7 +147,7 @@ export class FieldGuide extends Context.Service<FieldGuide>()("spirit-altar/alta
       name: Name,
       statement: (name: Name, now: string) => Statement.Fragment,
       make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
-    ) => Effect.map(CachedReads.make({ nameOf: () => name, clock, statement, make }), (read) => read(name))
+    ) => Effect.map(CachedReads.make({ nameOf: () => name, clock, statement, make }), (load) => load(name))
 
     return {
       /** Spirits and altars; an unreadable row is logged and omitted. */

@@ -19,7 +19,7 @@ import { labelledElsewhere, actText, recordedAct } from "../ActText.ts"
 
 /** The spirit's answer: one of its own lines, always the same for the same commitment. */
 export const lineFor = (spirit: string, commitment: string): string => {
-  const lines = spirits.find((one) => one.id === spirit)?.lines ?? []
+  const lines = spirits.find(({ id }) => id === spirit)?.lines ?? []
   return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
 }
 

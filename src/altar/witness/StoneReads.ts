@@ -38,19 +38,19 @@ export const make = Effect.gen(function* () {
   const reveals = yield* Reveals
   const publicUrl = yield* PublicUrl
 
-  const pageOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>) {
-    const rows = yield* listOf(Effect.succeed(read))
+  const pageOf = Effect.fnUntraced(function* (stored: ReadonlyArray<unknown>) {
+    const rows = yield* listOf(Effect.succeed(stored))
     const [first] = rows
     if (first === undefined) return yield* Effect.die("the witness chain has no head")
-    const found = rows.filter((row) => row.id !== null)
-    const oldest = found.at(-1)
+    const listed = rows.filter((row) => row.id !== null)
+    const oldest = listed.at(-1)
     if (oldest !== undefined) {
-      yield* chain.check(found.toReversed(), { sequence: oldest.sequence - 1, chainHash: oldest.previousHash })
+      yield* chain.check(listed.toReversed(), { sequence: oldest.sequence - 1, chainHash: oldest.previousHash })
     }
-    yield* reveals.check(found)
+    yield* reveals.check(listed)
     return {
       ok: true as const,
-      stones: found.map((row) => listedOf(publicUrl, row)),
+      stones: listed.map((row) => listedOf(publicUrl, row)),
       head: { sequence: first.headSequence, chainHash: first.headHash },
       next: oldest !== undefined && oldest.sequence > 1 ? oldest.sequence : null,
     }

@@ -58,8 +58,8 @@ export const make = Effect.fnUntraced(function* <E>(
     (SELECT json_build_object('size', size, 'root', encode(root, 'base64'))
       FROM log_checkpoints ORDER BY size DESC LIMIT 1) AS checkpoint`
 
-  const recordOf = Effect.fnUntraced(function* (read: ReadonlyArray<unknown>, { limit, wallet }: WalletPage) {
-    const rows = yield* recordRowsOf(Effect.succeed(read))
+  const recordOf = Effect.fnUntraced(function* (stored: ReadonlyArray<unknown>, { limit, wallet }: WalletPage) {
+    const rows = yield* recordRowsOf(Effect.succeed(stored))
     const [first] = rows
     if (first === undefined) return yield* Effect.die("the witness chain has no head")
     const listed = rows.filter((row) => row.id !== null)
