@@ -52,7 +52,7 @@ const paid: ReadonlySet<string> = new Set(purchases.map(({ name }) => name))
 /** A typing mistake must not lead to a purchase. */
 const unpaid = (error: CliError.NonShowHelpErrors) =>
   error._tag === "UnknownSubcommand"
-    ? new CliError.UnknownSubcommand({ ...error, suggestions: error.suggestions.filter((one) => !paid.has(one)) })
+    ? new CliError.UnknownSubcommand({ ...error, suggestions: error.suggestions.filter((name) => !paid.has(name)) })
     : error
 
 /** An invalid call gets its sentence and how to call, and with `--json` one JSON document on stdout. */

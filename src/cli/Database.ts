@@ -47,17 +47,17 @@ const usable = Effect.flatMap(DatabaseSettings.unusable, (message) =>
 /** A command on the database, which its help names, as far as this version migrated it and its role may use it. */
 export const onDatabase = <const Name extends string, const Flags extends Config, E>(
   name: Name,
-  told: CommandText & {
+  spec: CommandText & {
     readonly flags: Flags
     readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, Services>
   },
 ) =>
   command(name, {
-    ...told,
-    description: `${told.description} The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`,
+    ...spec,
+    description: `${spec.description} The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`,
     run: Effect.fnUntraced(function* (given) {
       const url = yield* databaseUrl
-      return yield* Effect.andThen(usable, told.run(given)).pipe(
+      return yield* Effect.andThen(usable, spec.run(given)).pipe(
         Effect.provide(Layer.provideMerge(services, Sql.layer(url, 2))),
         Effect.catchCause((cause) => ungranted(cause, url)),
         Effect.mapError((error) =>

@@ -16,15 +16,15 @@ export interface CommandText {
 
 export const command = <const Name extends string, const Flags extends Config, E, R>(
   name: Name,
-  told: CommandText & {
+  spec: CommandText & {
     readonly flags: Flags
     readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, R>
   },
 ) =>
-  Command.make(name, told.flags, told.run).pipe(
-    Command.withDescription(told.description),
-    Command.withShortDescription(told.description.split(/\.\s/u)[0] ?? ""),
-    Command.withExamples(Object.entries(told.examples).map(([call, description]) => ({ command: call, description }))),
+  Command.make(name, spec.flags, spec.run).pipe(
+    Command.withDescription(spec.description),
+    Command.withShortDescription(spec.description.split(/\.\s/u)[0] ?? ""),
+    Command.withExamples(Object.entries(spec.examples).map(([call, description]) => ({ command: call, description }))),
   )
 
 /** A flag that takes a text; `metavar` names its value in help. */

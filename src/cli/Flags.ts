@@ -26,7 +26,7 @@ export const dollars = (name: string, says: string) =>
   )
 
 /** The default altar: the sandbox that runs in this folder, if any. */
-const found = Effect.map(processesHere, Option.match({ onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url }))
+const urlHere = Effect.map(processesHere, Option.match({ onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url }))
 
 const url = text(
   "url",
@@ -34,7 +34,7 @@ const url = text(
 ).pipe(
   Flag.withFallbackConfig(Config.String(buyer.url.name)),
   Flag.optional,
-  Flag.mapEffect(Option.match({ onNone: () => found, onSome: Effect.succeed })),
+  Flag.mapEffect(Option.match({ onNone: () => urlHere, onSome: Effect.succeed })),
 )
 
 const data = text(

@@ -15,7 +15,7 @@ export const isolated = (text: string) => (/^[ -~]*$/u.test(text) ? text : `\u20
 const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /** The same value as JSON, with such characters escaped. Line breaks are the document's own. */
-const escaped = (json: string) => json.replace(turning, (one) => (one === "\n" ? one : escape(one)))
+const escaped = (json: string) => json.replace(turning, (sign) => (sign === "\n" ? sign : escape(sign)))
 
 export const compact = (value: unknown) => escaped(JSON.stringify(value))
 export const pretty = (value: unknown) => escaped(JSON.stringify(value, null, 2))
