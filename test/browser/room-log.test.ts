@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { browser } from "../lab/browser/Browser.ts"
 import { newRoom, sendSignal } from "../lab/server/Rooms.ts"
 import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
-import { asked, hide, inviteOf, makeRoom, sendSignals, write } from "../lab/browser/RoomPage.ts"
+import { queriesOf, hide, inviteOf, makeRoom, sendSignals, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it("shows names and words as text, whatever they contain", async ({ visit, url, run }) => {
@@ -72,12 +72,12 @@ browser("the signal room", (it) => {
       await page.evaluate(() => fetch("/style/icon.svg").then((response) => response.text()))
     }
     await settled(3)
-    assert.deepStrictEqual(await asked(page, () => page.clock.runFor(2999)), [])
-    assert.deepStrictEqual(await asked(page, () => settled(0.001)), ["?after=1"])
+    assert.deepStrictEqual(await queriesOf(page, () => page.clock.runFor(2999)), [])
+    assert.deepStrictEqual(await queriesOf(page, () => settled(0.001)), ["?after=1"])
     await hide(page, true)
-    assert.deepStrictEqual(await asked(page, () => page.clock.runFor(60_000)), [])
+    assert.deepStrictEqual(await queriesOf(page, () => page.clock.runFor(60_000)), [])
     await run(sendSignal(guest, { text: "While you were away." }))
-    const back = await asked(page, async () => {
+    const back = await queriesOf(page, async () => {
       await hide(page, false)
       await page.getByRole("log").getByText("While you were away.").waitFor()
     })

@@ -7,7 +7,7 @@ import {
   blockAt,
   elsewhere,
   evidenceOf,
-  found,
+  discovered,
   foundIs,
   look,
   named,
@@ -51,7 +51,7 @@ describe("a transaction that was just submitted", () => {
       const { evidence } = evidenceOf(usedAnd(foundIs(receipt(transfer))))
       const search = yield* Effect.forkChild(evidence(waiting))
       yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(yield* Fiber.join(search), paid(found))
+      assert.deepStrictEqual(yield* Fiber.join(search), paid(discovered))
     }),
   )
 

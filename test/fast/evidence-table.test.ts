@@ -12,7 +12,7 @@ import {
   cancelAt,
   elsewhere,
   evidenceOf,
-  found,
+  discovered,
   foundIs,
   look,
   named,
@@ -27,7 +27,7 @@ import {
 } from "../lab/ScriptedEvidence.ts"
 
 const nothing = open(false)
-const canceled: Conclusion = { _tag: "Void", reason: "authorization_canceled", transaction: found }
+const canceled: Conclusion = { _tag: "Void", reason: "authorization_canceled", transaction: discovered }
 const expired: Conclusion = { _tag: "Void", reason: "authorization_expired" }
 
 const over = {
@@ -42,7 +42,7 @@ const otherToken = transfer.map((one) => ({ ...one, address: address("f") }))
 const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Record<string, Answers>>]> = [
   [paid(named), { "the named transaction's receipt shows our transfer": namedIs(receipt(transfer)) }],
   [
-    paid(found),
+    paid(discovered),
     {
       "the scan has its transfer in a final block, although the node calls it unused": { row: rowIn(true) },
       "the scan finds its transfer at the last moment": { ...over, rowThen: rowIn(true) },
@@ -54,7 +54,7 @@ const outcomes: ReadonlyArray<readonly [follows: Conclusion, when: Readonly<Reco
       "it is used, and the receipt of its final log shows our transfer": usedAnd(foundIs(receipt(transfer))),
     },
   ],
-  [paid(found, blockAt(9n)), { "the scan has its transfer in a block that still stands": { row: rowIn(false) } }],
+  [paid(discovered, blockAt(9n)), { "the scan has its transfer in a block that still stands": { row: rowIn(false) } }],
   [
     open(true),
     {
@@ -192,7 +192,7 @@ it.effect.each([
       const answers = usedAnd({ ...foundIs(receipt(otherAmount(1n))), ...(rowThen && { rowThen }) })
       const { evidence, recorded } = evidenceOf(answers)
       assert.deepStrictEqual(yield* evidence(look), spent)
-      assert.deepStrictEqual(recorded, rowThen === undefined ? [{ amount: 1n, transaction: found }] : [])
+      assert.deepStrictEqual(recorded, rowThen === undefined ? [{ amount: 1n, transaction: discovered }] : [])
     }),
 )
 

@@ -24,8 +24,8 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
       const { url: rpc } = yield* node()
       const whole = [paid("a"), paid("a")]
       for (const payTo of [[], [address("a").toUpperCase().replace("X", "x")]]) {
-        const { said } = yield* verify(yield* altar({ receipts: whole }), { rpc, payTo, json: true })
-        assert.deepInclude(JSON.parse(said), { ok: true, stones: 2, payTo: [address("a")], payments: "checked" })
+        const { output } = yield* verify(yield* altar({ receipts: whole }), { rpc, payTo, json: true })
+        assert.deepInclude(JSON.parse(output), { ok: true, stones: 2, payTo: [address("a")], payments: "checked" })
       }
       assert.match(
         yield* fault(whole, rpc, address("b")),
@@ -43,15 +43,15 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
 
   it.effect("ignores the altar's own node, unless it is a sandbox on this machine", () =>
     Effect.gen(function* () {
-      const { asked, url } = yield* node()
+      const { requests, url } = yield* node()
       /** The same server by an address that is not known to be this machine. */
       const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
       const here = yield* altar({ sandbox: url })
       assert.strictEqual((yield* verify(here)).fault, "none")
-      assert.strictEqual(asked.times, 2)
+      assert.strictEqual(requests.times, 2)
       assert.strictEqual((yield* verify(elsewhere(here))).fault, "none")
       assert.strictEqual((yield* verify(yield* altar({ sandbox: elsewhere(url) }))).fault, "none")
-      assert.strictEqual(asked.times, 2)
+      assert.strictEqual(requests.times, 2)
       const pinned = yield* verify(yield* altar({}), { payTo: [address("a")] })
       assert.match(pinned.fault, /name the network's RPC with --rpc/u)
     }),
@@ -147,7 +147,7 @@ layer(NodeServices.layer, realClock)("verification of payments", (it) => {
         "NOT PAID: the altar itself declares the payments of 2 stones lost in a reorganisation of the chain: 1, 3. Everything else holds."
       const told = yield* verify(url, { rpc, json: true })
       assert.strictEqual(told.fault, `CheckFailed: ${sentence}`)
-      const { chainHash, ...document } = JSON.parse(told.said)
+      const { chainHash, ...document } = JSON.parse(told.output)
       assert.match(chainHash, /^[0-9a-f]{64}$/u)
       assert.deepStrictEqual(document, {
         ok: false,
@@ -207,8 +207,8 @@ layer(NodeServices.layer, realClock)("verification of revealed words", (it) => {
       const acts = [stone, light, { ...light, id: "hidden", reveal: hidden }, { ...light, reveal: null }]
       const url = yield* altar({ commitment, acts })
       const sentence = "2 reveals: all words that are shown hash to what was sealed. 1 more are hidden"
-      assert.include((yield* verify(url)).said, sentence)
-      const { ok, reveals } = JSON.parse((yield* verify(url, { json: true })).said)
+      assert.include((yield* verify(url)).output, sentence)
+      const { ok, reveals } = JSON.parse((yield* verify(url, { json: true })).output)
       assert.deepStrictEqual([ok, reveals], [true, { checked: 2, hidden: 1 }])
     }),
   )
@@ -241,7 +241,7 @@ layer(NodeServices.layer, realClock)("verification of revealed words", (it) => {
       const { fault } = yield* verify(url)
       assert.match(fault, /^CheckFailed: /u)
       assert.include(fault, message)
-      assert.strictEqual(JSON.parse((yield* verify(url, { json: true })).said).code, "broken")
+      assert.strictEqual(JSON.parse((yield* verify(url, { json: true })).output).code, "broken")
     }),
   )
 })
@@ -256,9 +256,9 @@ layer(NodeServices.layer, realClock)("verification of a log", (it) => {
         const seen = join(newFolder(), "seen.json")
         return verify(log.base, { vkey: signer.vkey, seen })
       })
-      const { said } = yield* checked
-      assert.include(said, "its signed root is that of the first 300 stones of the chain.")
-      assert.match(said, /^The log does not cover the last 20 stones of the chain: /mu)
+      const { output } = yield* checked
+      assert.include(output, "its signed root is that of the first 300 stones of the chain.")
+      assert.match(output, /^The log does not cover the last 20 stones of the chain: /mu)
 
       log.chain = StaticLog.entriesOf(320, 251)
       const liar = "CheckFailed: THE LOG IS BROKEN: its root is not that of the first 300 stones of the chain."
@@ -267,7 +267,7 @@ layer(NodeServices.layer, realClock)("verification of a log", (it) => {
       assert.match((yield* checked).fault, /^CheckFailed: BROKEN at stone 300: the chain ends before it, .* 300/u)
       log.chain = entries
       log.size = 0
-      assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)
+      assert.match((yield* checked).output, /^The log does not cover the last 320 stones of the chain: /mu)
     }),
   )
 })

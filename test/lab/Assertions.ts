@@ -18,19 +18,19 @@ export const rejected = <Error = { readonly code: string; readonly message: stri
   )
 
 export const valuesOf = <A, K extends keyof A>(all: ReadonlyArray<A>, name: K): Array<A[K]> =>
-  all.map((one) => one[name])
+  all.map((item) => item[name])
 
 /** Fails with those that are as told. */
-export const assertNone = <A>(all: ReadonlyArray<A>, isWrong: (one: A, at: number) => boolean, why?: string) =>
+export const assertNone = <A>(all: ReadonlyArray<A>, isWrong: (item: A, at: number) => boolean, why?: string) =>
   assert.deepStrictEqual(all.filter(isWrong), [], why)
 
-export const assertSome = <A>(all: ReadonlyArray<A>, isSo: (one: A, at: number) => boolean, why: string) =>
+export const assertSome = <A>(all: ReadonlyArray<A>, isSo: (item: A, at: number) => boolean, why: string) =>
   assert.isTrue(all.some(isSo), why)
 
 /** The picked values of all, in order. */
 export const assertEach = <A, B>(
   all: ReadonlyArray<A>,
-  pick: (one: A, at: number) => B,
+  pick: (item: A, at: number) => B,
   expected: ReadonlyArray<B>,
   why?: string,
 ) => assert.deepStrictEqual(all.map(pick), expected, why)

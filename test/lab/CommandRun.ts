@@ -25,8 +25,8 @@ export const printing = <A, E, R>(command: Effect.Effect<A, E, R>, isJson = fals
   }).pipe(Effect.provide(NodeServices.layer))
 
 export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
-  const said = { stdout: "", stderr: "" }
-  const to = (stream: keyof typeof said) => (line: string) => void (said[stream] += `${line}\n`)
+  const output = { stdout: "", stderr: "" }
+  const to = (stream: keyof typeof output) => (line: string) => void (output[stream] += `${line}\n`)
   const exit = yield* run.pipe(
     Effect.provideService(Console.Console, { ...globalThis.console, log: to("stdout"), error: to("stderr") }),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
@@ -35,7 +35,7 @@ export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<strin
     Effect.provideService(Layer.CurrentMemoMap, Layer.makeMemoMapUnsafe()),
     Effect.exit,
   )
-  const ended: Ended = { ...said, code: Exit.isSuccess(exit) ? 0 : 1 }
+  const ended: Ended = { ...output, code: Exit.isSuccess(exit) ? 0 : 1 }
   return ended
 })
 

@@ -15,7 +15,7 @@ export const openConnection = Effect.fnUntraced(function* (port: number) {
   let [heard, isOpen] = ["", false]
   const looks = new Set<() => void>()
   const look = () => {
-    for (const one of looks) one()
+    for (const check of looks) check()
   }
   const opening = Effect.sync(() =>
     connect(port, "127.0.0.1")
@@ -34,12 +34,12 @@ export const openConnection = Effect.fnUntraced(function* (port: number) {
   const socket = yield* Effect.acquireRelease(opening, (opened) => Effect.sync(() => opened.destroy()))
   const waits = (isOver: () => boolean) =>
     Effect.callback<void>((done) => {
-      const one = () => {
+      const check = () => {
         if (isOver()) done(Effect.void)
       }
-      looks.add(one)
-      one()
-      return Effect.sync(() => looks.delete(one))
+      looks.add(check)
+      check()
+      return Effect.sync(() => looks.delete(check))
     })
   yield* waits(() => isOpen || socket.closed)
   if (!isOpen) return yield* Effect.die(`nothing listens at port ${port}`)

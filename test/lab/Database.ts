@@ -35,7 +35,7 @@ export const sql = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer
 /** Runs statements as the owner of the tables. */
 export const asOwner = (...statements: ReadonlyArray<string>) =>
   Effect.flatMap(LocalDatabase, ({ url }) =>
-    Effect.flatMap(SqlClient.SqlClient, (owner) => Effect.forEach(statements, (one) => owner.unsafe(one))).pipe(
+    Effect.flatMap(SqlClient.SqlClient, (owner) => Effect.forEach(statements, (text) => owner.unsafe(text))).pipe(
       Effect.provide(Sql.layer(url, 1)),
       Effect.orDie,
     ),

@@ -4,7 +4,7 @@ import { patience } from "./Patience.ts"
 
 /** Repeats an effect until its answer is so; `why` is what a failure says after these seconds of a quiet machine. */
 export const until =
-  <A>(why: string, isSo: (found: A) => boolean, seconds = 30, everyMillis = 50) =>
+  <A>(why: string, isSo: (answer: A) => boolean, seconds = 30, everyMillis = 50) =>
   <E, R>(look: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     look.pipe(
       Effect.repeat({ until: isSo, schedule: Schedule.spaced(everyMillis) }),
@@ -12,5 +12,5 @@ export const until =
     )
 
 /** The same, with the pause that the limit of an address asks for. */
-export const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, isSo: (found: A) => boolean) =>
+export const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, isSo: (answer: A) => boolean) =>
   until<A>(`never ${what}`, isSo, 40, 100)(look)

@@ -66,17 +66,17 @@ export const operations: ReadonlyArray<Operation> = Object.entries(document.path
   })),
 )
 
-const known = new Map<Schema, Schema>()
+const resolutions = new Map<Schema, Schema>()
 
 /** The schema itself, where it is named elsewhere. */
 export const resolved = (schema: Schema): Schema => {
   const name = schema.$ref?.split("/").at(-1)
   if (name === undefined) return schema
-  const before = known.get(schema)
+  const before = resolutions.get(schema)
   if (before !== undefined) return before
-  const found = document.components.schemas[decodeURIComponent(name)]
-  if (found === undefined) throw new Error(`The document has no schema ${name}`)
-  const whole = { ...resolved(found), ...(schema.examples === undefined ? {} : { examples: schema.examples }) }
-  known.set(schema, whole)
+  const target = document.components.schemas[decodeURIComponent(name)]
+  if (target === undefined) throw new Error(`The document has no schema ${name}`)
+  const whole = { ...resolved(target), ...(schema.examples === undefined ? {} : { examples: schema.examples }) }
+  resolutions.set(schema, whole)
   return whole
 }

@@ -31,13 +31,13 @@ export const run = (args: ReadonlyArray<string>, { command = process.execPath, c
     ...(cwd === undefined ? {} : { cwd }),
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   })
-  const said = { stdout: "", stderr: "" }
+  const streams = { stdout: "", stderr: "" }
   let output = ""
   const looks = new Set<() => void>()
   for (const name of ["stdout", "stderr"] as const) {
     // A sign of several bytes may come in two parts.
     child[name]?.setEncoding("utf8").on("data", (part: string) => {
-      said[name] += part
+      streams[name] += part
       output += part
       hear?.(part)
       for (const look of looks) look()
@@ -51,7 +51,7 @@ export const run = (args: ReadonlyArray<string>, { command = process.execPath, c
     child.once("error", reject).once("exit", () => resolve())
   }).finally(() => process.off("exit", leave))
   exited.catch(() => {})
-  const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, ...said })))
+  const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, ...streams })))
   return {
     child,
     pid: child.pid ?? 0,

@@ -34,9 +34,9 @@ export const random = (seed: string): Random => {
     between: (least, most) => least + below(most - least + 1),
     chance: (probability) => next() < probability,
     pick: (list) => {
-      const found = list[below(list.length)]
-      if (found === undefined) throw new Error("nothing to pick from")
-      return found
+      const item = list[below(list.length)]
+      if (item === undefined) throw new Error("nothing to pick from")
+      return item
     },
     hex: (bytes) => Array.from({ length: bytes }, () => below(256).toString(16).padStart(2, "0")).join(""),
     fork: (name) => random(`${seed}/${name}`),

@@ -72,7 +72,7 @@ export const make = (branch = "a") => {
   const hashAt = (number: number): Hex =>
     pad(
       stringToHex(
-        blocks.slice(0, number + 1).reduce((all, one) => (all.endsWith(one.branch) ? all : all + one.branch), "") +
+        blocks.slice(0, number + 1).reduce((all, { branch }) => (all.endsWith(branch) ? all : all + branch), "") +
           number,
       ),
     )
@@ -112,11 +112,11 @@ export const make = (branch = "a") => {
           return refused(lies.isLarge === true ? "response size exceeded" : "block range too wide")
         const last = Math.min(Number(to), head(lies.logsHead ?? lies.head))
         const numbers = Array.from({ length: Math.max(0, last - Number(from) + 1) }, (_, index) => Number(from) + index)
-        const found = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
+        const logs = lies.forgets === true ? [] : numbers.flatMap(logsAt).filter((log) => isLike(log, topics))
         lies.afterLogs?.()
         const most = head(lies.logsHead ?? lies.head)
         const [before, end] = [blockIfAny(from - 1n, most), blockIfAny(to, most)]
-        return Effect.succeed({ logs: found, before, end, newest: header(most) })
+        return Effect.succeed({ logs, before, end, newest: header(most) })
       }),
     logsIn: (transaction) =>
       ask("receipt", () =>
@@ -127,7 +127,7 @@ export const make = (branch = "a") => {
   return {
     node,
     /** The questions since the last call. */
-    asked: () => heard.splice(0),
+    questions: () => heard.splice(0),
     block: (...transactions: ReadonlyArray<ReadonlyArray<Pick<TokenLog, "topics" | "data">>>) => {
       blocks.push({ branch, logs: transactions.flatMap(transactionOf) })
     },
@@ -166,14 +166,14 @@ export const scene = Effect.fnUntraced(function* (before = 30) {
   const rows = yield* TransferRows.make(token)
   const client = yield* SqlClient.SqlClient
   const scannerOf = (payTo = us) => Transfers.make(chain.node, rows, { payTo, longestLife, everyMillis: 0 })
-  const found = client<{ readonly row: string }>`
+  const transfers = client<{ readonly row: string }>`
     SELECT CASE WHEN is_final THEN 'final ' ELSE 'above ' END || amount_atomic || ' in ' || block AS row
     FROM chain_transfers WHERE network = ${token.network} ORDER BY block, log_index`.pipe(
     Effect.map((all) => all.map(({ row }) => row)),
     Effect.orDie,
   )
-  const cursor = Effect.map(rows.cursor(0), (one) =>
-    one._tag === "Some" ? [Number(one.value.final.number), Number(one.value.head.number)] : [],
+  const cursor = Effect.map(rows.cursor(0), (stored) =>
+    stored._tag === "Some" ? [Number(stored.value.final.number), Number(stored.value.head.number)] : [],
   )
-  return { chain, client, cursor, found, rows, scan: scannerOf().scan, scannerOf, token }
+  return { chain, client, cursor, transfers, rows, scan: scannerOf().scan, scannerOf, token }
 })

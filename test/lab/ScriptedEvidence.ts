@@ -14,7 +14,7 @@ export const transfer = [used, moved]
 export const elsewhere = [used, logsOf({ to: address("9") }).moved]
 
 export const named = word("1")
-export const found = word("2")
+export const discovered = word("2")
 /** Block 7 is final, 9 is not. */
 export const blockAt = (number: bigint, timestamp = 1_000n): Block => ({
   number,
@@ -31,7 +31,7 @@ export const receipt = (logs: ReadonlyArray<Log>, change: Partial<TransactionRec
 /** A log of the transaction that was found, in block 7 unless another is given. */
 const logAt = (log: Log, index: number, block = blockAt(7n)): TokenLog => ({
   ...log,
-  transaction: found,
+  transaction: discovered,
   block: block.number,
   blockHash: block.hash,
   index,
@@ -43,7 +43,7 @@ export const cancelAt = (block = blockAt(7n)) => logAt(canceling, 4, block)
 export const rowIn = (isFinal: boolean, change: Partial<ScannedTransfer> = {}): ScannedTransfer => ({
   recipient: authorization.to,
   amount: authorization.value,
-  transaction: found,
+  transaction: discovered,
   block: isFinal ? blockAt(7n) : blockAt(9n),
   isFinal,
   ...change,
@@ -63,7 +63,7 @@ export const paid = (transaction: Hex, block = blockAt(7n)): Conclusion => ({
   transaction,
   block: { number: block.number, hash: block.hash },
 })
-export const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: found }
+export const spent: Conclusion = { _tag: "Void", reason: "authorization_spent_elsewhere", transaction: discovered }
 
 /** The answers of a node and of the scan; an omitted one has its initial value. */
 export interface Answers {
@@ -92,7 +92,7 @@ export const usedAnd = (answers: Answers): Answers => ({
   ...answers,
 })
 
-export const foundIs = (one: TransactionReceipt) => ({ receipts: { [found]: one } })
+export const foundIs = (receipt: TransactionReceipt) => ({ receipts: { [discovered]: receipt } })
 
 const scripted = (answers: Answers): EvidenceNode<"no answer"> => {
   const { final = blockAt(8n), newest = blockAt(10n) } = answers

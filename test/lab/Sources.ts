@@ -57,9 +57,9 @@ export const examplesOf = (file: string): ReadonlyArray<Example> =>
   )
 
 export const exampleOf = (file: string, begins: string) => {
-  const found = examplesOf(file).find((one) => one.begins.startsWith(begins))
-  if (found === undefined) throw new Error(`${file} has no example that begins with ${begins}`)
-  return found.text
+  const example = examplesOf(file).find((example) => example.begins.startsWith(begins))
+  if (example === undefined) throw new Error(`${file} has no example that begins with ${begins}`)
+  return example.text
 }
 
 export interface Entry {

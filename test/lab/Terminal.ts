@@ -54,7 +54,7 @@ export const terminal = Effect.gen(function* () {
   const own = { HOME: folder, SPIRIT_ALTAR_URL: url, SPIRIT_ALTAR_PRIVATE_KEY: secret }
   const overheard = join(folder, "overheard")
   const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, stdin = ""): Running => {
-    const one = run([main, ...args], {
+    const running = run([main, ...args], {
       cwd: folder,
       stdin,
       env: {
@@ -65,12 +65,12 @@ export const terminal = Effect.gen(function* () {
         NODE_OPTIONS: `${env["NODE_OPTIONS"] ?? ""} --import=${overhear}`,
       },
     })
-    children.add(one)
-    const ended = one.ended.finally(() => {
-      children.delete(one)
+    children.add(running)
+    const ended = running.ended.finally(() => {
+      children.delete(running)
       judgeAll(overheard)
     })
-    return { ...one, ended }
+    return { ...running, ended }
   }
   const ended = (...of: Parameters<typeof start>) => Effect.promise(() => start(...of).ended)
   /** The same in this process, with the journal that a process finds by itself. */

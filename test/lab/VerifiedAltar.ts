@@ -33,7 +33,7 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
   })
   const { ended, lines } = yield* printing(command, asJson)
   const fault = Result.isFailure(ended) ? `${ended.failure._tag}: ${ended.failure.message}` : "none"
-  return { fault, said: lines.join("\n"), lines }
+  return { fault, output: lines.join("\n"), lines }
 })
 
 export interface Receipt {
@@ -47,7 +47,7 @@ export interface Receipt {
 
 const payer = address("1")
 /** Its result for a chain with a stone for each of these receipts, and for acts. */
-interface Said {
+interface AltarContent {
   readonly receipts?: ReadonlyArray<Receipt>
   readonly commitment?: string
   readonly acts?: ReadonlyArray<object>
@@ -55,7 +55,7 @@ interface Said {
   readonly sandbox?: string
 }
 
-export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], sandbox }: Said) => {
+export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], sandbox }: AltarContent) => {
   const entries = entriesOver(receipts.map((_, at) => commitment ?? sha256(`stone ${at + 1}`)))
   return serve(async (path) => {
     if (path.startsWith("/api/acts")) return json({ acts, next: next ?? null })
@@ -76,7 +76,7 @@ interface Node {
 
 /** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
 export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = word(10_000n), gone = [] }: Node = {}) {
-  const asked = { times: 0 }
+  const requests = { times: 0 }
   const logs = [usdc[base].asset, address("9")].flatMap((asset) =>
     ["a", "b"].map((to) => ({
       ...logsOf({ asset, from: payer, to: address(to) }).moved,
@@ -93,14 +93,14 @@ export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = wo
   })
   const url = yield* serve(async (_, body) => {
     const calls = [JSON.parse(body)].flat()
-    asked.times += calls.length
+    requests.times += calls.length
     const answers = calls.map(({ id, method, params: [transaction] }) => ({
       id,
       result: method === "eth_chainId" ? chainId : gone.includes(transaction) ? null : receipt(transaction),
     }))
     return json(body.startsWith("[") ? answers : { ...answers[0] })
   })
-  return { asked, url }
+  return { requests, url }
 })
 
 export const paid = (to: string, asset: string = usdc[base].asset): Receipt => ({

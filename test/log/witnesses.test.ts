@@ -130,16 +130,17 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
           // Once for the slowest, and again for those in doubt.
           assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
           assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
-          for (const { asked, name } of strange) assert.isAtMost(asked.times, 3, name)
+          for (const { requests, name } of strange) assert.isAtMost(requests.times, 3, name)
           // A failed witness pauses, and is not asked for the next stone.
-          const times = strange.map(({ asked }) => asked.times)
+          const times = strange.map(({ requests }) => requests.times)
           for (const note of [first, yield* publishedAfter(1)])
             assert.deepStrictEqual(yield* signersOf(note, all, "any"), ["good.example/w"])
-          assertEach(strange, ({ asked }) => asked.times, times)
+          assertEach(strange, ({ requests }) => requests.times, times)
           // Its rest of a second over, each is asked again.
           put(clock.currentTimeMillisUnsafe() + 1000)
           yield* publishedAfter(1)
-          for (const [index, { asked, name }] of strange.entries()) assert.isAbove(asked.times, times[index] ?? 0, name)
+          for (const [index, { requests, name }] of strange.entries())
+            assert.isAbove(requests.times, times[index] ?? 0, name)
         }).pipe(Effect.provideService(Clock.Clock, clock)),
         { waitsMs },
       )
@@ -205,7 +206,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
         { lastSigned: LastSigned.memory },
       )
       const signed = yield* sql`SELECT size FROM log_checkpoints`
-      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
+      assert.deepStrictEqual([witness.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
       yield* forget
     }),
   )

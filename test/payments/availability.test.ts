@@ -267,7 +267,7 @@ describe.concurrent("after the claim, a facilitator that", () => {
       String(answer.json["message"]),
       /^The facilitator .* not submitted\. It was not charged so far\. .* start again with a new Idempotency-Key\.$/u,
     )
-    assert.strictEqual(facilitator.asked(), 0)
+    assert.strictEqual(facilitator.requests(), 0)
     assertRefused(yield* Purchase.send(another), "facilitator_unavailable", "5", notConfirmed)
     yield* facilitator.comeBack
     yield* becomes("/readyz", 200)
@@ -289,6 +289,6 @@ describe.concurrent("after the claim, a facilitator that", () => {
         until("no sweep inquires", (attempt) => (attempt?.checks ?? 0) >= 4, 60),
       )
     }
-    assert.strictEqual(facilitator.asked(), 3)
+    assert.strictEqual(facilitator.requests(), 3)
   })
 })

@@ -29,7 +29,7 @@ const assertSettled = Effect.fnUntraced(function* (purchase: Paid) {
   const [again, reconciled] = [yield* send(purchase), yield* reconcile(purchase)]
   assert.deepStrictEqual([again.status, reconciled.status, again.text], [200, 200, reconciled.text])
   assert.isNotNull(reconciled.headers.get("payment-receipt"))
-  assert.deepStrictEqual([bank.asked().keys, bank.taken().length], [1, 1])
+  assert.deepStrictEqual([bank.requests().keys, bank.taken().length], [1, 1])
 })
 
 const suffer = Effect.fnUntraced(function* (fault: CardFault) {
@@ -85,7 +85,7 @@ describe.concurrent("a charge that the processor made, but whose response", () =
     const purchase = yield* prepareByCard(url, "pm_bank_slow")
     assertPending(purchase, yield* send(purchase))
     assertPending(purchase, yield* reconcile(purchase))
-    assert.strictEqual(bank.asked().charges, 1)
+    assert.strictEqual(bank.requests().charges, 1)
     yield* bank.finish
     assert.strictEqual((yield* storedAnswer(purchase)).status, 200)
     yield* assertSettled(purchase)
@@ -104,13 +104,13 @@ describe.concurrent("a charge that was not made, because the processor", () => {
       yield* bank.calm
       assertPending(purchase, yield* reconcile(purchase))
       yield* hoursPass(20)
-      const { charges } = bank.asked()
+      const { charges } = bank.requests()
       assertPending(purchase, yield* reconcile(purchase))
       yield* hoursPass(4)
       assertPending(purchase, yield* reconcile(purchase))
       yield* afterNextSweep(purchase)
       yield* reconcile(purchase)
-      assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+      assert.strictEqual(bank.requests().charges, charges, "after twelve hours it is not asked for again")
       const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
       assert.deepInclude(yield* cardBooks(purchase), failed)
       for (const answer of [yield* send(purchase), yield* reconcile(purchase)])

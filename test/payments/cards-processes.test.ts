@@ -56,7 +56,7 @@ describe.concurrent("a charge of a server killed", () => {
       yield* trap.discard
       yield* server.start
       yield* settledBy(purchase)
-      assert.strictEqual(bank.asked().keys, 1)
+      assert.strictEqual(bank.requests().keys, 1)
     })
   }
 })

@@ -219,14 +219,14 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
         ["a credential nested without end", "invalid_challenge", to(`Payment ${deep.toString("base64url")}`)],
       ]
       const before = yield* written
-      const { charges } = bank.asked()
+      const { charges } = bank.requests()
       for (const [what, reason, request] of cases) {
         const answer = yield* request
         assertAnswer(answer, 402, "payment_invalid", reason, `${what}: ${answer.text}`)
         assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
       }
       assert.deepStrictEqual(yield* written, before)
-      assert.strictEqual(bank.asked().charges, charges)
+      assert.strictEqual(bank.requests().charges, charges)
       const bought = yield* to(good)
       assert.strictEqual(bought.status, 201, bought.text)
     }),

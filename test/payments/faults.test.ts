@@ -149,11 +149,11 @@ describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
     const payer = yield* newPayer()
     yield* Purchase.automine(false)
     const purchase = yield* stockPurchase(url, payer)
-    const { answer, read, told } = purchase
+    const { answer, result, settlements } = purchase
     assert.strictEqual(answer.status, 202)
-    assert.deepStrictEqual(told, [headerOf(answer.headers)])
-    assert.include(read, { status: 202, paymentStatus: "settle_failed" })
-    assert.propertyVal(read.header, "errorReason", "settlement_pending")
+    assert.deepStrictEqual(settlements, [headerOf(answer.headers)])
+    assert.include(result, { status: 202, paymentStatus: "settle_failed" })
+    assert.propertyVal(result.header, "errorReason", "settlement_pending")
     yield* Purchase.mineAll
     assert.strictEqual((yield* Purchase.storedAnswer(purchase)).status, 200)
     yield* Purchase.audit(url)

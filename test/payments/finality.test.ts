@@ -152,7 +152,7 @@ describe.concurrent("a settled transfer", () => {
       yield* Purchase.mine(4)
       // It could still be brought back: nothing is lost before its authorization has ended.
       yield* looked(2)
-      assert.strictEqual(facilitator.asked(), 1, "a facilitator brings back what it has sent")
+      assert.strictEqual(facilitator.requests(), 1, "a facilitator brings back what it has sent")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       assert.strictEqual((yield* health).status, 200)
       yield* Purchase.passExpiry

@@ -215,7 +215,7 @@ describe.concurrent("card payments with invented tokens from one address", () =>
       const bank = yield* Cards.Processor
       const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
       assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
-      assert.strictEqual(bank.asked().keys, 60)
+      assert.strictEqual(bank.requests().keys, 60)
       assert.strictEqual((yield* Purchase.written).attempts, 60)
       for (const answer of answers.filter(({ status }) => status === 429)) {
         assertAnswer(answer, 429, "rate_limited")

@@ -14,7 +14,7 @@ const earlier = wallet(0xbb)
 layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it) => {
   it.effect("starts below the final block by the longest life of an authorization, and reads up to the head", () =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan } = yield* scene(2)
+      const { chain, cursor, transfers, scan } = yield* scene(2)
       chain.block(payment(1, 1, 1n))
       chain.empty(20)
       chain.block(payment(2, 2, 2n))
@@ -23,10 +23,10 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
       chain.block(payment(4, 4, 4n))
       yield* scan
       assert.deepStrictEqual(yield* cursor, [27, 30], "the newest block may still be filled")
-      assert.deepStrictEqual(yield* found, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
+      assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
       chain.empty(4)
       yield* scan
-      assert.deepStrictEqual(yield* found, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
+      assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
     }),
   )
 
@@ -34,14 +34,14 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     Effect.gen(function* () {
       const { chain, scan } = yield* scene()
       yield* scan
-      chain.asked()
+      chain.questions()
       chain.empty(1)
       yield* scan
-      assert.deepStrictEqual(chain.asked(), ["heads", "block", "transfers 1", "transfers 1"])
+      assert.deepStrictEqual(chain.questions(), ["heads", "block", "transfers 1", "transfers 1"])
       chain.block(payment(1, 1))
       chain.empty(1)
       yield* scan
-      assert.include(chain.asked(), "uses 1")
+      assert.include(chain.questions(), "uses 1")
     }),
   )
 
@@ -49,7 +49,7 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     "ignores transfers of nothing, plain transfers and other recipients, and lets the receipt decide a gap",
     () =>
       Effect.gen(function* () {
-        const { chain, found, scan } = yield* scene()
+        const { chain, transfers, scan } = yield* scene()
         const spent = use(wallet(5), nonceOf(5))
         chain.block(
           [use(wallet(1), nonceOf(1)), move(wallet(1), us, 0n)],
@@ -59,24 +59,24 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
         chain.block([spent, move(wallet(5), earlier, 5n), move(wallet(5), us, 5n)], payment(6, 6, 6n))
         chain.empty(1)
         yield* scan
-        assert.deepStrictEqual(yield* found, ["above 6 in 32"])
+        assert.deepStrictEqual(yield* transfers, ["above 6 in 32"])
       }),
   )
 
   it.effect("asks for the uses of at most 500 wallets at once", () =>
     Effect.gen(function* () {
-      const { chain, found, scan } = yield* scene()
+      const { chain, transfers, scan } = yield* scene()
       chain.block(...Array.from({ length: 501 }, (_, index) => payment(1_000 + index, 1_000 + index)))
       chain.empty(1)
       yield* scan
-      assert.includeMembers(chain.asked(), ["uses 500", "uses 1"])
-      assert.strictEqual((yield* found).length, 501)
+      assert.includeMembers(chain.questions(), ["uses 500", "uses 1"])
+      assert.strictEqual((yield* transfers).length, 501)
     }),
   )
 
   it.effect("keeps what a node without logs lacks in either of its two readings", () =>
     Effect.gen(function* () {
-      const { chain, found, scan } = yield* scene()
+      const { chain, transfers, scan } = yield* scene()
       for (const [isFirst, then] of [
         [true, ["final 1 in 31"]],
         [false, ["final 1 in 31", "above 2 in 37"]],
@@ -89,11 +89,11 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
         chain.empty(4)
         chain.lie({ forgets: !isFirst })
         yield* scan
-        assert.deepStrictEqual(yield* found, [...then])
+        assert.deepStrictEqual(yield* transfers, [...then])
       }
       chain.lie({})
       yield* scan
-      assert.deepStrictEqual(yield* found, ["final 1 in 31", "final 2 in 37"])
+      assert.deepStrictEqual(yield* transfers, ["final 1 in 31", "final 2 in 37"])
     }),
   )
 
@@ -107,43 +107,43 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     ["that was refused for its rate, and asks no narrower question", () => ({ isBusy: true })],
   ])("does not count a range %s", ([, lie]) =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan } = yield* scene()
+      const { chain, cursor, transfers, scan } = yield* scene()
       yield* scan
       const before = yield* cursor
       chain.block(payment(1, 1, 1n))
       chain.empty(1)
       chain.lie({ final: 26, ...lie(chain) })
-      chain.asked()
+      chain.questions()
       yield* Effect.ignore(scan)
-      assert.isAtMost(chain.asked().filter((one) => one === "transfers 1").length, 1)
-      assert.deepStrictEqual([yield* cursor, yield* found], [before, []])
+      assert.isAtMost(chain.questions().filter((one) => one === "transfers 1").length, 1)
+      assert.deepStrictEqual([yield* cursor, yield* transfers], [before, []])
       chain.lie({})
       chain.block(payment(2, 2, 2n))
       chain.empty(1)
       yield* scan
-      assert.include((yield* found).join(), "above 2 in 33")
+      assert.include((yield* transfers).join(), "above 2 in 33")
     }),
   )
 
   it.effect("drops what was read in blocks that were replaced, and reads the new ones", () =>
     Effect.gen(function* () {
-      const { chain, found, scan } = yield* scene()
+      const { chain, transfers, scan } = yield* scene()
       chain.block(payment(1, 1, 1n))
       chain.block(payment(2, 2, 2n))
       chain.empty(1)
       yield* scan
-      assert.deepStrictEqual(yield* found, ["above 1 in 31", "above 2 in 32"])
+      assert.deepStrictEqual(yield* transfers, ["above 1 in 31", "above 2 in 32"])
       chain.replace(3)
       chain.block(payment(2, 2, 2n))
       chain.empty(1)
       yield* scan
-      assert.deepStrictEqual(yield* found, ["above 2 in 34"])
+      assert.deepStrictEqual(yield* transfers, ["above 2 in 34"])
     }),
   )
 
   it.effect("keeps a transfer that another server sees while a final reading without it is committed", () =>
     Effect.gen(function* () {
-      const { chain, client, found, rows, scan, token } = yield* scene()
+      const { chain, client, transfers, rows, scan, token } = yield* scene()
       yield* scan
       chain.block(payment(1, 1, 1n))
       chain.empty(5)
@@ -155,35 +155,35 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
       const missing: typeof rows.missing = (range) => Effect.tap(rows.missing(range), Effect.orDie(seen))
       const racing = Transfers.make(chain.node, { ...rows, missing }, { payTo: us, longestLife, everyMillis: 0 })
       yield* racing.scan
-      assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+      assert.deepStrictEqual(yield* transfers, ["above 1 in 31"])
     }),
   )
 
   it.effect("leaves everything as it is with a node that is behind or whose final head goes back", () =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan } = yield* scene()
+      const { chain, cursor, transfers, scan } = yield* scene()
       chain.block(payment(1, 1, 1n))
       chain.empty(6)
       chain.block(payment(2, 2, 2n))
       chain.empty(1)
       yield* scan
-      const before = [yield* cursor, yield* found]
+      const before = [yield* cursor, yield* transfers]
       const behind = [{ head: 20 }, { head: 35, final: 33 }, { final: 25 }, { isBusy: true, final: 25 }]
       for (const lies of [...behind, { lacks: 38, forgets: true }]) {
         chain.lie(lies)
         yield* Effect.ignore(scan)
-        assert.deepStrictEqual([yield* cursor, yield* found], before, JSON.stringify(lies))
+        assert.deepStrictEqual([yield* cursor, yield* transfers], before, JSON.stringify(lies))
       }
     }),
   )
 
   it.effect("reads final blocks again that were replaced, once a later scan agrees", () =>
     Effect.gen(function* () {
-      const { chain, client, found, rows, scan, scannerOf } = yield* scene()
+      const { chain, client, transfers, rows, scan, scannerOf } = yield* scene()
       chain.block(payment(1, 1, 1n))
       chain.empty(8)
       yield* scan
-      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+      assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
       chain.replace(10)
       chain.block(payment(1, 1, 7n))
       chain.empty(8)
@@ -194,36 +194,36 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
       )
       yield* hourly.scan
       yield* hourly.scan
-      assert.deepStrictEqual(yield* found, ["final 1 in 31"], "one node may be on another branch")
+      assert.deepStrictEqual(yield* transfers, ["final 1 in 31"], "one node may be on another branch")
       yield* client`UPDATE chain_scans SET doubted_at = doubted_at - interval '2 hours'`
       yield* scannerOf().scan
-      assert.deepStrictEqual(yield* found, ["final 7 in 40"])
+      assert.deepStrictEqual(yield* transfers, ["final 7 in 40"])
     }),
   )
 
   it.effect("narrows its ranges for a node with a limit, and ends at its bound on questions", () =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan } = yield* scene(10)
+      const { chain, cursor, transfers, scan } = yield* scene(10)
       yield* scan
       chain.empty(2_000)
       chain.block(payment(1, 1, 1n))
       chain.empty(10)
       chain.lie({ logRange: 10 })
-      chain.asked()
+      chain.questions()
       yield* scan
-      const asked = chain.asked()
+      const asked = chain.questions()
       assert.isBelow(asked.length, 2 * Transfers.questionsAtMost + 20)
       const [final = 0, head = 0] = yield* cursor
       assert.isAbove(final, 250)
       assert.strictEqual(head, 2_020, "new payments do not wait for old blocks")
       for (let scans = 0; scans < 12; scans += 1) yield* scan
-      assert.deepStrictEqual(yield* found, ["final 1 in 2011"])
+      assert.deepStrictEqual(yield* transfers, ["final 1 in 2011"])
     }),
   )
 
   it.effect("leaves out a single block whose logs are too large for the node", () =>
     Effect.gen(function* () {
-      const { chain, found, scan } = yield* scene()
+      const { chain, transfers, scan } = yield* scene()
       chain.block(payment(1, 1, 1n))
       chain.empty(8)
       chain.lie({ logRange: 0, isLarge: true })
@@ -232,13 +232,13 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
       chain.block(payment(2, 2, 2n))
       chain.empty(1)
       yield* scan
-      assert.include(yield* found, "above 2 in 40")
+      assert.include(yield* transfers, "above 2 in 40")
     }),
   )
 
   it.effect("leaves out no block for another reason, nor one with a transfer that was seen", () =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan } = yield* scene()
+      const { chain, cursor, transfers, scan } = yield* scene()
       chain.block(payment(1, 1, 1n))
       chain.empty(1)
       yield* scan
@@ -249,10 +249,10 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
       assert.deepStrictEqual(yield* cursor, before)
       chain.lie({ logRange: 0, isLarge: true })
       for (let scans = 0; scans < 3; scans += 1) yield* Effect.ignore(scan)
-      assert.deepStrictEqual(yield* found, ["above 1 in 31"])
+      assert.deepStrictEqual(yield* transfers, ["above 1 in 31"])
       chain.lie({})
       yield* scan
-      assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+      assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
     }),
   )
 
@@ -260,31 +260,31 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     "reads the last life of an authorization again for another wallet that is paid, and both from then on",
     () =>
       Effect.gen(function* () {
-        const { chain, found, scan, scannerOf } = yield* scene()
+        const { chain, transfers, scan, scannerOf } = yield* scene()
         chain.block(payment(1, 1, 1n), payment(2, 2, 2n, earlier))
         chain.empty(8)
         yield* scan
-        assert.deepStrictEqual(yield* found, ["final 1 in 31"])
+        assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
         const { scan: next } = scannerOf(earlier)
         yield* next
-        assert.deepStrictEqual(yield* found, ["final 1 in 31", "final 2 in 31"])
+        assert.deepStrictEqual(yield* transfers, ["final 1 in 31", "final 2 in 31"])
         chain.block(payment(3, 3, 3n), payment(4, 4, 4n, earlier))
         chain.empty(1)
         yield* next
-        assert.sameMembers((yield* found).slice(2), ["above 3 in 40", "above 4 in 40"])
+        assert.sameMembers((yield* transfers).slice(2), ["above 3 in 40", "above 4 in 40"])
       }),
   )
 
   it.effect("may be made by several servers at once", () =>
     Effect.gen(function* () {
-      const { chain, cursor, found, scan, scannerOf } = yield* scene()
+      const { chain, cursor, transfers, scan, scannerOf } = yield* scene()
       yield* scan
       for (let one = 1; one <= 40; one += 1) chain.block(payment(one, one, BigInt(one)))
       chain.lie({ logRange: 7 })
       const servers = Array.from({ length: 4 }, () => scannerOf().scan)
       for (let times = 0; times < 4; times += 1) yield* Effect.all(servers, { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* cursor, [66, 69])
-      assert.strictEqual(new Set(yield* found).size, 39)
+      assert.strictEqual(new Set(yield* transfers).size, 39)
     }),
   )
 

@@ -7,7 +7,7 @@ export const listen = (page: Page) =>
     const heard: Array<string> = []
     Object.assign(window, { heard })
     const regions = "[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]"
-    const known = new WeakSet<Element>()
+    const watched = new WeakSet<Element>()
     const spoken = (node: Node) => {
       const copy = node.cloneNode(true)
       if (copy instanceof Element) for (const sign of copy.querySelectorAll("[aria-hidden=true]")) sign.remove()
@@ -15,18 +15,18 @@ export const listen = (page: Page) =>
     }
     const textOf = (nodes: Iterable<Node>) => [...nodes].map((node) => (node.isConnected ? spoken(node) : "")).join(" ")
     new MutationObserver((records) => {
-      const said = new Map<Element, string>()
+      const announced = new Map<Element, string>()
       for (const { addedNodes, target } of records) {
         const region = (target instanceof Element ? target : target.parentElement)?.closest(regions)
-        if (region == null || !known.has(region) || !region.checkVisibility()) continue
+        if (region == null || !watched.has(region) || !region.checkVisibility()) continue
         const isAtomic =
           region.getAttribute("aria-atomic") === "true" ||
           (region.hasAttribute("role") && region.getAttribute("aria-atomic") !== "false")
         const part = isAtomic ? "" : textOf(target instanceof CharacterData ? [target] : addedNodes)
-        said.set(region, isAtomic ? spoken(region) : `${said.get(region) ?? ""} ${part}`)
+        announced.set(region, isAtomic ? spoken(region) : `${announced.get(region) ?? ""} ${part}`)
       }
-      for (const text of said.values()) if (text.trim() !== "") heard.push(text.trim().replace(/\s+/gu, " "))
-      for (const region of document.querySelectorAll(regions)) known.add(region)
+      for (const text of announced.values()) if (text.trim() !== "") heard.push(text.trim().replace(/\s+/gu, " "))
+      for (const region of document.querySelectorAll(regions)) watched.add(region)
     }).observe(document, { childList: true, subtree: true, characterData: true })
   })
 

@@ -159,7 +159,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
  */
 export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const found = await page.evaluate(async (only) => {
+  const faults = await page.evaluate(async (only) => {
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
       await Reflect.get(window, "axe").run(
         { exclude: [["[data-known]"]] },
@@ -170,5 +170,5 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
       )
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
   }, rules)
-  assert.deepStrictEqual(found, [], state)
+  assert.deepStrictEqual(faults, [], state)
 }

@@ -23,13 +23,13 @@ interface Listed {
 
 export const guidePaths = Effect.gen(function* () {
   const { url } = yield* TestServer
-  const read = Effect.map(ask(`${url}/api/acts?limit=50`), ({ text }): Listed => JSON.parse(text))
-  if ((yield* read).acts.length === 0) {
+  const listed = Effect.map(ask(`${url}/api/acts?limit=50`), ({ text }): Listed => JSON.parse(text))
+  if ((yield* listed).acts.length === 0) {
     yield* createActs
     yield* buy("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
     yield* fillGuide
   }
-  const { acts } = yield* read
+  const { acts } = yield* listed
   const kinds = new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
   const paid = acts.slice(0, 1).flatMap(({ receipt: { payer } }) => [`/v2/acts?q=${payer}`, `/v2/wallets/${payer}`])
   return [...guided, ...kinds.values(), ...paid]

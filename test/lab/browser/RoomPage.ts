@@ -25,7 +25,7 @@ export const sendSignals = (guest: RoomClient, count: number, from: number) =>
   )
 
 /** The queries of the browser's requests to the room while `run` ran. */
-export const asked = async (page: Page, run: () => Promise<void>) => {
+export const queriesOf = async (page: Page, run: () => Promise<void>) => {
   const queries: Array<string> = []
   const note = (request: Request) => {
     const { pathname, search } = new URL(request.url())

@@ -7,11 +7,11 @@ interface HttpRequest {
   readonly body?: string | undefined
 }
 
-export type HttpAnswer = Awaited<ReturnType<typeof read>>
+export type HttpAnswer = Awaited<ReturnType<typeof answerOf>>
 
 export type Answers = ReturnType<typeof answers>
 
-const read = async (response: Response) => ({
+const answerOf = async (response: Response) => ({
   status: response.status,
   headers: response.headers,
   text: await response.text(),
@@ -26,7 +26,7 @@ export const answers = (file: string, server: string) => {
     const signal = AbortSignal.timeout(patienceMs)
     const init = { method, headers: { ...type, ...headers }, body: body ?? null, redirect: "manual", signal } as const
     const heard = await fetch(url, init)
-      .then(read)
+      .then(answerOf)
       .catch(() => undefined)
     // A proxy answers where no server does. Every answer of ours has this header.
     if (heard?.headers.has("x-content-type-options") !== true) return undefined

@@ -28,7 +28,7 @@ export const charges = ({ nonce, payer }: Purchase) =>
     const uses = await client.getContractEvents({ ...all, ...own })
     const toSeller = { eventName: "Transfer", args: { from: payer.address, to: payTo } } as const
     const transfers = await client.getContractEvents({ ...all, ...toSeller })
-    const paying = transfers.filter((one) => uses.some((use) => use.transactionHash === one.transactionHash))
+    const paying = transfers.filter((transfer) => uses.some((use) => use.transactionHash === transfer.transactionHash))
     const args = [payer.address, nonce] as const
     const state = { address: asset, abi: token, functionName: "authorizationState", args } as const
     return {

@@ -27,10 +27,10 @@ export const cardsOf = ({ url }: CardProcessor.CardProcessor): CardConfig => ({
 /** A server that takes cards, silent about its troubles; it waits longer on a slow machine, and sweeps only at its start. */
 export const carded = (patience: Duration.Input = "1 second", server: Partial<ServerConfig> = {}) =>
   Layer.unwrap(
-    Effect.map(Processor, (one) =>
+    Effect.map(Processor, (processor) =>
       world(
         {
-          cards: cardsOf(one),
+          cards: cardsOf(processor),
           patience: Duration.times(Duration.fromInputUnsafe(patience), slowness()),
           sweepEvery: Duration.hours(1),
         },

@@ -128,19 +128,19 @@ export const assertPending = ({ key, payer, server, validBefore }: Asked, answer
 
 /** Paid once, recorded once; the key answers with the first answer for ever. */
 export const assertSettled = Effect.fnUntraced(function* (purchase: Purchase) {
-  const found = yield* books(purchase)
-  assert.deepInclude(found, { state: "settled", charged: 1, acts: 1, stones: 1 })
+  const entry = yield* books(purchase)
+  assert.deepInclude(entry, { state: "settled", charged: 1, acts: 1, stones: 1 })
   const answers = [yield* send(purchase), yield* reconcile(purchase)]
   for (const answer of answers) {
     assert.strictEqual(answer.status, 200, answer.text)
     const { receipt, record, replayed } = JSON.parse(answer.text)
     assert.strictEqual(replayed, true)
     assert.deepInclude(purchase.body, { commitment: record.commitment })
-    assert.strictEqual(receipt.transaction, found.transaction)
+    assert.strictEqual(receipt.transaction, entry.transaction)
     assert.strictEqual(answer.text, answers[0]?.text)
   }
   yield* audit(purchase.server)
-  return found
+  return entry
 })
 
 /** The settlement in an answer, as the unchanged x402 client reads it; it throws where there is none. */
@@ -149,8 +149,8 @@ export const settlementIn = ({ headers }: Answer) =>
 
 /** Never paid, nothing recorded. It keeps its authorization and gave back the rest: the next stone draws the same number. */
 export const assertFailed = Effect.fnUntraced(function* (purchase: Purchase, reason: string) {
-  const found = yield* books(purchase)
-  assert.deepInclude(found, { state: "failed", reason, charged: 0, acts: 0, stones: 0, claims: 1 })
+  const entry = yield* books(purchase)
+  assert.deepInclude(entry, { state: "failed", reason, charged: 0, acts: 0, stones: 0, claims: 1 })
   for (const answer of [yield* send(purchase), yield* reconcile(purchase)]) {
     assert.strictEqual(answer.status, 402, answer.text)
     assert.strictEqual(answer.json["code"], "payment_failed")
@@ -168,8 +168,8 @@ export const assertFailed = Effect.fnUntraced(function* (purchase: Purchase, rea
     assert.deepStrictEqual(answer.json["settlement"], settlement)
   }
   const next = yield* assertNextStone(purchase.server)
-  assert.strictEqual(next.number, found.number, "the number of the failed attempt goes out again")
-  return found
+  assert.strictEqual(next.number, entry.number, "the number of the failed attempt goes out again")
+  return entry
 })
 
 /** Its client asks, and has its stone. */

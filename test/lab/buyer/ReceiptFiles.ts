@@ -40,8 +40,8 @@ export const linkOf = (previousHash: string, sequence: number, commitment: strin
 export const madeReceiptFile = () => {
   const first = linkOf("0".repeat(64), 1, seal(salt, "Another stone."), "2026-11-20T09:17:02.115Z")
   const second = linkOf(first.chainHash, 2, seal(salt, words), "2026-11-21T09:17:02.115Z")
-  const [one, two] = [leafOf(first), leafOf(second)]
-  const root = Buffer.from(nodeHash(one, two), "hex")
+  const [firstLeaf, secondLeaf] = [leafOf(first), leafOf(second)]
+  const root = Buffer.from(nodeHash(firstLeaf, secondLeaf), "hex")
   const checkpoint = log.note({ origin: "altar.example/log", size: 2, root: concat(root), extensions: [] })
   const proofOf = (index: number, sibling: string) =>
     proofFileText({ extra: undefined, index, hashes: [concat(Buffer.from(sibling, "hex"))], checkpoint })
@@ -71,7 +71,7 @@ export const madeReceiptFile = () => {
       ),
       record: sha256(canonicalJson(record)),
       sequence: 2,
-      leaf: two,
+      leaf: secondLeaf,
     },
   }
   const file = {
@@ -83,9 +83,9 @@ export const madeReceiptFile = () => {
     reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
     binding: { version: 1, salt: bindingSalt, ...request },
     body,
-    log: proofOf(1, one),
+    log: proofOf(1, firstLeaf),
   }
-  return { claims, file, proofOfFirst: proofOf(0, two) }
+  return { claims, file, proofOfFirst: proofOf(0, secondLeaf) }
 }
 
 /** Its lines and its result for a file with this text, by the trust that is given. */

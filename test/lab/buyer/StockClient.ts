@@ -6,14 +6,14 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { newCommitment, newKey, post } from "../Fixture.ts"
 
 export const stockPurchase = Effect.fnUntraced(function* (url: string, payer: PrivateKeyAccount) {
-  const told: Array<object | undefined> = []
+  const settlements: Array<object | undefined> = []
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
   client.onPaymentResponse(async ({ settleResponse }) => {
-    told.push(settleResponse)
+    settlements.push(settleResponse)
   })
   const key = newKey()
   const request = post({ commitment: newCommitment() }, { "idempotency-key": key })
   const answer = yield* Effect.promise(() => wrapFetchWithPayment(fetch, client)(`${url}/api/witness`, request))
-  const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
-  return { server: url, answer, key, read, told }
+  const result = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
+  return { server: url, answer, key, result, settlements }
 })

@@ -11,7 +11,7 @@ import type { Cosigner } from "./Witness.ts"
 
 export const keyOf = ({ index, level }: TilePlace) => `${level}/${index}`
 
-const found = <A>(value: A | undefined): A => {
+const present = <A>(value: A | undefined): A => {
   if (value === undefined) throw new Error("a tile is missing")
   return value
 }
@@ -21,12 +21,12 @@ export class MemoryLog {
   edge: Edge = []
   size = 0
 
-  readonly read = (place: TilePlace) => this.tiles.get(keyOf(place))
+  readonly tileAt = (place: TilePlace) => this.tiles.get(keyOf(place))
 
   append(leaves: ReadonlyArray<Uint8Array>) {
     const { edge, growths } = append(this.edge, this.size, leaves)
     for (const growth of growths) {
-      const before = this.read(growth) ?? new Uint8Array()
+      const before = this.tileAt(growth) ?? new Uint8Array()
       assert.strictEqual(before.length, growth.start * 32, `tile ${keyOf(growth)} grew elsewhere`)
       this.tiles.set(keyOf(growth), concat(before, tileBytes(growth.hashes)))
     }
@@ -40,15 +40,15 @@ export class MemoryLog {
   }
 
   rootAt(size: number) {
-    return found(hashOfRange({ from: 0, to: size }, this.read))
+    return present(hashOfRange({ from: 0, to: size }, this.tileAt))
   }
 
   inclusion(index: number, size = this.size) {
-    return found(proofOf(inclusionRanges(index, size), this.read)).map((hash) => Uint8Array.from(hash))
+    return present(proofOf(inclusionRanges(index, size), this.tileAt)).map((hash) => Uint8Array.from(hash))
   }
 
   consistency(old: number, size = this.size) {
-    return found(proofOf(consistencyRanges(old, size), this.read)).map((hash) => Uint8Array.from(hash))
+    return present(proofOf(consistencyRanges(old, size), this.tileAt)).map((hash) => Uint8Array.from(hash))
   }
 }
 
@@ -68,7 +68,7 @@ export const foreignLog = (
   const log = new MemoryLog().append(entries.map((entry) => leafOf(utf8(entry))))
   const note = signer.note({ origin, size: log.size, root: concat(log.root), extensions: [] })
   const text = note.slice(0, note.indexOf("\n\n") + 1)
-  const checkpoint = `${note}${cosigners.map((one) => one.line(text, 1_790_000_000)).join("")}`
+  const checkpoint = `${note}${cosigners.map((cosigner) => cosigner.line(text, 1_790_000_000)).join("")}`
   return {
     vkey: signer.vkey,
     checkpoint,

@@ -46,7 +46,7 @@ interface Answer {
 }
 
 /** The answer to a request for a signature; `held` is what to remember. */
-const answerTo = (body: string, known: (origin: string) => Verifier | undefined, heldOf: (origin: string) => Held) => {
+const answerTo = (body: string, logOf: (origin: string) => Verifier | undefined, heldOf: (origin: string) => Held) => {
   const end = body.indexOf("\n\n")
   const [first = "", ...lines] = body.slice(0, Math.max(end, 0)).split("\n")
   const old = Number(/^old (\d+)$/u.exec(first)?.[1] ?? Number.NaN)
@@ -54,7 +54,7 @@ const answerTo = (body: string, known: (origin: string) => Verifier | undefined,
   const note = parseNote(body.slice(end + 2))
   if (note instanceof Malformed || Number.isNaN(old) || hashes.length < lines.length) return { status: 400, text: "" }
   const [origin = ""] = note.text.split("\n")
-  const log = known(origin)
+  const log = logOf(origin)
   if (log === undefined) return { status: 404, text: "" }
   if (!isSignedBy(note, log)) return { status: 403, text: "" }
   const checkpoint = parseCheckpoint(note.text)
@@ -74,7 +74,7 @@ export const ownWitness = Effect.fnUntraced(function* (
   { cosigner = cosignerOf(name), memory = new Map<string, Held>(), port = 0 } = {},
 ) {
   const log = logVerifier(signer.vkey)
-  const known = (origin: string) => (log instanceof Malformed || log.name !== origin ? undefined : log)
+  const logOf = (origin: string) => (log instanceof Malformed || log.name !== origin ? undefined : log)
   const keyOf = (origin: string) => hex(sha256(utf8(origin)))
   const life = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(life, Exit.void))
@@ -83,7 +83,7 @@ export const ownWitness = Effect.fnUntraced(function* (
       const held = memory.get(path.split("/")[1] ?? "")
       return send(response, { status: held === undefined ? 404 : 200, text: held?.note ?? "" })
     }
-    const answer: Answer = answerTo(body, known, (origin) => memory.get(keyOf(origin)) ?? nothing)
+    const answer: Answer = answerTo(body, logOf, (origin) => memory.get(keyOf(origin)) ?? nothing)
     if (answer.held === undefined) return send(response, answer)
     const line = cosigner.line(answer.text, Math.floor(Date.now() / 1000))
     const [origin = ""] = answer.text.split("\n")

@@ -15,12 +15,12 @@ export const strangeWitness = Effect.fnUntraced(function* (
   answer: Answering,
   cosigner = cosignerOf(name),
 ) {
-  const asked = { times: 0 }
+  const requests = { times: 0 }
   const url = yield* listening((body, response, request) => {
-    if (request.method === "POST") asked.times += 1
+    if (request.method === "POST") requests.times += 1
     answer(body, response, request)
   })
-  return { name, cosigner, vkey: cosigner.vkey, url, asked }
+  return { name, cosigner, vkey: cosigner.vkey, url, requests }
 })
 
 interface Named {

@@ -101,13 +101,13 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
   /** One result for a key, saved once the endpoint began; another form under the key is an error. */
   const underKey = async (key: string, form: URLSearchParams, fault?: CardFault, during?: () => Promise<unknown>) => {
     const parameters = form.toString()
-    const known = keys.get(key)
-    if (known !== undefined) {
-      if (known.parameters !== parameters) return reply(error(400, "idempotency_error"))
-      if (known.result === undefined) {
+    const earlier = keys.get(key)
+    if (earlier !== undefined) {
+      if (earlier.parameters !== parameters) return reply(error(400, "idempotency_error"))
+      if (earlier.result === undefined) {
         return reply(error(409, "invalid_request_error", { code: "idempotency_key_in_use" }))
       }
-      return reply(known.result, { "idempotent-replayed": "true" })
+      return reply(earlier.result, { "idempotent-replayed": "true" })
     }
     const saved: Saved = { parameters }
     keys.set(key, saved)
@@ -163,10 +163,10 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
       const list = { object: "list", data: all.slice(from, to), has_more: to < all.length }
       return reply({ status: 200, body: list })
     }
-    const one = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)(\/cancel)?$/u.exec(pathname)
-    const intent = intents.get(one?.[1] ?? "")
+    const match = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)(\/cancel)?$/u.exec(pathname)
+    const intent = intents.get(match?.[1] ?? "")
     if (intent === undefined) return reply(error(404, "invalid_request_error", { code: "resource_missing" }))
-    if (one?.[2] !== undefined) {
+    if (match?.[2] !== undefined) {
       if (intent.status === "succeeded")
         return reply(error(400, "invalid_request_error", { code: "payment_intent_unexpected_state" }))
       intent.status = "canceled"
@@ -207,11 +207,11 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
   return {
     url,
     /** From now on charges under a key that is new, or all that is asked, meet this fault. */
-    arm: (fault: CardFault, asked: "new charges" | "everything" = "new charges", rate = 1): Trap =>
+    arm: (fault: CardFault, scope: "new charges" | "everything" = "new charges", rate = 1): Trap =>
       arm(`card ${fault}`, fault, {
         rate,
         fits: ({ isNewCharge, path }) =>
-          (isNewCharge || asked === "everything") && (fault !== "nothingFound" || path.includes("/search")),
+          (isNewCharge || scope === "everything") && (fault !== "nothingFound" || path.includes("/search")),
       }),
     calm: Effect.sync(calm),
     /** A holder grants a token for a charge, as an agent's wallet does. */
@@ -236,7 +236,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
         .filter(({ status }) => status === "succeeded")
         .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
     /** How often a charge was asked for, and under how many idempotency keys. */
-    asked: () => ({ charges, keys: seen.size }),
+    requests: () => ({ charges, keys: seen.size }),
     /** All charges that wait for a bank or a card's holder end. */
     finish: Effect.sync(() => {
       for (const intent of intents.values()) {

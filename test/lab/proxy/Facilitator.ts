@@ -115,10 +115,10 @@ export const make = Effect.fnUntraced(function* (
     })
 
   const settle = ({ paymentPayload, paymentRequirements }: Body) => {
-    const known = Promise.withResolvers<Hex | undefined>()
-    const result = facilitatorOf(known.resolve).settle(paymentPayload as never, paymentRequirements as never)
-    void result.catch(() => {}).then(() => known.resolve(undefined))
-    return { result, hash: known.promise }
+    const broadcast = Promise.withResolvers<Hex | undefined>()
+    const result = facilitatorOf(broadcast.resolve).settle(paymentPayload as never, paymentRequirements as never)
+    void result.catch(() => {}).then(() => broadcast.resolve(undefined))
+    return { result, hash: broadcast.promise }
   }
 
   const imagined = () => `0x${random?.hex(32) ?? randomBytes(32).toString("hex")}`
@@ -135,14 +135,14 @@ export const make = Effect.fnUntraced(function* (
     }
     const neighbour = newest
     const { hash, result } = settle(body)
-    const known = await hash
-    newest = known ?? newest
+    const transaction = await hash
+    newest = transaction ?? newest
     if (struck === undefined || fault === undefined || fault === "holdBefore") return json(await result)
     if (moment === "mined") await result
     const verdict = struck.caught()
     if (fault === "holdAfter" && (await verdict) === "discard") return "drop"
     if (fault === "delayAfter") await setTimeout(late)
-    return has(after, fault) ? after[fault](known ?? "", neighbour) : json(await result)
+    return has(after, fault) ? after[fault](transaction ?? "", neighbour) : json(await result)
   }
 
   const supported = async (): Promise<Reply> => {
@@ -174,7 +174,7 @@ export const make = Effect.fnUntraced(function* (
     url,
     /** From now on a settlement, or a question what it settles, meets this fault. */
     arm: (fault: Fault, moment: Plan["moment"] = "broadcast", rate = 1): Trap => {
-      const fits = (asked: "support" | "settlement") => fault.startsWith("supported") === (asked === "support")
+      const fits = (question: "support" | "settlement") => fault.startsWith("supported") === (question === "support")
       return arm(`facilitator ${fault}`, { fault, moment }, { rate, fits })
     },
     calm: Effect.sync(calm),
@@ -188,6 +188,6 @@ export const make = Effect.fnUntraced(function* (
       away -= 1
       if (away === 0) server = await open(handle, port)
     }),
-    asked: () => settlements,
+    requests: () => settlements,
   }
 })

@@ -43,15 +43,15 @@ export const faults = <Fault, Message>(random: Random | undefined, which: "first
         arrival.resolve()
         return verdict.promise
       }
-      const one: Armed = { fault, caught, rate, fits }
-      all = which === "first" ? [...all, one] : [one, ...all]
+      const armed: Armed = { fault, caught, rate, fits }
+      all = which === "first" ? [...all, armed] : [armed, ...all]
       return {
         arrived: Effect.promise(() => arrival.promise).pipe(
           Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`nothing was caught: ${name}`) }),
         ),
         release: Effect.sync(() => verdict.resolve("release")),
         discard: Effect.sync(() => verdict.resolve("discard")),
-        end: () => void (all = all.filter((other) => other !== one)),
+        end: () => void (all = all.filter((other) => other !== armed)),
       }
     },
     calm: () => void (all = []),

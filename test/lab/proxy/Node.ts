@@ -90,8 +90,8 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
         ...lost.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })),
       ])
     }
-    const said = falsehoods[fault]
-    return typeof said === "object" && "member" in said ? all(said.member) : said
+    const falsehood = falsehoods[fault]
+    return typeof falsehood === "object" && "member" in falsehood ? all(falsehood.member) : falsehood
   }
 
   const url = yield* serve(async (_, body) => {
@@ -120,10 +120,10 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
      * that contradict each other. `before` is how often its method was asked before. A batch is split among them.
      */
     behave: (pick: (method: string, before: number, params: string) => View) => {
-      const asked = new Map<string, number>()
+      const counts = new Map<string, number>()
       choose = ({ method, params = [] }) => {
-        const before = asked.get(method) ?? 0
-        asked.set(method, before + 1)
+        const before = counts.get(method) ?? 0
+        counts.set(method, before + 1)
         return pick(method, before, JSON.stringify(params))
       }
     },

@@ -60,8 +60,8 @@ export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer
   const stateOf = async (block: unknown): Promise<bigint | undefined> => {
     if (typeof block !== "object" || block === null) return numberOf(String(block ?? "latest"))
     const hash = Reflect.get(block, "blockHash")
-    const found = await resultOf<Block | null>(ask("eth_getBlockByHash", [hash, false]))
-    return found === null ? undefined : hexToBigInt(found.number)
+    const target = await resultOf<Block | null>(ask("eth_getBlockByHash", [hash, false]))
+    return target === null ? undefined : hexToBigInt(target.number)
   }
 
   switch (method) {
@@ -103,13 +103,14 @@ export const answerAs = async (view: View, call: Call, ask: Ask): Promise<Answer
       return number === undefined || number > head ? unknownBlock : ask(method, [params[0], numberToHex(number)])
     }
     case "eth_getTransactionByHash": {
-      const found = await resultOf<{ readonly blockNumber: Hex | null } | null>(ask(method, params))
-      const isAhead = found !== null && found.blockNumber !== null && hexToBigInt(found.blockNumber) > head
-      return { result: isAhead ? null : found }
+      const transaction = await resultOf<{ readonly blockNumber: Hex | null } | null>(ask(method, params))
+      const block = transaction?.blockNumber ?? null
+      const isAhead = block !== null && hexToBigInt(block) > head
+      return { result: isAhead ? null : transaction }
     }
     case "eth_getBlockByHash": {
-      const found = await resultOf<Block | null>(ask(method, params))
-      return { result: isKnown(found) ? found : null }
+      const target = await resultOf<Block | null>(ask(method, params))
+      return { result: isKnown(target) ? target : null }
     }
     default:
       return ask(method, params)

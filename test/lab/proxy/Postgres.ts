@@ -111,7 +111,7 @@ const relay = (
   const splitAnswer = messagesOf("back end")
   // The start up to the first ReadyForQuery is a cycle, too.
   const cycles: Array<Cycle> = [{}]
-  let asked: Array<Buffer> = []
+  let pending: Array<Buffer> = []
   let kept: Array<Buffer> = []
   let asksForSsl = false
   /** The held or late messages, and everything behind them. */
@@ -129,7 +129,7 @@ const relay = (
 
   const deliver = (messages: ReadonlyArray<Buffer>, cycle: Cycle = {}) => {
     cycles.push(cycle)
-    for (const one of messages) database.write(one)
+    for (const message of messages) database.write(message)
   }
 
   /** Only what is held or late ends later. */
@@ -149,23 +149,23 @@ const relay = (
   }
 
   client.on("data", (chunk) => {
-    for (const one of split(chunk)) {
-      const type = typeOf(one)
+    for (const message of split(chunk)) {
+      const type = typeOf(message)
       if (type === "P") {
-        const { name, statement } = preparedIn(one)
+        const { name, statement } = preparedIn(message)
         prepared.set(name, statement)
         heard(statement)
       }
-      if (type === "Q") heard(queryIn(one))
+      if (type === "Q") heard(queryIn(message))
       if (!extended.has(type)) {
-        asksForSsl = isSslRequest(one)
-        database.write(one)
+        asksForSsl = isSslRequest(message)
+        database.write(message)
         continue
       }
-      asked.push(one)
+      pending.push(message)
       if (type !== "S" && type !== "Q" && type !== "H") continue
-      const whole = asked
-      asked = []
+      const whole = pending
+      pending = []
       if (type === "H") {
         // The front end waits for an answer to this much, and the cycle goes on.
         const write = () => whole.forEach((part) => database.write(part))
@@ -181,7 +181,7 @@ const relay = (
   const end = async ({ caught, fault }: Struck<PostgresFault>, answer: ReadonlyArray<Buffer>) => {
     const verdict = caught()
     if (fault === "cutAfter" || (await verdict) === "discard") return cut()
-    for (const one of answer) client.write(one)
+    for (const message of answer) client.write(message)
   }
 
   database.on("data", (chunk) => {
@@ -189,16 +189,16 @@ const relay = (
     if (asksForSsl) client.write(chunk.subarray(0, 1))
     const rest = asksForSsl ? chunk.subarray(1) : chunk
     asksForSsl = false
-    for (const one of splitAnswer(rest)) {
+    for (const message of splitAnswer(rest)) {
       const { failsAs, struck } = cycles[0] ?? {}
-      const isEnd = typeOf(one) === "Z"
+      const isEnd = typeOf(message) === "Z"
       if (isEnd) cycles.shift()
       if (struck !== undefined) {
-        kept.push(one)
+        kept.push(message)
         if (!isEnd) continue
         void end(struck, kept)
         kept = []
-      } else if (failsAs === undefined) client.write(one)
+      } else if (failsAs === undefined) client.write(message)
       else if (isEnd) client.write(errorAndIdle(failsAs))
     }
   })

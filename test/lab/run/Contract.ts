@@ -58,10 +58,10 @@ const bodyFaults = (documented: DocumentedResponse, heard: ReceivedAnswer) => {
   const mediaType = (heard.headers.get("content-type") ?? "").split(";")[0]?.trim() ?? ""
   if (documented.content === undefined)
     return heard.body === undefined || heard.body === "" ? [] : ["a body where none is documented"]
-  const found = documented.content[mediaType]
-  if (found === undefined) return [`${mediaType === "" ? "no media type" : mediaType} is not documented`]
+  const media = documented.content[mediaType]
+  if (media === undefined) return [`${mediaType === "" ? "no media type" : mediaType} is not documented`]
   if (heard.body === undefined || !mediaType.endsWith("json")) return []
-  const validate = validatorOf(found.schema)
+  const validate = validatorOf(media.schema)
   return validate(JSON.parse(heard.body)) ? [] : [complaint("body", validate)]
 }
 
@@ -89,9 +89,9 @@ export const isDocumented = (request: Pick<ReceivedAnswer, "method" | "url">): b
 
 /** The undocumented and missing members of an answer; nothing for a route that is not of the API. */
 export const faultsOf = (heard: ReceivedAnswer): ReadonlyArray<string> => {
-  const found = operationOf(heard)
-  if (found === undefined) return []
-  const { operation, pathname } = found
+  const match = operationOf(heard)
+  if (match === undefined) return []
+  const { operation, pathname } = match
   const status = String(heard.status)
   const documented = operation.responses[status]
   const name = `${heard.method.toUpperCase()} ${pathname} ${status}`

@@ -81,32 +81,32 @@ export type ServerProcess = Effect.Success<ReturnType<typeof make>>
 /** Not started yet; it may be killed and started as often as one likes. */
 export const make = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   let log = ""
-  const one = yield* Effect.promise(() => server({ environment, hear: (text) => (log += text) }))
+  const own = yield* Effect.promise(() => server({ environment, hear: (text) => (log += text) }))
   yield* Effect.addFinalizer((exit) =>
-    Effect.promise(one.kill).pipe(
-      Effect.andThen(Effect.sync(() => (Exit.isFailure(exit) ? keepText(`server-${one.port}.log`, log) : undefined))),
+    Effect.promise(own.kill).pipe(
+      Effect.andThen(Effect.sync(() => (Exit.isFailure(exit) ? keepText(`server-${own.port}.log`, log) : undefined))),
     ),
   )
-  const life = Effect.suspend(() => Effect.fromNullishOr(one.life())).pipe(Effect.orDie)
-  const begin = Effect.sync(one.start)
+  const life = Effect.suspend(() => Effect.fromNullishOr(own.life())).pipe(Effect.orDie)
+  const begin = Effect.sync(own.start)
   return {
-    url: one.url,
-    port: one.port,
+    url: own.url,
+    port: own.port,
     begin,
     /** Answers once the server says that it listens. */
     start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("server listening"))),
     /** SIGKILL, and waits until nothing of it runs. */
-    kill: Effect.promise(one.kill),
+    kill: Effect.promise(own.kill),
     /** Waits until it has written this, on stdout or stderr; all it has written so far. */
     says: (text: string) => Effect.flatMap(life, ({ says }) => Effect.promise(() => says(text))),
     signal: (name: NodeJS.Signals) => Effect.map(life, ({ signal }) => signal(name)),
     /** Its exit code, null when a signal ended it. */
     ended: Effect.flatMap(life, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
-    output: () => one.life()?.output() ?? "",
+    output: () => own.life()?.output() ?? "",
     /** From now on its output is not read. */
-    deafen: () => void one.life()?.child.stdout?.pause(),
+    deafen: () => void own.life()?.child.stdout?.pause(),
     /** From now on its output is closed. */
-    hangUp: () => void one.life()?.child.stdout?.destroy(),
+    hangUp: () => void own.life()?.child.stdout?.destroy(),
   }
 })
 
