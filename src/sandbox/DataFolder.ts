@@ -86,4 +86,10 @@ const make = Effect.gen(function* () {
 /** The folder that only this sandbox uses, absolute, until its layer ends. */
 export class DataFolder extends Context.Service<DataFolder>()("spirit-altar/sandbox/DataFolder", { make }) {
   static readonly layer = Layer.effect(DataFolder, DataFolder.make)
+
+  /** The folder that the process which started this one has locked. */
+  static readonly ofParent = Layer.effect(
+    DataFolder,
+    Effect.map(dataDir, (folder) => DataFolder.of({ folder })),
+  )
 }

@@ -53,15 +53,13 @@ const findAnvil = Effect.gen(function* () {
 /** A transaction is mined as it arrives: its receipt takes milliseconds. */
 const receiptPatience = Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
 
-const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
+/** Starts a chain that ends with its scope; returns its address. */
+const startAnvil = Effect.fn("LocalChain.startAnvil")(function* (options: LocalChainOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // USDC's own address, which stock x402 servers and clients know.
-  const { asset } = usdc[options.network]
-  const chainId = chainIdOf(options.network)
   const command = yield* findAnvil
   const cache = yield* fs.makeTempDirectoryScoped({ prefix: "spirit-altar-anvil-" })
-  const args = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainId)]
+  const args = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(chainIdOf(options.network))]
   // Without a limit anvil writes gigabytes of old states to disk; 64 still allows deep reorganisations.
   args.push("--prune-history", "64", "--cache-path", cache)
   // One slot an epoch puts `safe` one block and `finalized` two blocks behind the head.
@@ -82,8 +80,14 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
   const ready = /Listening on 127\.0\.0\.1:(\d+)/
   const anvil = yield* OwnedProcess.start({ command, args, ready, stop })
   if (stateFile !== undefined) yield* fs.writeFileString(pidFile, String(anvil.pid))
+  return `http://127.0.0.1:${anvil.ready[1]}`
+})
 
-  const rpcUrl = `http://127.0.0.1:${anvil.ready[1]}`
+const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions) {
+  // USDC's own address, which stock x402 servers and clients know.
+  const { asset } = usdc[options.network]
+  const chainId = chainIdOf(options.network)
+  const rpcUrl = options.rpcUrl ?? (yield* startAnvil(options))
   const client = createTestClient({ mode: "anvil", transport: http(rpcUrl), pollingInterval: 20 })
     .extend(publicActions)
     .extend(walletActions)
@@ -132,6 +136,8 @@ const make = Effect.fn("LocalChain.make")(function* (options: LocalChainOptions)
 export interface LocalChainOptions {
   /** The network whose USDC the play token imitates. */
   readonly network: UsdcNetwork
+  /** The address of a chain that another process started; absent, one is started. */
+  readonly rpcUrl?: string
   /** File of balances, receipts and used nonces, written every second and at the end; absent, nothing is stored. */
   readonly stateFile?: string
   /** Milliseconds between empty blocks, at least 1; absent, only transactions cause blocks. */

@@ -83,16 +83,17 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
   readonly stop: Stop
   readonly identity?: Identity
   readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
   readonly hear?: (text: string) => void
 }) {
-  const { args, command, cwd, hear, identity, stop } = options
+  const { args, command, cwd, env: more, hear, identity, stop } = options
   let output = ""
   const failed = (reason: string) => new ProcessError({ message: `${command}: ${reason}\n${output}`.trim() })
   const ready = yield* Deferred.make<RegExpExecArray, ProcessError>()
   const child = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
-        const env = { ...process.env, LC_ALL: "C" }
+        const env = { ...process.env, LC_ALL: "C", ...more }
         const spawned = spawn(command, args, {
           ...identity,
           ...(cwd === undefined ? {} : { cwd }),

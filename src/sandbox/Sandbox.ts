@@ -23,8 +23,8 @@ const heartbeatMs = 5_000
 const saying = <A, E, R>(line: string, layer: Layer.Layer<A, E, R>) =>
   Layer.unwrap(Effect.as(Console.log(`  ${line} …`), layer))
 
-/** A database and a chain that outlive the process in its data folder. */
-export const parts = (network: UsdcNetwork) =>
+/** A database and a chain whose data outlive the process in its data folder; a chain at `rpcUrl` is used as it runs. */
+export const parts = (network: UsdcNetwork, rpcUrl: Option.Option<string>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -36,6 +36,7 @@ export const parts = (network: UsdcNetwork) =>
         network,
         stateFile: path.join(folder, `chain-${network.replace(":", "-")}.json`),
         heartbeatMs,
+        ...Option.match(rpcUrl, { onNone: () => ({}), onSome: (rpcUrl) => ({ rpcUrl }) }),
       })
       const dataDir = path.join(folder, "postgres")
       const verb = (yield* fs.exists(dataDir)) ? "Starting" : "Installing"
@@ -43,7 +44,7 @@ export const parts = (network: UsdcNetwork) =>
         databaseUrl._tag === "Some"
           ? Layer.succeed(LocalDatabase, LocalDatabase.of({ url: databaseUrl.value }))
           : saying(`${verb} the database in ${dataDir}`, LocalDatabase.layer({ dataDir, durable: true }))
-      return Layer.merge(saying("Starting a private chain", chain), database)
+      return Layer.merge(Option.isSome(rpcUrl) ? chain : saying("Starting a private chain", chain), database)
     }),
   )
 

@@ -1,12 +1,10 @@
 /** A maintainer adds an act by docs/acts.md alone, in a copy of the checkout: types, lint, document and the act's own row agree. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, it } from "vitest"
-import { newFolder } from "../lab/Folders.ts"
+import { copyOfCheckout } from "../lab/CheckoutCopy.ts"
 import { run } from "../lab/Process.ts"
 import { examplesOf } from "../lab/Sources.ts"
-
-const checkout = new URL("../..", import.meta.url).pathname
 
 /** The act is not the guide's: a horn is blown where the guide rings a bell. */
 const words: ReadonlyArray<readonly [RegExp, string]> = [
@@ -124,10 +122,7 @@ const row = `{
   ]`
 
 it("a maintainer who follows the guide to a new act sells it, with types, lint, document and every promise of an act", async () => {
-  const copy = newFolder()
-  const listed = await run(["ls-files"], { command: "git", cwd: checkout, env: process.env }).ended
-  for (const file of listed.stdout.trim().split("\n")) cpSync(join(checkout, file), join(copy, file))
-  symlinkSync(join(checkout, "node_modules"), join(copy, "node_modules"))
+  const copy = await copyOfCheckout()
   const write = (file: string, content: string) => {
     mkdirSync(dirname(join(copy, file)), { recursive: true })
     writeFileSync(join(copy, file), content)

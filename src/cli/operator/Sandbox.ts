@@ -1,6 +1,7 @@
 /** `sandbox`: a real database, a real chain and play money, ready in seconds. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { ConfigProvider, Console, Effect, Layer, Schema } from "effect"
+import { fileURLToPath } from "node:url"
+import { ConfigProvider, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import type { AddressRefused } from "../../http/Listener.ts"
@@ -10,6 +11,9 @@ import { withUnknown } from "../../server/config/Advice.ts"
 import { AppConfig, listen, rehearsable, telemetry, urlOf } from "../../server/config/Config.ts"
 import { DataFolder, type FolderInUse } from "../../sandbox/DataFolder.ts"
 import { LocalChain } from "../../sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../sandbox/OwnedProcess.ts"
+import { packageRoot } from "../../platform/PackageRoot.ts"
 import * as Sandbox from "../../sandbox/Sandbox.ts"
 import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
@@ -22,7 +26,17 @@ const network = Flag.Literals("network", [baseSepolia, base]).pipe(
   Flag.withDefault(baseSepolia),
 )
 
-const flags = { network }
+const chain = Flag.String("chain").pipe(
+  Flag.withDescription("Address of a chain of another sandbox, whose data folder and DATABASE_URL this one shares"),
+  Flag.optional,
+)
+
+const watch = Flag.Boolean("watch").pipe(
+  Flag.withDescription("Restart the server alone when a source changes, in a checkout"),
+  Flag.withDefault(false),
+)
+
+const flags = { network, chain, watch }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
@@ -56,6 +70,33 @@ ${chain.network === base ? "  This rehearses Base's own network id: use throw-aw
 
   Ctrl-C stops everything; the data stays: ${folder}
 `)
+  }),
+)
+
+/** Runs the server in a process of its own, which restarts when a source changes; chain and database stay. */
+const watched = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { network, rpcUrl } = yield* LocalChain
+    const { url } = yield* LocalDatabase
+    const { folder } = yield* DataFolder
+    yield* OwnedProcess.start({
+      command: process.execPath,
+      args: [
+        ...["src", "schema", "migrations"].map((path) => `--watch-path=${path}`),
+        "--watch-preserve-output",
+        "src/start.js",
+        "sandbox",
+        "--network",
+        network,
+        "--chain",
+        rpcUrl,
+      ],
+      env: { DATABASE_URL: Redacted.value(url), DATA_DIR: folder },
+      cwd: fileURLToPath(packageRoot),
+      ready: /\S/u,
+      stop: { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 },
+      hear: (text) => process.stdout.write(text),
+    })
   }),
 )
 
@@ -105,13 +146,20 @@ export const sandbox = command("sandbox", {
   flags,
   run: Effect.fn("sandboxing")(function* (flags: Flags) {
     yield* withUnknown(rehearsable)
+    const served = announce.pipe(
+      Layer.provide(Server.layer(Sandbox.routes)),
+      Layer.provide(Sandbox.limits),
+      Layer.provide(Sandbox.config(flags.network)),
+    )
+    const running: Layer.Layer<
+      never,
+      Layer.Error<typeof served> | Layer.Error<typeof watched>,
+      Layer.Services<typeof served>
+    > = flags.watch ? watched : served
     return yield* Layer.launch(
-      announce.pipe(
-        Layer.provide(Server.layer(Sandbox.routes)),
-        Layer.provide(Sandbox.limits),
-        Layer.provide(Sandbox.config(flags.network)),
-        Layer.provide(Sandbox.parts(flags.network)),
-        Layer.provide(DataFolder.layer),
+      running.pipe(
+        Layer.provide(Sandbox.parts(flags.network, flags.chain)),
+        Layer.provide(Option.isSome(flags.chain) ? DataFolder.ofParent : DataFolder.layer),
         Layer.provide(Layer.unwrap(Effect.map(telemetry("pretty"), Telemetry.layer)).pipe(Layer.provide(forPeople))),
       ),
     ).pipe(
