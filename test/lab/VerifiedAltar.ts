@@ -12,11 +12,12 @@ interface Flags {
   readonly payTo?: ReadonlyArray<string>
   readonly vkey?: string
   readonly seen?: string
+  readonly wallet?: string
   readonly json?: boolean
 }
 
 export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
-  const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
+  const { json: asJson = false, payTo = [], rpc, seen, vkey, wallet } = flags
   const command = verifying({
     url,
     rpc: Option.fromNullishOr(rpc),
@@ -29,6 +30,7 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     file: Option.none(),
     folder: Option.none(),
     stone: Option.none(),
+    wallet: Option.fromNullishOr(wallet),
     key: Option.none(),
   })
   const { ended, lines } = yield* printing(command, asJson)

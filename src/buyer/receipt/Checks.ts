@@ -12,6 +12,7 @@ export interface ReceiptCheck {
 }
 
 export const holds = (name: string, says: string): ReceiptCheck => ({ name, state: "holds", says })
+export const broken = (name: string, says: string): ReceiptCheck => ({ name, state: "broken", says })
 export const open = (name: string, says: string): ReceiptCheck => ({ name, state: "open", says })
 
 export const unless = (isFine: boolean, says: string) => {

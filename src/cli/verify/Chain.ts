@@ -34,14 +34,14 @@ export interface Walk {
   readonly sizes?: ReadonlyArray<number>
   /** Stones whose revealed words match these commitments, by id: the chain must hold them. */
   readonly revealed?: ReadonlyMap<string, Pick<Link, "commitment" | "sequence">>
-  /** A commitment whose stones are returned. */
-  readonly sought?: string | undefined
+  /** Whether the walk returns this stone. */
+  readonly isSought?: (stone: typeof Entry.Type) => boolean
 }
 
 /** Checks all links at `base`, and fails with the first that is broken. */
 export const verifyChain = Effect.fn("verifyChain")(function* (
   base: string,
-  { payments, revealed, sizes = [], sought }: Walk,
+  { isSought = () => false, payments, revealed, sizes = [] }: Walk,
 ) {
   const tree = growingTree()
   const roots = new Map([[0, yield* Effect.promise(tree.root)]])
@@ -52,7 +52,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
     }
   }
   const unseen = new Map(revealed)
-  const stonesSought: Array<Link> = []
+  const stonesSought: Array<typeof Entry.Type> = []
   let last: ChainPoint = genesis
   let next: number | null = 1
   while (next !== null) {
@@ -76,7 +76,7 @@ export const verifyChain = Effect.fn("verifyChain")(function* (
         )
     }
     if (fault !== undefined) return yield* broken(`stone ${fault.sequence}`, fault.summary)
-    stonesSought.push(...whole.filter(({ commitment }) => commitment === sought))
+    stonesSought.push(...whole.filter(isSought))
     if (sizes.length > 0) yield* Effect.promise(() => grow(whole))
     if (Math.floor(reached.sequence / 10_000) > Math.floor(last.sequence / 10_000))
       yield* Console.error(`links       ${reached.sequence} of ${segment.head.sequence} hold`)

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { checkLink, linkFault } from "../../../schema/altar/ChainCheck.ts"
 import { chainHashOf, type Link } from "../../buyer/core/Chain.ts"
 import { fileDifferences, filesIn, sumsName } from "../../buyer/core/Sums.ts"
-import { holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
+import { broken, holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { messageOf } from "../../buyer/PurchaseError.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { optionalText } from "../Define.ts"
@@ -28,8 +28,6 @@ export const fileFlags = {
 }
 
 export type FileFlags = { readonly [Name in keyof typeof fileFlags]: Option.Option<string> }
-
-const broken = (name: string, says: string): ReceiptCheck => ({ name, state: "broken", says })
 
 const differs = {
   changed: (path: string) => broken(path, `It changed: ${sumsName} lists another hash.`),

@@ -15,6 +15,7 @@ import { baseOf } from "../../buyer/Site.ts"
 import { receiptFlags, verifyReceiptFile } from "./Receipt.ts"
 import { lineOf } from "./Report.ts"
 import { verifyReveals } from "./Reveals.ts"
+import { openWallet, walletChecks, walletFlag } from "./Wallet.ts"
 import { verifyChain } from "./Chain.ts"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 
@@ -34,6 +35,7 @@ const flags = {
     "Check the receipt file of one act instead, offline: its page links it, and it is at its permalink with .receipt.json",
     "file",
   ),
+  wallet: walletFlag,
   ...receiptFlags,
   ...fileFlags,
 }
@@ -55,7 +57,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 })
 
 const check = Effect.fnUntraced(function* (flags: Flags, fingerprint: Fingerprint | undefined) {
-  const { payTo, rpc, seen, url, vkey } = flags
+  const { payTo, rpc, seen, url, vkey, wallet } = flags
   const base = baseOf(url)
   yield* Console.error(`altar       ${base}`)
   const policy = yield* policyIn(flags.policy)
@@ -69,14 +71,22 @@ const check = Effect.fnUntraced(function* (flags: Flags, fingerprint: Fingerprin
     })
   // Log and reveals are read before the chain is walked, so that this walk covers all their stones.
   const opened = flags.log ? yield* openLog({ altar: base, vkey: named, policy, seen }) : undefined
-  const { revealed, reveals } = yield* verifyReveals(base)
+  const counting = Option.isSome(wallet) ? yield* openWallet(base, wallet.value, rpcUrl, payTo) : undefined
+  const { paidBy, revealed, reveals } = yield* verifyReveals(base)
   const payments = Option.isSome(rpcUrl) ? yield* Payments.make(base, rpcUrl.value, payTo) : undefined
   const walked = yield* verifyChain(base, {
     payments,
     sizes: opened?.sizes ?? [],
     revealed,
-    sought: fingerprint?.sha256,
+    isSought: ({ commitment, payer }) => commitment === fingerprint?.sha256 || payer.toLowerCase() === counting?.wallet,
   })
+  const { stonesSought } = walked
+  const files =
+    fingerprint &&
+    chainChecks(
+      fingerprint,
+      stonesSought.filter(({ commitment }) => commitment === fingerprint.sha256),
+    )
   return {
     stones: walked.stones,
     chainHash: walked.chainHash,
@@ -84,7 +94,8 @@ const check = Effect.fnUntraced(function* (flags: Flags, fingerprint: Fingerprin
     reveals,
     payments: payments === undefined ? "unchecked" : "checked",
     log: opened === undefined ? null : yield* verifyLog(opened, walked),
-    ...(fingerprint === undefined ? {} : { files: chainChecks(fingerprint, walked.stonesSought) }),
+    ...(files === undefined ? {} : { files }),
+    ...(counting === undefined ? {} : { wallet: walletChecks(counting, stonesSought, { paidBy, revealed }) }),
   }
 }, Effect.scoped)
 
@@ -102,6 +113,7 @@ const sentences = ({
   payments,
   reveals: { checked, hidden },
   stones,
+  wallet = [],
 }: Effect.Success<ReturnType<typeof check>>) => [
   `${counted(stones, "stone")}: every link hashes${
     payments === "unchecked"
@@ -112,7 +124,7 @@ const sentences = ({
   ...(payTo.length === 0 ? [] : [`paid to ${payTo.join(", ")}`]),
   `head ${chainHash}`,
   ...(log === null ? [] : sentencesOf(log)),
-  ...files.map(lineOf),
+  ...[...files, ...wallet].map(lineOf),
 ]
 
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
@@ -122,8 +134,9 @@ export const verifying = Effect.fn("verifying")(function* (flags: Flags) {
   if (Option.isSome(flags.stone)) return yield* verifyFile(fingerprint, flags.stone.value)
   const found = yield* check(flags, fingerprint)
   const isPaid = found.lost.length === 0
-  const differs = (found.files ?? []).some(({ state }) => state === "broken")
-  const message = isPaid ? `${fingerprint?.path} does not hold: see above.` : lostSentence(found.lost)
+  const differs = [...(found.files ?? []), ...(found.wallet ?? [])].some(({ state }) => state === "broken")
+  const what = found.wallet === undefined ? fingerprint?.path : "The record of the wallet"
+  const message = isPaid ? `${what} does not hold: see above.` : lostSentence(found.lost)
   const isSound = isPaid && !differs
   yield* print(
     { ...(isSound ? { ok: true } : { ok: false, code: isPaid ? "broken" : "lost", message }), ...found },
@@ -144,6 +157,8 @@ export const verify = command("verify", {
       "Check the receipt of one act, offline",
     "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK… --rpc https://…":
       "Look its transfer up as well",
+    "spirit-altar verify --url https://altar.example --wallet 0x… --rpc https://…":
+      "Count a wallet's stones again, and its payments",
     "spirit-altar verify --folder draft --stone stone.json": "Check a folder and its stone, offline",
   },
   flags,
