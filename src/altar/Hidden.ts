@@ -27,7 +27,7 @@ const revealMembers = (owner: string) =>
     revealedAt: instantText("r.revealed_at"),
   })
 
-/** The same as columns. */
+/** SQL columns of the reveal `r` of the act in `owner`, under the names of `revealColumns`. */
 export const revealed = (owner: string) =>
   literal(
     revealMembers(owner)
@@ -35,7 +35,7 @@ export const revealed = (owner: string) =>
       .join(", "),
   )
 
-/** The same as members of a JSON object. */
+/** The same columns as members of a JSON object. */
 export const revealedJson = (owner: string) =>
   literal(
     revealMembers(owner)

@@ -10,7 +10,7 @@ import type { Attempt } from "./store/Attempt.ts"
 import { NodeQueries } from "./x402/chain/Rpc.ts"
 import { unreachable } from "./x402/settle/Settlement.ts"
 
-/** Told at the end of a counted purchase whether it was charged. Never fails. */
+/** Takes, at the end of a counted purchase, whether it was charged. Never fails. */
 export type Ended = (isCharged: boolean) => Effect.Effect<void>
 
 /** Limits the attempts and the requests to node and processor that refused payments of one address cause. */

@@ -96,7 +96,7 @@ export interface Rail<R extends RailName> extends RailFacts<R> {
   }
   /** The same for monitoring. */
   readonly funds: Effect.Effect<Funds>
-  /** The part of a purchase by which a worthless credential costs us something. Its address is limited by that. */
+  /** The part of a purchase in which a worthless credential costs us something. It counts against the address. */
   readonly costs: "verification" | "purchase"
   /** Whether the credential is truly of a payer who has paid here before. */
   readonly hasPaid: (credential: CredentialOf<R>, order: Order) => Effect.Effect<boolean, SqlError.SqlError>

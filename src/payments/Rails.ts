@@ -9,7 +9,7 @@ import * as X402 from "./x402/Facts.ts"
 
 type ByName = { readonly [R in RailName]: Rail<R> }
 
-/** Any rail, for what they all say without a credential or a payment. */
+/** Any rail: its members that take neither a credential nor a payment. */
 export type AnyRail = ByName[RailName]
 
 /** A rail that is not in use sells nothing, and leaves stored attempts as they are. */

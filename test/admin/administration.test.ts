@@ -144,7 +144,7 @@ layer(world(), realClock)("an operator", (it) => {
       const probe = () => ask(`${url}/api/witness`, { method: "POST" })
       const agent = yield* connect(`${url}/mcp`)
       const kit = call(agent, "buy_kit", { action: "setWitnessStone" })
-      // Asked twice, so that the server knows the question and answers it from memory.
+      // The second request is answered from memory.
       for (const _ of [1, 2]) assert.strictEqual((yield* probe()).status, 402)
       assert.isFalse((yield* kit).isError)
       const paused = yield* run("pause", "--why", "the node is behind", "--json")

@@ -116,7 +116,7 @@ layer(world(), realClock)("a cached read", (it) => {
         statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
         make: (rows, key) => Effect.sync(() => (made.push(key), rows)),
       })
-      // Five of them fit.
+      // The cache has room for five.
       for (const key of [1, 2, 3, 4, 5, 1, 6, 1, 3, 2]) yield* read(key)
       assert.deepStrictEqual(made, [1, 2, 3, 4, 5, 6, 2])
     }),

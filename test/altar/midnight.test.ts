@@ -123,7 +123,7 @@ layer(held, realClock)("at UTC midnight", (it) => {
         const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer)
         assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
       }
-      // The day is refused before the slot is: today's is taken now, and another day is still the fault.
+      // The day is checked before the slot: today's slot is taken by now, and the refusal still names the day.
       assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
       const late = yield* buy(path, prayer)
       assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")

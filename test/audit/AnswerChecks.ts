@@ -126,7 +126,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     }
   }
 
-  /** The transaction or charge of a payment, and its time in milliseconds since 1970; none where nothing did. */
+  /** The transaction or charge of a payment, and its time in milliseconds since 1970; none where nothing paid. */
   const takenBy = async (attempt: Attempt | undefined, payment: string | undefined) => {
     if (attempt?.rail === "card") {
       const charge = charged.get(attempt.id)

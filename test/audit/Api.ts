@@ -17,7 +17,7 @@ export const request = async (url: string, init: RequestInit = {}) => {
   }
 }
 
-/** The JSON of a read; a body that is none is none. */
+/** The JSON of a read; undefined for a body that is no JSON. */
 export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -61,7 +61,7 @@ const auditClaims = (ledger: Ledger, found: Findings) => {
   const held = Map.groupBy(ledger.claims, ({ attempt }) => attempt)
   const places = new Map(ledger.records.map(({ id, place }) => [id, place]))
   for (const attempt of ledger.attempts) {
-    // A card's token is forgotten once it is used, and its name is made of it: that there is one is all that can be said.
+    // A used token is erased, and its claim is named after it. Only that there is one claim can be checked.
     const own = new Set((held.get(attempt.id) ?? []).map(({ name }) => name.replace(/^card:[0-9a-f]{64}$/u, "card")))
     const names = namesOf(attempt, places)
     const isHeld = names.every((name) => own.has(name)) && (attempt.state !== "failed" || own.size === names.length)

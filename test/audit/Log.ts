@@ -83,7 +83,7 @@ const checks = {
   proof: "every stone has a proof that leads to the signed root",
 }
 
-/** The status once all entries are covered, which takes two seconds; or as it is after a while. Why there is none, if so. */
+/** The status once all entries are covered, which takes two seconds, or the last one; a text says why there is none. */
 const statusOf = async (url: string, entries: number): Promise<Status | "no log" | "stopped"> => {
   for (const end = Date.now() + 20_000; ; await setTimeout(300)) {
     const { status, text } = await request(url)

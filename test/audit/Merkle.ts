@@ -56,7 +56,7 @@ interface SignedTree {
 
 const ed25519 = Buffer.from("302a300506032b6570032100", "hex")
 
-/** The tree that a note states, signed by the key; undefined where it is not so. */
+/** The tree that a note states, signed by the key; undefined if the signature does not hold. */
 export const openNote = (note: string, vkey: string): SignedTree | undefined => {
   const [name = "", id = "", ...encoded] = vkey.split("+")
   const key = Buffer.from(encoded.join("+"), "base64")

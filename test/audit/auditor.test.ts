@@ -14,7 +14,7 @@ import type { RecordedAnswer } from "./RecordedAnswers.ts"
 
 const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
 
-/** The file of answers in which the first one that fits is told otherwise. */
+/** A copy of the answers file in which the first matching answer is false. */
 const withLie = Effect.fnUntraced(function* ([fits, told]: Lie) {
   const { answers } = yield* Altar
   const lines = readFileSync(answers, "utf8").trim().split("\n")

@@ -30,7 +30,7 @@ const challenge = {
 
 const coded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64")
 
-/** A shop that asks to be paid like this, and what it is sent. */
+/** A shop with this offer, and the requests that it receives. */
 const shop = (asked: object = challenge) => {
   const requests: Array<Request> = []
   const send: typeof fetch = async (input, init) => {

@@ -7,7 +7,7 @@ import { rooms, loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 
-/** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
+/** Every method of every path of the contract, and two paths outside it; parameters name nothing that exists. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))
 
 const asBrowser = { accept: "text/html", origin: "https://dapp.example" }
@@ -54,7 +54,7 @@ const typeOf = ({ headers }: Answer) => (headers.get("content-type") ?? "").spli
 /** Script or style that is not a file of ours. */
 const inline = /<script(?![^>]*\ssrc=")[^>]*>|<style[^>]*>|<[^>]*\sstyle="|<[^>]*\son\w+="|="javascript:/giu
 
-/** The faults in the policy of one answer; nothing, of a good one. */
+/** The faults in the policy of one answer; none if it is right. */
 const faultsOf = (answer: Answer): ReadonlyArray<string> => {
   const { headers, text } = answer
   const type = typeOf(answer)

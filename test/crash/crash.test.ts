@@ -14,7 +14,7 @@ interface Point {
   readonly reach: Effect.Effect<Trap, never, Stage | Scope.Scope>
   /** How the outcome becomes provable; absent when it was so at the kill. */
   readonly evidence?: (trap: Trap, purchase: Purchase.Purchase) => Effect.Effect<unknown, never, Stage>
-  /** The finder of the evidence; `nobody` when the database knew it before the kill. */
+  /** Where the evidence comes from; `nobody` if the database had it before the kill. */
   readonly concludedBy: "start" | "sweeper" | "nobody"
   /** An attempt that fails expires; the others settle. */
   readonly ends?: "failed"
@@ -127,7 +127,7 @@ const survive = Effect.fnUntraced(function* (point: Point, settledBy: string) {
     yield* evidence(trap, purchase)
   }
   if (ends === "failed") {
-    // One look fails nothing; a sweep an hour later agrees.
+    // One inquiry fails no attempt. A sweep an hour later agrees with it.
     yield* Purchase.doubted(purchase)
     yield* stateIs("pending")
     yield* Purchase.afterNextSweep(purchase)

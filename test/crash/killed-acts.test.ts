@@ -45,7 +45,7 @@ describe.concurrent("a server killed with every act in flight and none broadcast
     yield* passExpiry
     yield* rpc.calm
     yield* server.start
-    // One look fails nothing: the start an hour later agrees.
+    // One inquiry fails no attempt. That of a start an hour later agrees with it.
     for (const one of purchases) yield* doubted(one)
     for (const purchase of purchases) {
       const { act } = purchase

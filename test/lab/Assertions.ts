@@ -20,7 +20,7 @@ export const rejected = <Error = { readonly code: string; readonly message: stri
 export const valuesOf = <A, K extends keyof A>(all: ReadonlyArray<A>, name: K): Array<A[K]> =>
   all.map((item) => item[name])
 
-/** Fails with those that are as told. */
+/** Fails with the items that are wrong. */
 export const assertNone = <A>(all: ReadonlyArray<A>, isWrong: (item: A, at: number) => boolean, why?: string) =>
   assert.deepStrictEqual(all.filter(isWrong), [], why)
 

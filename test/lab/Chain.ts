@@ -1,4 +1,4 @@
-/** Real chains of this machine, lent to one test or file at a time, and the hands that tests have on them. */
+/** Real chains of this machine, lent to one test or file at a time, and what tests change on them. */
 import { setTimeout } from "node:timers/promises"
 import { Effect, Layer, Option, Scope, Context } from "effect"
 import {
@@ -47,7 +47,7 @@ export const receiptBy =
     }
   }
 
-/** The tests' hands on the chain: balances, blocks, clocks. */
+/** What tests change on a chain: balances, blocks, clocks. */
 export const chainClient = (rpcUrl: string) =>
   createTestClient({ mode: "anvil", transport: http(rpcUrl) })
     .extend(publicActions)
@@ -74,7 +74,7 @@ const startChain = Effect.gen(function* () {
   return { chain: started, first } satisfies Lent
 })
 
-/** Back at its first block, with nothing waiting; one that does not obey is left alone. */
+/** Resets a chain to its first block, without pending transactions. One that fails is lent to no further test. */
 const giveBack = ({ chain: used, first }: Lent) =>
   Effect.ignore(
     Effect.tryPromise(async () => {
@@ -86,12 +86,12 @@ const giveBack = ({ chain: used, first }: Lent) =>
     }),
   )
 
-/** As one that has just been started: its newest block is of this moment, and gas costs what it did at first. */
+/** Makes it like a newly started chain: a block of this moment, and the initial gas price. */
 const renew = (lent: Lent) =>
   Effect.as(
     Effect.promise(async () => {
       const client = chainClient(lent.chain.rpcUrl)
-      // The way back took its clock along.
+      // The reset moved its clock back, too.
       await client.transport.request({ method: "evm_setTime", params: [Math.floor(Date.now() / 1000)] })
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
       await client.mine({ blocks: 1 })

@@ -6,7 +6,7 @@ export const provider = (env: Record<string, string>) => ConfigProvider.fromEnv(
 
 export const parse = (env: Record<string, string>) => production.parse(provider(env))
 
-/** The lines that are said about a wrong environment; none about a good one. */
+/** The error lines of a wrong environment; none for a right one. */
 export const problems = (env: Record<string, string>) =>
   parse(env).pipe(
     Effect.as<ReadonlyArray<string>>([]),

@@ -1,4 +1,4 @@
-/** A running altar on a real database and a real chain, and the hands of a paying agent. */
+/** A running altar on a real database and a real chain, and the requests of a paying agent. */
 import { randomBytes } from "node:crypto"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -11,10 +11,10 @@ const blockSeconds = 2
 
 export type Wallet = ReturnType<typeof privateKeyToAccount>
 
-/** The campaign has done what no chain does: its findings prove nothing about the servers then. */
+/** The campaign did what no real chain does, so its findings prove nothing about the servers. */
 export class CampaignFault extends Error {}
 
-/** Wallets that are the same whenever the seed is. */
+/** The same wallets for the same seed. */
 export const walletsOf = (random: Random, count: number): ReadonlyArray<Wallet> =>
   Array.from({ length: count }, () => privateKeyToAccount(`0x${random.hex(32)}`))
 

@@ -26,5 +26,5 @@ export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) 
   attempt()
 })
 
-/** The same for what knows no effects. */
+/** The same as a promise. */
 export const takePort = (): Promise<number> => Effect.runPromise(freePort)

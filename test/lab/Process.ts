@@ -18,9 +18,9 @@ interface RunOptions {
   readonly env: NodeJS.ProcessEnv
   readonly command?: string
   readonly cwd?: string
-  /** Nothing can be read where there is none. */
+  /** Standard input; closed if absent. */
   readonly stdin?: string
-  /** Is told all that it writes, as it comes. */
+  /** Receives its output as it arrives. */
   readonly hear?: (text: string) => void
 }
 
@@ -35,7 +35,7 @@ export const run = (args: ReadonlyArray<string>, { command = process.execPath, c
   let output = ""
   const looks = new Set<() => void>()
   for (const name of ["stdout", "stderr"] as const) {
-    // A sign of several bytes may come in two parts.
+    // A character of several bytes may arrive in two parts.
     child[name]?.setEncoding("utf8").on("data", (part: string) => {
       streams[name] += part
       output += part
@@ -63,9 +63,9 @@ export const run = (args: ReadonlyArray<string>, { command = process.execPath, c
       child.kill("SIGKILL")
       return exited
     },
-    /** Nothing of it runs. */
+    /** Resolves when the process has exited. */
     exited,
-    /** And all that it wrote was read. */
+    /** Resolves when it has exited and all of its output was read. */
     ended,
     /** Waits until it has written this so often, on stdout or stderr; answers all it has written so far. */
     says: (text: string, times = 1) =>

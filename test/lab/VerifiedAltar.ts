@@ -48,7 +48,7 @@ export interface Receipt {
 }
 
 const payer = address("1")
-/** Its result for a chain with a stone for each of these receipts, and for acts. */
+/** The content of an altar: a stone for each receipt, and acts. */
 interface AltarContent {
   readonly receipts?: ReadonlyArray<Receipt>
   readonly commitment?: string
@@ -76,7 +76,7 @@ interface Node {
   readonly gone?: ReadonlyArray<string>
 }
 
-/** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
+/** A node on whose chain every transaction, except those `gone`, moved `data` of every token to every payee. */
 export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = word(10_000n), gone = [] }: Node = {}) {
   const requests = { times: 0 }
   const logs = [usdc[base].asset, address("9")].flatMap((asset) =>

@@ -113,7 +113,7 @@ describe.concurrent("while every payment would be refused", () => {
           const earlier = yield* Purchase.prepare()
           assert.strictEqual((yield* Purchase.send(earlier)).status, 201)
           const purchase = yield* Purchase.prepare()
-          // A bare question is remembered, and must notice all the same.
+          // The answer to a bare request is cached, and must change all the same.
           assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
           yield* begin
           const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
@@ -188,7 +188,7 @@ describe.concurrent("while every payment would be refused", () => {
   })
 })
 
-/** Probes until the trouble was looked at four times, and counts its lines in the log. */
+/** Probes until four inquiries have met the obstacle, and counts its lines in the log. */
 const countLines = Effect.fnUntraced(function* (
   message: string,
   settledBy: SettledBy,
@@ -254,7 +254,7 @@ describe.concurrent("after the claim, a facilitator that", () => {
   facilitated("accepts no connection received nothing, so the attempt ends at once", function* () {
     const { database, facilitator, purchase, url } = yield* signedFixture
     const another = yield* Purchase.prepare()
-    // It leaves once its last word is believed, not when that is so old that it is asked again.
+    // The facilitator leaves while its last answer is cached, so the server does not ask it again.
     assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
     const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
     const request = yield* Purchase.sendInto(intent, purchase)

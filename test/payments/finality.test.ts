@@ -74,16 +74,16 @@ const looked = Effect.fnUntraced(function* (times: number) {
   )
 })
 
-/** The next look takes its time after one that could not tell; the column rounds to milliseconds, which is not to be later. */
+/** Makes the next inquiry due, which one without a finding postpones. */
 const hasten = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE payment_attempts SET next_check_at = now() - interval '1 second'`,
 )
 
-/** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
+/** Replaces the newest block by an empty one. Its fees differ, so the resent transfer is another transaction. */
 const replaced = Effect.andThen(Purchase.reorganise(1), Purchase.mine(1))
 
-/** Waits, with one look after the other, until the payer is charged on the chain as it is now. */
+/** Repeats inquiries until the payer is charged on the current chain. */
 const chargedAgain = ({ purchase }: Bought) =>
   Effect.andThen(hasten, Purchase.charges(purchase)).pipe(
     until("it was never charged again", ({ charged }) => charged === 1),

@@ -54,7 +54,7 @@ describe.concurrent("a forged payment", () => {
       assert.deepStrictEqual(asked, ["eth_getCode"])
     }
     assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
-    // A good one is sent by the code of that moment, which is asked for anew.
+    // A valid payment is sent by the wallet's current code, so the node is asked for it again.
     assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
   })
 })

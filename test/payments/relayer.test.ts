@@ -59,7 +59,7 @@ describe.concurrent("a payment that its own request did not broadcast", () => {
     yield* Purchase.automine(false)
     yield* leave(payer)
     yield* trap.release
-    // The newest block has not seen it yet, but what was never sent needs no second look.
+    // The withdrawal is in no block yet, but an unsent payment needs no second inquiry.
     const answer = yield* Fiber.join(request)
     assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
     // Its signature is good until its end: once funded, any holder of the signature may submit it.

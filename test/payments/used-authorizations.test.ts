@@ -30,7 +30,7 @@ const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
 
 const assertBound = (answer: Answer) => assertAnswer(answer, 409, "payment_authorization_already_bound")
 
-/** Refused without a word that nothing was charged, in a sentence that says what happened instead. */
+/** The refusal says what happened, and not that nothing was charged. */
 const assertInvalid = (answer: Answer, words: RegExp) => {
   assertAnswer(answer, 402, "payment_invalid")
   assert.match(String(answer.json["message"]), words)
@@ -39,7 +39,7 @@ const assertInvalid = (answer: Answer, words: RegExp) => {
 const untilOver = (validBefore: number) =>
   Effect.suspend(() => Effect.sleep(Math.max(0, validBefore * 1000 - Date.now() + 1000)))
 
-/** Neither yes nor no: asked again later, and not paid for again. */
+/** Nothing is proven: the client retries later and signs no other payment. */
 const assertUntold = (answer: Answer) => {
   assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(String(answer.json["message"]), /do not sign another payment before\. This request charged nothing\.$/u)
@@ -114,14 +114,14 @@ describe.concurrent("an authorization that paid us and has no attempt", () => {
       rpc.behave((method, _, params) => (method === "eth_getLogs" && params.includes(transferTopic) ? scanned : {}))
       const payer = yield* newPayer()
       const purchase = yield* Purchase.prepare({ payer, validBefore: String(seconds() + life) })
-      // Its block comes before its end on a slow machine, too.
+      // Its block comes before its expiry on a slow machine, too.
       yield* Purchase.onChain(async (client) => {
         const { timestamp } = await client.getBlock()
         await client.setNextBlockTimestamp({ timestamp: timestamp + 1n })
       })
       const transaction = yield* ThirdParty.broadcast(purchase)
       if (isAwaited) yield* untilOver(Number(purchase.validBefore))
-      // An orphaned transfer has not paid: nothing is noted before that is impossible.
+      // An orphaned transfer has not paid: nothing is recorded before that is impossible.
       assertUntold(yield* Purchase.send(purchase))
       yield* Purchase.mine(4)
       for (const one of [purchase, otherwise(purchase)]) {

@@ -16,7 +16,7 @@ import { type Answer, anotherServer, ask, newPayer, TestServer } from "../lab/Fi
 
 const relayedInTwoSeconds = onServer(proxiedServer("relayer", "2 seconds"))
 
-/** Agrees while gas has no price, and otherwise turns until its gas is gone. */
+/** Agrees while gas has no price, and otherwise loops until its gas is used up. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
 
 const rehearsal = toFunctionSelector("transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)")
@@ -88,7 +88,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       const neighbour = yield* newPayer()
       yield* giveCode(neighbour.address, agreeing)
       yield* Purchase.buyAt(other, { payer: neighbour })
-      // However often it is looked at, it is not sent again.
+      // No number of inquiries sends it again.
       yield* Purchase.reconcile({ ...purchase, server: other })
       assert.strictEqual(yield* Purchase.relayed, 2)
     },

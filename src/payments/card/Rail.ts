@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* (config: ChallengeConfig & Proce
     // A processor that does not answer leaves the attempt pending.
     obstacle: { toOffer: Effect.undefined, toClaim: Effect.undefined },
     funds: Effect.succeed("ok"),
-    // An invented token costs nothing, but an attempt and a charge.
+    // An invented token costs its sender nothing, and us an attempt and a charge.
     costs: "purchase",
     hasPaid: () => Effect.succeed(false),
     verify,

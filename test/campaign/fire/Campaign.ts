@@ -5,7 +5,7 @@ import { random } from "../../lab/Random.ts"
 import { runPhase } from "./Phase.ts"
 
 interface FireOptions {
-  /** Of all chance: the same seed plans the same run. */
+  /** The seed of all random choices: the same seed plans the same run. */
   readonly seed: number
   /** Purchases. */
   readonly size: number

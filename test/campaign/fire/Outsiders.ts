@@ -13,7 +13,7 @@ export type Outsiders = ReturnType<typeof outsiders>
 
 const copies = 256
 
-/** The attack on each purchase: of a thousand signed payments. */
+/** Attacks for each thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15, spend: 15 } as const
 
 /** `strikes` is told of each thing that they do. */

@@ -24,7 +24,7 @@ export interface Strike {
   readonly isKill?: boolean
   /** Where it means anything at all. */
   readonly fits?: (world: Fit) => boolean
-  /** Over when this is: the fault has ended by itself. */
+  /** Resolves when the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }
 

@@ -150,7 +150,7 @@ export const visit = Effect.fnUntraced(function* (path: string, options: Browser
   return { page, url, complaints }
 })
 
-/** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
+/** Minified, since it is sent to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /**

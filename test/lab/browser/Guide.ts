@@ -40,7 +40,7 @@ export const loggedStone = Effect.fnUntraced(function* (body: object = { commitm
   return stone
 })
 
-/** A little of everything, with names that would like to be markup. */
+/** Acts of every kind, with names that contain markup. */
 export const createActs = Effect.gen(function* () {
   const agentName = `<b onclick="x">&"'`
   yield* buy("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })

@@ -1,4 +1,4 @@
-/** The traces of a purchase in chain and database, and the hands on both that decide its fate. */
+/** A purchase in chain and database, and the changes to both that decide its outcome. */
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ export const mine = (blocks: number) => onChain((client) => client.mine({ blocks
 export const automine = (enabled: boolean) => onChain((client) => client.setAutomine(enabled))
 export const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
 
-/** Waiting transactions get their block, and so do all later ones. */
+/** Mines the pending transactions and all later ones. */
 export const mineAll = Effect.andThen(automine(true), mine(1))
 
 /** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
@@ -67,7 +67,7 @@ export const written = Effect.gen(function* () {
   return row ?? assert.fail("nothing is counted")
 })
 
-/** Charged, recorded and set: three numbers that have to be one. */
+/** The numbers of charges, acts and stones, which must be equal. */
 export const books = Effect.fnUntraced(function* (purchase: Purchase) {
   const nothing = { acts: 0, stones: 0, claims: 0, state: undefined, reason: undefined, number: undefined }
   return { ...(yield* charges(purchase)), ...((yield* attemptOf(purchase)) ?? nothing) }
@@ -101,7 +101,7 @@ export const relayed = Effect.flatMap(relayer, (address) =>
   onChain((client) => client.getTransactionCount({ address })),
 )
 
-/** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
+/** Finalizes a block past the expiry of all authorizations. Only once: the next ones would live longer than is accepted. */
 export const passExpiry = onChain(async (client) => {
   await client.increaseTime({ seconds: 320 })
   await client.mine({ blocks: 4 })
@@ -111,7 +111,7 @@ export const passExpiry = onChain(async (client) => {
 export const reorganise = (blocks: number) =>
   onChain(({ request }): Promise<unknown> => request({ method: "anvil_rollback", params: [blocks] } as never))
 
-/** Waits until a look found that it fails. */
+/** Waits until an inquiry has a reason to fail the attempt. */
 export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
@@ -120,7 +120,7 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
   )
 })
 
-/** The look before this moment was a day ago. */
+/** Dates the doubt a day back, so that the next inquiry may agree with it. */
 export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
   const doubted = yield* sql`

@@ -1,4 +1,4 @@
-/** An altar that takes cards, and the hands of an agent whose wallet grants tokens for a card. */
+/** An altar that takes cards, and an agent whose wallet grants tokens for a card. */
 import { Mppx, stripe } from "mppx/client"
 import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import type { CardConfig } from "../../../src/payments/Payments.ts"

@@ -60,7 +60,7 @@ export const prepare = (options?: PurchaseOptions) => Effect.flatMap(TestServer,
 export const send = ({ body, headers, path, server }: Omit<Paid, "key">) =>
   ask(`${server}${path}`, body === undefined ? { method: "POST", headers } : post(body, headers))
 
-/** Sends it, and it is sold: its answer, and what that says. */
+/** Sends a purchase that must settle at once, and returns the answer with its members. */
 export const settle = Effect.fnUntraced(function* (purchase: Paid) {
   const answer = yield* send(purchase)
   assert.strictEqual(answer.status, 201, answer.text)
@@ -81,20 +81,20 @@ export const buy = (path?: string, body?: object, options?: PurchaseOptions) =>
 /** The same, for the id of what was bought. */
 export const buyForId = (path: string, body: object) => Effect.map(buy(path, body), ({ record }) => String(record.id))
 
-/** So many payments of wallets that hold no more. */
+/** Payments of as many new wallets, which hold the price of one. */
 export const prepareMany = (server: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => prepareAt(server, { funds: price }), { concurrency: 5 })
 
 export const reconcile = ({ key, server }: Pick<Paid, "key" | "server">) =>
   ask(`${server}/api/reconcile/${key}`, { method: "POST" })
 
-/** How it ended, asked of a server that rests between looks. */
+/** The final answer, from a server that pauses between inquiries. */
 export const storedAnswer = (purchase: Pick<Paid, "key" | "server">) =>
   reconcile(purchase).pipe(until(`${purchase.key} stays open`, ({ status }) => status !== 202))
 
 type Asked = Pick<Purchase, "key" | "server"> & Partial<Purchase>
 
-/** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
+/** One inquiry fails no attempt, nor do two at once. Returns the answer of a second one, a sweep later. */
 export const secondInquiry = Effect.fnUntraced(function* (purchase: Asked) {
   assertPending(purchase, yield* reconcile(purchase))
   assertPending(purchase, yield* reconcile(purchase))
@@ -179,14 +179,14 @@ export const settlesNow = Effect.fnUntraced(function* (purchase: Purchase) {
   return yield* assertSettled(purchase)
 })
 
-/** Two looks, a sweep apart, agree that it was never paid. */
+/** Two inquiries, a sweep apart, agree that it was never paid. */
 export const failsNow = Effect.fnUntraced(function* (purchase: Purchase, reason: string) {
   const answer = yield* secondInquiry(purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   return yield* assertFailed(purchase, reason)
 })
 
-/** Sends it until it is caught; the request goes on beside the test. */
+/** Sends it until a proxy holds it. The request continues in the background. */
 export const sendInto = Effect.fnUntraced(function* (trap: Trap, purchase: Paid) {
   const request = yield* Effect.forkScoped(send(purchase))
   yield* trap.arrived

@@ -94,10 +94,10 @@ export const empty = (payer: PrivateKeyAccount) =>
 export const agrees = "631626ba7e60e01b60005260206000f3"
 export const agreeing: Hex = `0x${agrees}`
 
-/** Turns a hundred thousand rounds before it agrees: more gas than the server pays for, less than a dry run has. */
+/** Loops a hundred thousand times before it agrees: more gas than the server pays for, less than a dry run has. */
 export const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
-/** Turns until its gas is gone. */
+/** Loops until its gas is used up. */
 export const burning: Hex = "0x5b600056"
 
 export const giveCode = (address: Hex, bytecode: Hex) => onChain((client) => client.setCode({ address, bytecode }))

@@ -35,7 +35,7 @@ const unpaid = Layer.effectDiscard(
   }),
 )
 
-/** The tests' own hands on the database, and the chain they lay stones on. */
+/** The tests' own connection to the database, and the chain of their stones. */
 export const logWorld = WitnessChain.layer.pipe(
   Layer.provideMerge(unpaid),
   Layer.provideMerge(sql),
@@ -91,7 +91,7 @@ export const server = (
     ),
   )
 
-/** Integrates until nothing is left; how many stones it was. */
+/** Integrates all stones, and returns their number. */
 export const integrateAll = Effect.gen(function* () {
   const { integrate } = yield* Pump
   let total = 0
@@ -125,7 +125,7 @@ export const stored = Effect.gen(function* () {
 /** Why the log stopped; empty where it has not. */
 export const stopReason = Effect.suspend(() => Effect.map(stored, ({ stopped }) => Option.getOrElse(stopped, () => "")))
 
-/** Takes the newest stones away, as a backup does that has not got them; how many are left. */
+/** Removes the newest stones, like the restore of an older backup, and returns how many are left. */
 export const takeAway = Effect.fnUntraced(function* (count: number) {
   const client = yield* SqlClient.SqlClient
   const [head] = yield* client<{ left: number }>`
@@ -164,7 +164,7 @@ export const memoryLog = Effect.gen(function* () {
   return log
 })
 
-/** Takes the log away, and what is remembered of it, and leaves the stones. */
+/** Deletes the log and the memory of its checkpoints, but no stones. */
 export const forget = Effect.gen(function* () {
   lastSigned = undefined
   const client = yield* SqlClient.SqlClient

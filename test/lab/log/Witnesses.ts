@@ -9,7 +9,7 @@ import { cosignerOf } from "./Witness.ts"
 import { patience } from "../Patience.ts"
 import { type Answering, listening } from "../proxy/HttpServer.ts"
 
-/** A socket that answers whatever it likes; how often it was asked for a signature. */
+/** A witness with these answers, and the number of requests for its signature. */
 export const strangeWitness = Effect.fnUntraced(function* (
   name: string,
   answer: Answering,

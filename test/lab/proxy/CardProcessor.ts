@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     return { status: 200, body: { id: token.id, object: "shared_payment.granted_token", livemode: false } }
   }
 
-  /** The truth; the events during a charge are given. */
+  /** The true answer; `during` runs while a charge is in flight. */
   const answered = async (
     path: string,
     body: string,
@@ -179,7 +179,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     if (request.headers["stripe-version"] !== apiVersion) {
       return reply(error(400, "invalid_request_error", { param: "shared_payment_granted_token" }))
     }
-    // Holders grant past the wire.
+    // No fault strikes the grant of a token.
     if (path.includes("/test_helpers/")) return answered(path, body, request)
     const key = request.headers["idempotency-key"]
     const isCharge = typeof key === "string" && path === "/v1/payment_intents"

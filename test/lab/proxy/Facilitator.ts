@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
       return arm(`facilitator ${fault}`, { fault, moment }, { rate, fits })
     },
     calm: Effect.sync(calm),
-    /** Takes no connection any more; as often as it left it has to come back. */
+    /** Closes. It opens again once it has come back as often as it left. */
     leave: Effect.sync(() => {
       away += 1
       server.close()

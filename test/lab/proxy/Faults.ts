@@ -24,7 +24,7 @@ export interface Struck<Fault> {
 }
 
 interface When<Message> {
-  /** Of always, unless told otherwise. */
+  /** The probability of a strike; 1 if absent. */
   readonly rate?: number
   readonly fits?: (message: Message) => boolean
 }

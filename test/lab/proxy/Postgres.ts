@@ -93,7 +93,7 @@ const errorAndIdle = (sqlstate: string) =>
 /** Messages that belong to a cycle: Parse, Bind, Describe, Execute, Close, Sync, Query, Flush. */
 const extended = new Set("PBDECSQH")
 
-/** The statements that no database rejects: a session that is told to give up does. */
+/** Statements that no fault strikes, since no database rejects a ROLLBACK. */
 const isRollback = /^\s*ROLLBACK\b/iu
 
 const isCommit = /^\s*COMMIT\s*$/iu
@@ -132,7 +132,7 @@ const relay = (
     for (const message of messages) database.write(message)
   }
 
-  /** Only what is held or late ends later. */
+  /** Returns a promise for held or late messages alone. */
   const send = (messages: ReadonlyArray<Buffer>): void | Promise<void> => {
     const sent = sentIn(messages)
     const struck = sent === undefined ? undefined : strikes(sent)
@@ -185,7 +185,7 @@ const relay = (
   }
 
   database.on("data", (chunk) => {
-    // Whether it speaks TLS is said in one byte, before all messages.
+    // The answer about TLS is one byte, before all messages.
     if (asksForSsl) client.write(chunk.subarray(0, 1))
     const rest = asksForSsl ? chunk.subarray(1) : chunk
     asksForSsl = false

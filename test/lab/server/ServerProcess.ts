@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* (environment: Readonly<Record<st
 export const serving = (environment: Readonly<Record<string, string>>) =>
   Effect.tap(make(environment), ({ begin }) => begin)
 
-/** By the straight way. */
+/** Without proxies. */
 export const direct = Effect.gen(function* () {
   const { network, payTo, relayerKey, rpcUrl } = yield* LocalChain
   const { url } = yield* LocalDatabase

@@ -72,7 +72,7 @@ export interface EvidenceNode<E> {
   ) => Effect.Effect<ReadonlyArray<TokenLog>, E>
 }
 
-/** Whether a node that has this block has it below its final one. */
+/** Whether one node has this block at or below its final block. Two nodes may be on different branches. */
 export const isFinalBy = Effect.fnUntraced(function* <E>(
   { finalAnd }: Pick<EvidenceNode<E>, "finalAnd">,
   { hash, number }: BlockId,

@@ -44,7 +44,7 @@ const staleAfter = 2_000
 const bigintMax = (a: bigint, b: bigint) => (a > b ? a : b)
 const bigintMin = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Milliseconds between two looks whether the line moves. */
+/** Milliseconds between two checks whether the line moves. */
 const pauseOf = (waits: number) => Math.min(20 * 2 ** waits, 500)
 
 /** A node without a pending state may reject the whole batch that includes a pending query. */
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
   const sender = inLowerCase(address)
   const gasAtMost = BigInt(limits.gasAtRisk)
   const newLine = Semaphore.make(1)
-  /** No wallet waits behind one that may lose more gas: trusted ones, new plain ones, and those with code. */
+  /** A line each for trusted, new plain and code wallets: none waits behind one that may lose more gas. */
   const lines = { trusted: yield* newLine, plain: yield* newLine, code: yield* newLine }
   const turn = yield* newLine
   /**

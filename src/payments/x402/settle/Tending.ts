@@ -24,7 +24,7 @@ interface TendingOptions {
 /** Pause between two rounds. A key without transactions in flight costs one read of its newest nonce. */
 const every = Duration.seconds(1)
 
-/** Pause between two looks for transactions that did not pay. */
+/** Pause between two searches for transactions that did not pay. */
 const lossesEvery = Duration.seconds(5)
 
 /** Milliseconds after which a transaction that the node does not know is sent again: the node may only lag. */
