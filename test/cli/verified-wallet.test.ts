@@ -53,22 +53,22 @@ layer(Layer.merge(NodeServices.layer, world()), realClock)("verify --wallet", (i
     Effect.gen(function* () {
       const { rpcUrl, url, wallet } = yield* settled
       const rpc = yield* narrow(rpcUrl, "block range is too large", (blocks) => blocks > 1)
-      const { fault, said } = yield* verify(url, { wallet, rpc })
-      assert.strictEqual(fault, "none", said)
-      assert.match(said, /HOLDS +record: .*2 sealed, 1 opened, 1 closed, 0 hidden/u)
-      assert.match(said, /HOLDS +completeness: Each of its 3 payments/u)
+      const { fault, output } = yield* verify(url, { wallet, rpc })
+      assert.strictEqual(fault, "none", output)
+      assert.match(output, /HOLDS +record: .*2 sealed, 1 opened, 1 closed, 0 hidden/u)
+      assert.match(output, /HOLDS +completeness: Each of its 3 payments/u)
     }),
   )
 
   it.effect("says that completeness was not checked without a node, or with one that shows no transfers", () =>
     Effect.gen(function* () {
       const { rpcUrl, url, wallet } = yield* settled
-      const { said: alone } = yield* verify(url, { wallet })
+      const { output: alone } = yield* verify(url, { wallet })
       assert.match(alone, /NOT CHECKED +completeness: Completeness not checked: name the network's RPC/u)
       const rpc = yield* narrow(rpcUrl, "method not supported", () => true)
-      const { fault, said } = yield* verify(url, { wallet, rpc })
-      assert.strictEqual(fault, "none", said)
-      assert.match(said, /NOT CHECKED +completeness/u)
+      const { fault, output } = yield* verify(url, { wallet, rpc })
+      assert.strictEqual(fault, "none", output)
+      assert.match(output, /NOT CHECKED +completeness/u)
     }),
   )
 
@@ -82,11 +82,11 @@ layer(Layer.merge(NodeServices.layer, world()), realClock)("verify --wallet", (i
       })
       const omitted = yield* verify(lie, { wallet })
       assert.match(omitted.fault, /CheckFailed/u)
-      assert.include(omitted.said, `it leaves out the stones ${second.sequence}`)
+      assert.include(omitted.output, `it leaves out the stones ${second.sequence}`)
       const closing = yield* lying(url, "/api/wallets/", (text) =>
         JSON.stringify({ ...JSON.parse(text), opened: 0, closed: 2 }),
       )
-      assert.match((yield* verify(closing, { wallet })).said, /BROKEN +record: .*it says 2 sealed, 0 opened/u)
+      assert.match((yield* verify(closing, { wallet })).output, /BROKEN +record: .*it says 2 sealed, 0 opened/u)
     }),
   )
 
@@ -100,9 +100,9 @@ layer(Layer.merge(NodeServices.layer, world()), realClock)("verify --wallet", (i
           acts: list.acts.filter(({ id }: { readonly id: string }) => id !== second.id),
         })
       })
-      const { fault, said } = yield* verify(lie, { wallet, rpc: rpcUrl })
+      const { fault, output } = yield* verify(lie, { wallet, rpc: rpcUrl })
       assert.match(fault, /CheckFailed/u)
-      assert.match(said, new RegExp(`BROKEN +completeness: .*${second.transaction}`, "u"))
+      assert.match(output, new RegExp(`BROKEN +completeness: .*${second.transaction}`, "u"))
     }),
   )
 
