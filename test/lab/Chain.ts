@@ -47,7 +47,7 @@ export const receiptBy =
     }
   }
 
-/** What tests change on a chain: balances, blocks, clocks. */
+/** A client that changes the balances, blocks and clocks of a chain. */
 export const chainClient = (rpcUrl: string) =>
   createTestClient({ mode: "anvil", transport: http(rpcUrl) })
     .extend(publicActions)
