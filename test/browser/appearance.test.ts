@@ -17,7 +17,10 @@ const looks = [
 
 const colours = ["color-contrast", "link-in-text-block"]
 
-/** The parts in view, elements by name and class below their parent; entries of a list without a part of their own are marked. */
+/**
+ * The parts in view, elements by name and class below their parent. Entries of a list without a part of their own are marked as
+ * known, and wherever they stand, elements of parts that came before as repeated.
+ */
 const partsOf = (page: Page) =>
   page.evaluate(() => {
     const nameOf = (one: Element | null) => `${one?.localName}.${one?.getAttribute("class")}`
@@ -34,6 +37,17 @@ const partsOf = (page: Page) =>
         parts.every((part) => listed.has(part)),
       )
       for (const part of parts) listed.add(part)
+    }
+    const shown = new Set<string>()
+    for (const one of document.querySelectorAll("main *")) {
+      one.removeAttribute("data-repeated")
+      if (one.closest("[data-known], [data-repeated]")) continue
+      const parts = partsIn(one)
+      one.toggleAttribute(
+        "data-repeated",
+        parts.every((part) => shown.has(part)),
+      )
+      for (const part of parts.slice(0, 1)) shown.add(part)
     }
     return partsIn(document.body)
   })

@@ -154,15 +154,15 @@ export const visit = Effect.fnUntraced(function* (path: string, options: Browser
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /**
- * No violation of WCAG 2.2 AA or of axe's best practices in what is shown now, but for what is marked as known; needs a context
- * with `bypassCSP`.
+ * No violation of WCAG 2.2 AA or of axe's best practices in what is shown now, but for what is marked as known, or for single
+ * rules as repeated; needs a context with `bypassCSP`.
  */
 export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
   const faults = await page.evaluate(async (only) => {
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
       await Reflect.get(window, "axe").run(
-        { exclude: [["[data-known]"]] },
+        { exclude: only ? [["[data-known]"], ["[data-repeated]"]] : [["[data-known]"]] },
         {
           resultTypes: ["violations"],
           ...(only ? { runOnly: only } : { rules: { "target-size": { enabled: true } } }),
