@@ -121,7 +121,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
           firstSeen,
           Option.orElse(() => newest),
         )
-        // Only a confirmed server signs checkpoints, so one that is newer than our first look is another server's.
+        // Only a confirmed server signs checkpoints, so one that is newer than our first reading is another server's.
         const isByAnother = Option.exists(first, (seen) => size >= seen.size && at.getTime() > seen.at.getTime())
         if (isByAnother || Option.exists(kept, (head) => head.size >= size)) return true
         const { isAhead, lines } = yield* witnessed(newest.value, note, "vouch")

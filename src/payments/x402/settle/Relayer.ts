@@ -79,7 +79,7 @@ export const layer = (config: RelayerConfig): Layer.Layer<Settlement, never, Cha
       const resubmit = Effect.fn("Relayer.resubmit")(function* ({ id, state }: Attempt, payment: ChainPayment) {
         const { authorization, network } = payment
         if (Option.isSome(yield* broadcasts.find(id))) {
-          yield* tending.look
+          yield* tending.recount
           return Option.none<Submission>()
         }
         const fiber = yield* start({ attempt: id, state, authorization, chainId: chainIdOf(network) })

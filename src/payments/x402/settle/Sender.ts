@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (
     hasCode ? bigintMax(gas, leastOfCode) : hasPaid ? 0n : gas
 
   /** Reads the line from the node and from the table, which other servers with this key share. */
-  const look = Effect.fnUntraced(function* (gasAtRisk: bigint) {
+  const readLine = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     const kind = kindOf(gasAtRisk)
     const [mined, waiting] = yield* Effect.all(
       [chain.count(address, "latest"), again(chain.count(address, "pending"))],
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
   const untilRoom = Effect.fnUntraced(function* (gasAtRisk: bigint) {
     for (let waits = 0; isFull(gasAtRisk); waits += 1) {
       if (waits > 0) yield* Effect.sleep(pauseOf(waits))
-      yield* look(gasAtRisk)
+      yield* readLine(gasAtRisk)
     }
   })
 
@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function* (
       )
       if (signed !== undefined) return signed
       if (!(yield* broadcasts.isUnsent(transfer.attempt, transfer.state))) return undefined
-      yield* turn.withPermits(1)(look(gasAtRisk))
+      yield* turn.withPermits(1)(readLine(gasAtRisk))
     }
   })
 

@@ -146,6 +146,6 @@ export const tend = Effect.fnUntraced(function* ({ account, broadcasts, chain, s
   const loss = lasting()
   yield* DatabaseWatch.sweeping(losses, lossesEvery, "transactions not tended")
 
-  /** Looks at the key again after a reorganisation may have taken transactions out of their blocks. */
-  return { look: Effect.map(chain.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
+  /** Counts the transactions of the key again after a reorganisation may have taken transactions out of their blocks. */
+  return { recount: Effect.map(chain.count(address, "latest"), (now) => (mined = Math.min(mined, now))) }
 })
