@@ -17,7 +17,7 @@ import { exceptions } from "./exceptions.ts"
 import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assertNone, valuesOf } from "../lab/Assertions.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -51,14 +51,6 @@ describe("linters", () => {
   })
 })
 
-/** Generates the types of the document at an address or path; TypeScript's errors in programs outside of their imports. */
-const generated = Effect.fnUntraced(function* (folder: string, input: string, programs: ReadonlyArray<string>) {
-  const args = [input, "-o", "altar.ts"]
-  const made = yield* Effect.promise(() => Workbench.tool("openapi-typescript", args, folder))
-  assert.strictEqual(made.code, 0, made.stdout + made.stderr)
-  return yield* Effect.promise(() => Workbench.complaints(folder, programs))
-})
-
 /** Generators of whole clients, their arguments for a document at an address, and the program that uses each. */
 const generators = [
   {
@@ -81,12 +73,26 @@ const generators = [
 const decodeStone = Schema.decodeUnknownEffect(ListedStone)
 
 /** Generated from the served document and compiled once for all programs: that takes longer than running them. */
-class Clients extends Context.Service<Clients, { readonly complaints: string }>()("test/Clients") {
+class Clients extends Context.Service<Clients, { readonly typed: string; readonly whole: string }>()("test/Clients") {
   static readonly layer = Layer.effect(
     Clients,
     Effect.gen(function* () {
       const { url } = yield* TestServer
-      return { complaints: yield* generated(bench, `${url}/openapi.json`, ["openapi-fetch.ts", "stone.ts"]) }
+      const document = `${url}/openapi.json`
+      const generates = [
+        ["openapi-typescript", [document, "-o", "altar.ts"]],
+        ...generators.map(({ args, tool }) => [tool, args(document)] as const),
+      ] as const
+      for (const [tool, args] of generates) {
+        const made = yield* Effect.promise(() => Workbench.tool(tool, args, bench))
+        assert.strictEqual(made.code, 0, `${tool}: ${made.stdout}${made.stderr}`)
+      }
+      const complaints = (...of: Parameters<typeof Workbench.complaints>) =>
+        Effect.promise(() => Workbench.complaints(...of))
+      return {
+        typed: yield* complaints(bench, ["openapi-fetch.ts", "stone.ts"]),
+        whole: yield* complaints(bench, valuesOf(generators, "program"), "bundled"),
+      }
     }),
   )
 }
@@ -94,7 +100,7 @@ class Clients extends Context.Service<Clients, { readonly complaints: string }>(
 const world = Clients.layer.pipe(Layer.provideMerge(sandbox()))
 
 layer(world, realClock)("clients generated from the served document", (it) => {
-  const compiles = Effect.map(Clients, ({ complaints }) => assert.strictEqual(complaints, ""))
+  const compiles = Effect.map(Clients, ({ typed }) => assert.strictEqual(typed, ""))
 
   const funded = Effect.gen(function* () {
     const key = generatePrivateKey()
@@ -132,15 +138,12 @@ layer(world, realClock)("clients generated from the served document", (it) => {
     }),
   )
 
-  for (const { args, program, tool } of generators)
+  for (const { program, tool } of generators)
     it.effect(`buy and reveal: ${tool}`, () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const { key } = yield* funded
-        const made = yield* Effect.promise(() => Workbench.tool(tool, args(`${url}/openapi.json`), bench))
-        assert.strictEqual(made.code, 0, made.stdout + made.stderr)
-        const errors = yield* Effect.promise(() => Workbench.complaints(bench, [program], "bundled"))
-        assert.strictEqual(errors, "")
+        assert.strictEqual((yield* Clients).whole, "")
         const bundled = yield* Effect.promise(() => Workbench.bundle(bench, program))
         const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [bundled, url, key]))
         assert.strictEqual(code, 0, stderr)
