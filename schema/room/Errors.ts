@@ -1,6 +1,6 @@
 /** Every refusal of the signal room: `{error: {code, message}}`, one class a code. */
 import { Effect, Schema } from "effect"
-import { upTo } from "../Fields.ts"
+import { sentence, upTo } from "../Fields.ts"
 import { at, messageOf } from "../Refusal.ts"
 
 /** A room costs nothing, so its messages do not say what was charged. */
@@ -69,9 +69,8 @@ export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimi
     retryAfter: upTo(604_800).annotate({
       description: "Seconds to wait, as in Retry-After.",
     }),
-    limit: Schema.NonEmptyString.annotate({
+    limit: sentence("20 sends per minute from one address").annotate({
       description: "The limit that is reached, in words.",
-      examples: ["20 sends per minute from one address"],
     }),
   },
   at(429, "A limit is reached; `limit` names it."),
