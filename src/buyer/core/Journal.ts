@@ -36,15 +36,17 @@ export const memoryJournal = (): Journal => {
   return { alone: (run) => takeTurns(() => run(pages)) }
 }
 
+/** Pages in `localStorage`, which all tabs of an origin share; every script of the origin can read them. */
+export const localPages = (slotOf: (page: string) => string): Pages => ({
+  get: async (page) => localStorage.getItem(slotOf(page)) ?? undefined,
+  set: async (page, text) => localStorage.setItem(slotOf(page), text),
+  remove: async (page) => localStorage.removeItem(slotOf(page)),
+  all: async (prefix) =>
+    Object.entries(localStorage).flatMap(([slot, text]) => (slot.startsWith(slotOf(prefix)) ? [String(text)] : [])),
+})
+
 /** `localStorage` of this origin, shared by all its tabs; every script of the origin can read it. */
 export const browserJournal = (name = "spirit-altar"): Journal => {
-  const slot = (page: string) => `${name}:${page}`
-  const pages: Pages = {
-    get: async (page) => localStorage.getItem(slot(page)) ?? undefined,
-    set: async (page, text) => localStorage.setItem(slot(page), text),
-    remove: async (page) => localStorage.removeItem(slot(page)),
-    all: async (prefix) =>
-      Object.entries(localStorage).flatMap(([key, text]) => (key.startsWith(slot(prefix)) ? [String(text)] : [])),
-  }
+  const pages = localPages((page) => `${name}:${page}`)
   return { alone: (turn) => navigator.locks.request(name, () => turn(pages)) }
 }

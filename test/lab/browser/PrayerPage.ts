@@ -77,8 +77,8 @@ export const unsigned = (page: Page) =>
     Object.keys(sessionStorage)
       .filter((name) => name.startsWith("altar:purchase:"))
       .map((slot) => {
-        const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
-        return [slot, JSON.stringify({ ...purchase, payment: null })] as const
+        const { payment: _, ...purchase } = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
+        return [slot, JSON.stringify(purchase)] as const
       }),
   )
 

@@ -4,22 +4,14 @@ import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import type { Body, Refusal } from "../../../buyer/core/Outcome.ts"
 import { type End, type Pursued, pursue, type Waiting } from "../../../buyer/core/Loop.ts"
+import { bodyOf, failureOf, now } from "../../../buyer/core/Purchase.ts"
 import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
-import { AnswerError, part, sentenceOf, unreachable } from "../page/http.ts"
-import {
-  abandon,
-  failEarly,
-  forget,
-  leave,
-  openFor,
-  pending,
-  type Purchase,
-  recordedOf,
-  remember,
-  settle,
-} from "./purchase.ts"
+import { Refused } from "../../../buyer/PurchaseError.ts"
+import { part, sentenceOf, unreachable } from "../page/http.ts"
+import { amend, signOnce } from "./journal.ts"
+import { abandon, forget, leave, openFor, pending, type Purchase, recordedOf, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
 export type Result =
@@ -44,7 +36,8 @@ export interface Progress {
   ) => void
 }
 
-const minutesOf = (seconds: number) => (seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`)
+const minutesOf = (seconds: number) =>
+  seconds < 120 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
@@ -57,17 +50,20 @@ const waitingWords = ({ because, seconds, state }: Waiting): string => {
   return `${sentence(because)} ${next}`
 }
 
-const evidence = "Your signed payment and the altar's answer are kept in this browser."
+const evidenceKept = "Your signed payment and the altar's answer are kept in this browser."
 
 /** The altar's answer is stored beside the signed payment. */
-const disputed = (
+const disputed = async (
   purchase: Purchase,
   { differences, settlement }: Extract<End<Body, Result>, { end: "misrecorded" }>,
   progress: Progress,
-): Result => {
+): Promise<Result> => {
   progress.step("settle", "open", "The altar's answer differs from what you bought.")
-  remember({ ...purchase, misrecorded: { differences, ...settlement } })
-  return { tag: "open", isMisrecorded: true, message: misrecorded(differences, evidence) }
+  const { body, header } = settlement
+  // Without room for the answer, the signed payment stays.
+  const evidence = { at: now(), differences, answer: body, response: header ?? null }
+  await amend(purchase, { misrecorded: evidence }).catch(() => {})
+  return { tag: "open", isMisrecorded: true, message: misrecorded(differences, evidenceKept) }
 }
 
 /** Final without an act or a charge: the purchase is dropped. */
@@ -86,24 +82,29 @@ const unpriced = (purchase: Purchase, why: string, progress: Progress, refusal: 
   return { ...refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter), field }
 }
 
-const refused = (purchase: Purchase, { body, code, message }: Refusal, progress: Progress): Result => {
+const refused = async (purchase: Purchase, refusal: Refusal, progress: Progress): Promise<Result> => {
+  const { code, message } = refusal
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
     progress.step("settle", "open", "The altar gave two answers.")
-    return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
+    return { tag: "open", isMisrecorded: true, message: `${message} ${evidenceKept}` }
   }
   progress.step("sign", "done", "Signed. This page no longer sends it.")
   progress.step("settle", "failed", "The altar refused the payment, so there is no act.")
-  const openUntil = body["authorizationOpenUntil"]
-  if (typeof openUntil === "string" && Date.parse(openUntil) > Date.now()) {
-    failEarly(purchase, openUntil)
-    const retryAfter = openFor(purchase.path)
+  const failure = failureOf(refusal)
+  if (failure?.openUntil !== undefined && Date.parse(failure.openUntil) > Date.now()) {
+    // Kept until then, while its form may begin another. Without room for the time, the form goes on asking about it.
+    await amend(purchase, failure).then(
+      () => leave(purchase),
+      () => {},
+    )
+    const retryAfter = openFor(purchase.url)
     const words = `This page keeps it, and signs no other payment for this act in the next ${minutesOf(retryAfter)}.`
     return { tag: "refused", message: `${message} ${words}`, retryAfter }
   }
   // The words stay in the box unless the altar itself says that the payment failed for good.
-  if (code === "payment_failed" && openUntil === undefined) return refuse(purchase, message)
+  if (code === "payment_failed" && failure?.openUntil === undefined) return refuse(purchase, message)
   forget(purchase)
   return { tag: "refused", message }
 }
@@ -125,17 +126,24 @@ const isPath = (path: string) => (resource: string) => {
   return url !== null && url.pathname + url.search === path
 }
 
-/** The purchase with its payment, signed once and stored before it is sent; or the reason why nothing was signed. */
+const unsignedBecause = (error: unknown) =>
+  error instanceof Refused && error.code === "journal_unavailable"
+    ? "This browser has no room for the signed payment, so it was not sent. Nothing was charged."
+    : error instanceof Refused
+      ? error.message
+      : `${sentenceOf(error, "The wallet gave no signature.")} Nothing was charged.`
+
+/** The payment of a purchase, signed once and stored before it is sent; or the reason why nothing was signed. */
 const signed = async (
   purchase: Purchase,
   challenge: Challenge | undefined,
   wallet: Wallet,
   progress: Progress,
-): Promise<Purchase | Result> => {
+): Promise<{ readonly payment: string } | { readonly stop: Result }> => {
   const mismatch =
     challenge &&
     mismatchOf(challenge, {
-      isResource: isPath(purchase.path),
+      isResource: isPath(purchase.url),
       amountAtomic: BigInt(purchase.amount),
       network: purchase.network,
     })
@@ -145,7 +153,7 @@ const signed = async (
       mismatch === undefined
         ? "The altar sent terms this page cannot read."
         : `The altar asks for another ${terms[mismatch.kind]} than this page listed: ${mismatch.asked}.`
-    return refuse(purchase, `${why} Nothing was signed.`)
+    return { stop: refuse(purchase, `${why} Nothing was signed.`) }
   }
   const [{ amount, network, payTo }] = challenge.accepts
   progress.step(
@@ -153,51 +161,46 @@ const signed = async (
     "done",
     `${priceUsd(BigInt(amount))} to ${endsOf(payTo)} on ${networkName(network)}, as listed.`,
   )
-  // A second signature beside one that still could be used might pay twice.
-  const waits = openFor(purchase.path)
-  if (waits > 0) {
-    const words = `An earlier payment failed and could still be used. Asking the wallet in ${minutesOf(waits)}.`
+  const sign = (nowMs: number) => {
+    progress.step(
+      "sign",
+      "waits",
+      "Waiting for the signature. It is kept in this browser, with any sealed words, until the payment is settled.",
+    )
+    return wallet.sign(challenge, bodyOf(purchase.request), nowMs)
+  }
+  const wait = (seconds: number) => {
+    const words = `An earlier payment failed and could still be used. Asking the wallet in ${minutesOf(seconds)}.`
     progress.step("sign", "waits", words)
-    await pause(waits)
+    return pause(seconds)
   }
-  progress.step(
-    "sign",
-    "waits",
-    "Waiting for the signature. It is kept in this browser, with any sealed words, until the payment is settled.",
-  )
-  const payment = await wallet
-    .sign(challenge, purchase.body)
-    .catch((error: unknown) => new AnswerError(sentenceOf(error, "The wallet gave no signature.")))
-  if (payment instanceof AnswerError) {
+  try {
+    const approve = () => undefined
+    const payment = await signOnce({ purchase, challenge, payer: wallet.address, approve, sign, wait })
+    progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}, and kept in this browser until it is settled.`)
+    return { payment }
+  } catch (error) {
     progress.step("sign", "failed", "Not signed.")
-    return refuse(purchase, `${payment.message} Nothing was charged.`)
+    return { stop: refuse(purchase, unsignedBecause(error)) }
   }
-  const paid = { ...purchase, payment }
-  if (!remember(paid)) {
-    progress.step("sign", "failed", "Signed, but not sent.")
-    return refuse(paid, "This browser has no room for the signed payment, so it was not sent. Nothing was charged.")
-  }
-  progress.step("sign", "done", `Signed by ${endsOf(wallet.address)}, and kept in this browser until it is settled.`)
-  return paid
 }
 
 /** Follows a purchase to its end; a page has its wallet only while the purchase is unsigned. */
 const follow = async (
-  begun: Purchase,
+  purchase: Purchase,
   wallet: Wallet | undefined,
   progress: Progress,
   isResumed: boolean,
 ): Promise<Result> => {
-  let purchase = begun
-  const { amount: amountAtomic, body, key, path: url } = begun
+  const { amount: amountAtomic, key, request, url } = purchase
   const asked: Pursued = {
     url,
     key,
-    body,
+    body: bodyOf(request),
     altar: "",
     amountAtomic,
-    payment: begun.payment ?? undefined,
-    recorded: recordedOf(begun),
+    payment: purchase.payment?.header,
+    recorded: recordedOf(purchase),
     ownsKey: true,
     isResumed,
   }
@@ -207,10 +210,7 @@ const follow = async (
     wait: pause,
     sign: async (challenge) => {
       if (wallet === undefined) return { stop: refuse(purchase, "There is no wallet to pay with. Nothing was signed.") }
-      const paid = await signed(purchase, challenge, wallet, progress)
-      if ("tag" in paid) return { stop: paid }
-      purchase = paid
-      return { payment: paid.payment ?? "" }
+      return signed(purchase, challenge, wallet, progress)
     },
     answerOf: async (answer) => answer,
     asking: (state) => {
@@ -248,7 +248,7 @@ export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Pro
 
 /** Resumes an interrupted purchase: a signed one is resubmitted, an unsigned one is dropped. */
 export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
-  if (purchase.payment !== null) {
+  if (purchase.payment !== undefined) {
     progress.step("sign", "done", "Signed before.")
     return follow(purchase, undefined, progress, true)
   }

@@ -1,15 +1,16 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
+import { secondsReserved } from "../../../buyer/core/Purchase.ts"
 import { all, button, failure, make, shortOf, verdict } from "../page/dom.ts"
 import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
 import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
-import { type Result, resume, run } from "./checkout.ts"
+import type { Result } from "./checkout.ts"
 import { entriesIn, fault, fieldNamed, termsIn } from "./fields.ts"
 import { leftOf, listedOf, type Order, orderOf } from "./order.ts"
 import { begin, forget, mayBegin, pending, remembered } from "./purchase.ts"
-import { conduct, follow } from "./status.ts"
+import { checkout, conduct, follow } from "./status.ts"
 import { hashed } from "../words/files.ts"
 import * as Wallets from "./wallet.ts"
 
@@ -96,6 +97,7 @@ const attach = (form: ElementOf<"pay">) => {
         const purchase = remembered(id)
         if (purchase === undefined) return undefined
         form.closest("details")?.setAttribute("open", "")
+        const { resume } = await checkout()
         return () => conduct(outcome, (progress) => resume(purchase, progress), askAgain)
       },
       "Nothing is paid twice.",
@@ -217,14 +219,15 @@ const attach = (form: ElementOf<"pay">) => {
     event.preventDefault()
     if (!canHash()) return said.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
     // A signed purchase is still open: its outcome is asked for, and nothing else is signed.
-    if (remembered(id)?.payment != null) return askAgain()
+    if (remembered(id)?.payment !== undefined) return askAgain()
     if (!mayBegin()) return said.replaceChildren(verdict("broken", "Cannot pay here.", keepsNothing))
-    const again = () => (remembered(id)?.payment == null ? form.requestSubmit() : askAgain())
+    const again = () => (remembered(id)?.payment === undefined ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
         await orderIn(form)
         const payer = await payerOf()
         if (payer === undefined) return undefined
+        const { run } = await checkout()
         // The form may have changed while a wallet was opened.
         const { body, keepsake, listed } = await orderIn(form)
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
@@ -246,7 +249,8 @@ export const start = () => {
   const followed = new Set(forms.map((form) => valuesOf("pay", form).path))
   for (const purchase of pending()) {
     if (followed.has(purchase.form) && remembered(purchase.form)?.key === purchase.key) continue
-    if (purchase.payment === null) forget(purchase)
-    else follow(purchase)
+    if (purchase.payment !== undefined) follow(purchase)
+    // Another tab may be asking its wallet.
+    else if (secondsReserved(purchase) === 0) forget(purchase)
   }
 }

@@ -1,10 +1,10 @@
 /** The purchases of this browser: one key each, stored until answered, so that none is signed for twice. */
 import type { Recorded } from "../../../../schema/payments/Recorded.ts"
-import { secondsMaximum } from "../../../../schema/payments/Usdc.ts"
+import { readHeader } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { isMembers, parsed } from "../../../buyer/core/Json.ts"
-import type { Body, Settlement } from "../../../buyer/core/Outcome.ts"
-import type { Difference } from "../../../buyer/core/Recorded.ts"
+import type { Body } from "../../../buyer/core/Outcome.ts"
+import * as Stored from "../../../buyer/core/Purchase.ts"
 import { change, drop, everything, type Held, hold, type Keepsake } from "../words/box.ts"
 import { part } from "../page/http.ts"
 import { browser, type Store, tab } from "../page/store.ts"
@@ -21,36 +21,78 @@ export interface Listed {
   readonly recorded?: string | undefined
 }
 
-export interface Purchase extends Listed {
+/** The record of every buyer, by a path of this site, with its form and what that listed. */
+export interface Purchase extends Stored.Purchase, Omit<Listed, "path"> {
   readonly form: string
-  readonly key: string
-  /** JSON as first sent; a retry sends the same bytes. */
-  readonly body: string
-  readonly keepsake: Keepsake | null
-  /** `PAYMENT-SIGNATURE`, once there is one. */
-  readonly payment: string | null
-  /** It failed, and its payment could still be used until this time. It is kept until then. */
-  readonly openUntil?: string
-  /** The newest answer that differs from the purchase, as evidence against the altar. */
-  readonly misrecorded?: Settlement & { readonly differences: ReadonlyArray<Difference> }
+  readonly sealed?: Keepsake
 }
 
-export const begin = (form: string, listed: Listed, body: string, keepsake: Keepsake | null): Purchase => ({
-  ...listed,
-  form,
-  key: `page-${randomHex(16)}`,
-  body,
-  keepsake,
-  payment: null,
-})
-
-const isStored = (value: unknown): value is Purchase =>
-  ["form", "key", "path", "body", "payment", "title"].every((name) => part(value, name) !== undefined)
-
-const read = (store: Store, slot: string): Purchase | undefined => {
-  const value = store.json(slot)
-  return isStored(value) ? value : undefined
+export const begin = (form: string, listed: Listed, body: string, keepsake: Keepsake | null): Purchase => {
+  const { path, ...terms } = listed
+  return {
+    ...terms,
+    form,
+    key: `page-${randomHex(16)}`,
+    act: terms.title,
+    url: path,
+    altar: "",
+    request: requestOf(body),
+    begunAt: Stored.now(),
+    ...(keepsake === null ? {} : { sealed: keepsake }),
+  }
 }
+
+const requestOf = (body: string): Stored.Request => {
+  const payload = parsed(body)
+  return isMembers(payload) ? { payload } : {}
+}
+
+/** Seconds since 1970 when an authorization was signed; 0 when it does not tell. */
+const signedAtOf = (payment: unknown) =>
+  Number(part(part(part(payment, "payload"), "authorization"), "validBefore")) -
+    Number(part(part(payment, "accepted"), "maxTimeoutSeconds")) || 0
+
+/** A purchase as earlier pages stored it, as the record of today; any other value as it is. */
+const upgraded = (value: unknown): unknown => {
+  if (!isMembers(value) || !Stored.hasTexts(value, "path", "body", "title", "amount")) return value
+  const { body, keepsake, misrecorded, path, payment: header, ...others } = value
+  const payment = typeof header === "string" ? readHeader(header) : undefined
+  const begunAt = new Date(signedAtOf(payment) * 1000).toISOString()
+  const payer = String(part(part(part(payment, "payload"), "authorization"), "from"))
+  return {
+    ...others,
+    act: others["title"],
+    url: path,
+    altar: "",
+    request: requestOf(String(body)),
+    begunAt,
+    ...(isMembers(keepsake) ? { sealed: keepsake } : {}),
+    ...(payment === undefined ? {} : { payment: { header, payer, amountAtomic: others["amount"], signedAt: begunAt } }),
+    ...(isMembers(misrecorded)
+      ? {
+          misrecorded: {
+            at: begunAt,
+            differences: misrecorded["differences"],
+            answer: misrecorded["body"],
+            response: misrecorded["header"],
+          },
+        }
+      : {}),
+  }
+}
+
+const isOurs = (value: unknown): value is Purchase =>
+  Stored.isPurchase(value) &&
+  Stored.hasTexts(value, "form", "amount", "network", "title") &&
+  (value.sealed === undefined || Stored.hasTexts(value.sealed, "commitment"))
+
+/** A stored purchase, as a page of any version wrote it. */
+export const decode = (value: unknown): Purchase | undefined => {
+  const purchase = upgraded(value)
+  return isOurs(purchase) ? purchase : undefined
+}
+
+const read = (store: Store, slot: string): Purchase | undefined => decode(store.json(slot))
 
 const isRecorded = (value: unknown): value is Recorded =>
   isMembers(value) && isMembers(value["members"]) && typeof value["path"] === "string"
@@ -62,8 +104,9 @@ export const recordedOf = ({ recorded = "" }: Purchase): Recorded | undefined =>
 }
 
 const prefix = "altar:purchase:"
-/** Room for a payment that is being signed. */
-const reserved = "altar:reserved"
+/** Room for a payment that is not signed yet. */
+export const reserved = "altar:reserved"
+
 /** A tab has one purchase for each form. */
 const slotOf = (form: string) => `${prefix}${form}`
 /** Several tabs may each have signed one for the same form. */
@@ -73,14 +116,16 @@ const signedSlotOf = (key: string) => `${prefix}${key}`
 export const remembered = (form: string): Purchase | undefined => {
   const begun = read(tab, slotOf(form))
   const signed = begun && read(browser, signedSlotOf(begun.key))
-  return signed?.payment == null ? begun : signed
+  return signed?.payment === undefined ? begun : signed
 }
 
 /** A signed purchase of a saved file; undefined when it is none of this site's. */
-export const readSigned = (value: unknown): Purchase | undefined =>
-  isStored(value) && typeof value.payment === "string" && /^\d+ \/api\//u.test(`${value.amount} ${value.path}`)
-    ? value
+export const readSigned = (value: unknown): Purchase | undefined => {
+  const purchase = decode(value)
+  return purchase?.payment !== undefined && /^\d+ \/api\//u.test(`${purchase.amount} ${purchase.url}`)
+    ? purchase
     : undefined
+}
 
 /** Takes a signed purchase over from another browser; one that is already here stays. */
 export const takeOver = (purchase: Purchase) => {
@@ -88,14 +133,10 @@ export const takeOver = (purchase: Purchase) => {
   if (read(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
 }
 
-/** Stores a signed purchase beyond the tab, and sealed words from before anything is sent; false without room. */
-export const remember = (purchase: Purchase): boolean => {
-  if (purchase.keepsake !== null) hold(purchase.keepsake)
-  const text = JSON.stringify(purchase)
-  const isInTab = tab.set(slotOf(purchase.form), text)
-  if (purchase.payment === null) return isInTab
-  browser.remove(reserved)
-  return browser.set(signedSlotOf(purchase.key), text)
+/** Stores an unsigned purchase in its tab, and its sealed words beyond it, before anything is sent. */
+export const remember = (purchase: Purchase) => {
+  if (purchase.sealed !== undefined) hold(purchase.sealed)
+  tab.set(slotOf(purchase.form), JSON.stringify(purchase))
 }
 
 export const forget = ({ form, key }: Purchase) => {
@@ -104,21 +145,8 @@ export const forget = ({ form, key }: Purchase) => {
   browser.remove(reserved)
 }
 
-/** Failed while its payment could still be used: the form may begin another purchase, and this one is kept. */
-export const failEarly = (purchase: Purchase, openUntil: string) => {
-  // Without room for the time, the form goes on asking about this purchase.
-  if (browser.set(signedSlotOf(purchase.key), JSON.stringify({ ...purchase, openUntil })))
-    tab.remove(slotOf(purchase.form))
-}
-
-/** Seconds until no failed payment for this path can be used; an altar cannot name more than a signature lives. */
-export const openFor = (path: string): number => {
-  const times = pending().flatMap(({ openUntil, path: its }) =>
-    its === path && openUntil ? [Date.parse(openUntil)] : [],
-  )
-  const seconds = times.map((time) => Math.ceil((time - Date.now()) / 1000) || 0)
-  return Math.min(secondsMaximum, Math.max(0, ...seconds))
-}
+/** Seconds until no failed payment for this path can be used. */
+export const openFor = (path: string): number => Math.ceil(Stored.secondsOpen(pending(), path))
 
 /** Left without a signature in this tab. Another tab may have continued it, so words and signature stay. */
 export const leave = ({ form }: Purchase) => tab.remove(slotOf(form))
@@ -126,16 +154,16 @@ export const leave = ({ form }: Purchase) => tab.remove(slotOf(form))
 /** Final without a charge: words sealed only for it are dropped. */
 export const abandon = (purchase: Purchase) => {
   forget(purchase)
-  if (purchase.keepsake !== null) drop(purchase.keepsake.commitment)
+  if (purchase.sealed !== undefined) drop(purchase.sealed.commitment)
 }
 
 /** Final and paid: records the act with its sealed words. */
 export const settle = (purchase: Purchase, { permalink, receipt, record }: Body) => {
   forget(purchase)
-  if (purchase.keepsake === null) return
+  if (purchase.sealed === undefined) return
   const [payer, sequence] = [part(receipt, "payer"), part(record, "sequence")]
-  hold(purchase.keepsake)
-  change(purchase.keepsake.commitment, {
+  hold(purchase.sealed)
+  change(purchase.sealed.commitment, {
     deed: {
       title: typeof sequence === "number" ? `${purchase.title} ${sequence}` : purchase.title,
       path: URL.parse(String(permalink))?.pathname ?? "",
@@ -154,7 +182,7 @@ export const pending = (): ReadonlyArray<Purchase> => {
 
 /** The reason why sealed words must stay in this browser; undefined when they may go. */
 export const needOf = ({ commitment, revealed, saved }: Held, open = pending()): string | undefined =>
-  open.some(({ keepsake }) => keepsake?.commitment === commitment)
+  open.some(({ sealed }) => sealed?.commitment === commitment)
     ? "Their purchase is not over."
     : saved || revealed
       ? undefined

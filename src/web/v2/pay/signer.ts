@@ -1,4 +1,4 @@
-/** Signs EIP-3009 authorizations with viem; loaded only to pay. */
+/** Signs EIP-3009 authorizations with viem, and the steps of a purchase; loaded only to pay, as one part. */
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { addChain, getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
@@ -7,6 +7,8 @@ import { networkName } from "../../../../schema/payments/Usdc.ts"
 import { type Account, signedBy } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { AnswerError, part, sentenceOf } from "../page/http.ts"
+
+export { resume, run } from "./checkout.ts"
 
 const words: Readonly<Record<number, string>> = {
   4001: "You declined in your wallet.",
@@ -40,7 +42,7 @@ export const own = (key: `0x${string}`) => {
   const account = privateKeyToAccount(key)
   return {
     address: account.address,
-    sign: (challenge: Challenge, body: string) => signedBy(account, challenge, body, Date.now()),
+    sign: (challenge: Challenge, body: string, nowMs: number) => signedBy(account, challenge, body, nowMs),
   }
 }
 
@@ -52,7 +54,7 @@ export const injected = async (provider: Provider, network: string) => {
     throw new AnswerError(walletErrorOf(error, "The wallet named no account."))
   })
   if (address === undefined) throw new AnswerError("The wallet named no account.")
-  const sign = async (challenge: Challenge, body: string) => {
+  const sign = async (challenge: Challenge, body: string, nowMs: number) => {
     if ((await getChainId(client)) !== chainId) {
       await switchChain(client, { id: chainId })
         .catch(async (error: unknown) => {
@@ -67,12 +69,12 @@ export const injected = async (provider: Provider, network: string) => {
         })
     }
     const account: Account = { address, signTypedData: (data) => signTypedData(client, { account: address, ...data }) }
-    return signedBy(account, challenge, body, Date.now())
+    return signedBy(account, challenge, body, nowMs)
   }
   return {
     address,
-    sign: (challenge: Challenge, body: string) =>
-      sign(challenge, body).catch((error: unknown) => {
+    sign: (...of: Parameters<typeof sign>) =>
+      sign(...of).catch((error: unknown) => {
         throw new AnswerError(walletErrorOf(error, "The wallet gave no signature."))
       }),
   }

@@ -1,12 +1,15 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { part, sentenceOf } from "../page/http.ts"
+import { part, partFailed, sentenceOf } from "../page/http.ts"
 import { all, longCode, make, retry, verdict } from "../page/dom.ts"
 import { attributeOf, marked } from "../page/marks.ts"
 import { timeWords } from "../page/durations.ts"
 import { keepsake } from "../words/keepsake.ts"
-import { type Progress, type Result, resume } from "./checkout.ts"
+import type { Progress, Result } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
+
+/** The code of a purchase, from its price to its end; most readers of a page pay nothing. */
+export const checkout = () => import("./signer.ts").catch(partFailed)
 
 /** The steps as a list; each is announced as it comes, and scrolled into the view of a buyer who is here. */
 const progress = (said: HTMLElement, isHere: () => boolean): Progress => {
@@ -66,9 +69,9 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
     ...(line === ""
       ? []
       : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
-    ...(purchase.keepsake === null ? [] : [keepsake(purchase.keepsake, fileOf(body["record"]))]),
+    ...(purchase.sealed === undefined ? [] : [keepsake(purchase.sealed, fileOf(body["record"]))]),
     ...boughtOf(body["record"]),
-    ...(purchase.keepsake === null && part(body["record"], "commitment") !== undefined
+    ...(purchase.sealed === undefined && part(body["record"], "commitment") !== undefined
       ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
       : []),
     make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
@@ -80,7 +83,7 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
         { class: "button", href: permalink?.pathname ?? "/v2/" },
         permalink?.pathname.startsWith("/witness/") === true ? "See your stone" : "See your act",
       ),
-      ...(mayRepeat(purchase.path)
+      ...(mayRepeat(purchase.url)
         ? [make("a", { class: "button", href: `${location.pathname}${location.search}` }, "Another")]
         : []),
     ),
@@ -161,7 +164,7 @@ export const follow = (purchase: Purchase) => {
   const askAgain = async () => {
     const { tag } = await conduct(
       outcome,
-      (progress) => resume(purchase, progress),
+      async (progress) => (await checkout()).resume(purchase, progress),
       () => void askAgain(),
     )
     if (tag === "open") return

@@ -12,10 +12,10 @@ export interface Wallet {
   /** The name shown to its owner. */
   readonly label: () => string
   /**
-   * `PAYMENT-SIGNATURE` of exactly this offer; fails with a sentence for its owner. `body` is the request's, which the
-   * payment names.
+   * `PAYMENT-SIGNATURE` of exactly this offer from `nowMs` on; fails with a sentence for its owner. `body` is the
+   * request's, which the payment names.
    */
-  readonly sign: (challenge: Challenge, body: string) => Promise<string>
+  readonly sign: (challenge: Challenge, body: string, nowMs: number) => Promise<string>
   /** Records a payment in atomic USDC. */
   readonly paid: (amount: bigint) => void
 }

@@ -49,7 +49,7 @@ const read = async (file: File): Promise<Imported> => {
   if (words.length + signed.length === 0) throw new AnswerError("This is not a file of sealed words.")
   if (!canHash()) throw new AnswerError(cannotHash)
   const entries = await fitting(words, (entry) => entry)
-  const purchases = await fitting(signed, ({ keepsake }) => keepsake)
+  const purchases = await fitting(signed, ({ sealed }) => sealed ?? null)
   const refused = words.length - entries.length + signed.length - purchases.length
   return { entries, purchases, refused }
 }
