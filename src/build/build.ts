@@ -32,7 +32,7 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
 export const external = ["undici"]
 
 /** Pages of the framework that no server shows. Their 5 MB would be chunks all the same. */
-const unshown = ["*/httpApiScalar.js", "*/httpApiSwagger.js"]
+export const unshown = ["*/httpApiScalar.js", "*/httpApiSwagger.js"]
 
 /** Bundles `src/main.ts` into `dist/server`, with chunks for parts loaded on demand. */
 const buildServer = async (target: URL) => {

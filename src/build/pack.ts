@@ -7,6 +7,7 @@ import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build, external } from "./build.ts"
 import { commit } from "./Commit.ts"
+import { packLibrary } from "./library.ts"
 
 const root = join(import.meta.dirname, "../..")
 const library = join(root, "dist", "lib")
@@ -38,6 +39,7 @@ rmSync(library, { recursive: true, force: true })
 await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript with declarations.
 run("tsc", ["--project", "tsconfig.pack.json"])
+await packLibrary(root, library)
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
 cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))
 cpSync(join(root, "src", "web", "art"), join(library, "src", "web", "art"), { recursive: true, filter: isServed })

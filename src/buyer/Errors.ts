@@ -1,5 +1,5 @@
 /** The errors of the library: each has a code for programs and a sentence for people. */
-import type { Difference } from "./core/Recorded.ts"
+import type { Difference } from "./core/Difference.ts"
 
 /** The codes of this library. A refusal of the altar has the altar's code, as `/docs/errors` lists them. */
 export type Code =
@@ -66,7 +66,7 @@ export class Open extends AltarError {
   readonly _tag = "Open"
   override readonly name = "Open"
   declare readonly key: string
-  constructor({ key, message }: { readonly key: string; readonly message: string }) {
+  constructor({ key, message }: Omit<Parts, "code"> & Pick<Open, "key">) {
     super({ code: "outcome_open", key, message })
   }
 }

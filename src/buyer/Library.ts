@@ -1,8 +1,8 @@
 /** The library as its users see it: orders, answers, checks, and what a buyer does. */
 import type { Account } from "./core/Account.ts"
 import type { Journal } from "./core/Journal.ts"
-import type { Difference } from "./core/Recorded.ts"
-import type { Acts, Act, ListedStone, ReceiptFile, RevealedStone, Segment, UnsealedCandle } from "./Records.ts"
+import type { Difference } from "./core/Difference.ts"
+import type { Acts, Act, ListedStone, StoneRevealed, Segment, CandleUnsealed } from "./Records.ts"
 
 /** The idempotency key, 12 to 128 of `A-Z a-z 0-9 _ -`; random when absent. Repeating it repeats the purchase. */
 export interface Keyed {
@@ -15,15 +15,22 @@ export type Sealing =
   | { readonly commitment: string; readonly words?: never; readonly salt?: never }
 
 /** An order without sealed words. */
-export type Unsealed = { readonly words?: never; readonly salt?: never; readonly commitment?: never }
+export type Wordless = { readonly words?: never; readonly salt?: never; readonly commitment?: never }
 
-type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+/** Any JSON value. */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+
+/** A receipt file: keep its JSON, and give it to `verify`. */
+export type ReceiptFile = { readonly format: string; readonly permalink: string; readonly [member: string]: unknown }
 
 /** The order of an act that this version does not list: the members of the altar's own contract. */
 export type UnlistedOrder = Keyed & { readonly [member: string]: Json | undefined }
 
 /** The order of an act by its name. */
 export type OrderOf<Name extends string> = Name extends keyof Acts ? Acts[Name]["order"] : UnlistedOrder
+
+/** The members that the order of any act may have. */
+export type AnyOrder = Keyed & Partial<Record<"words" | "salt" | "commitment", string>>
 
 /** The answer of any act. */
 export interface Settled {
@@ -92,6 +99,7 @@ export type Progress = { readonly key: string } & (
   | { readonly step: "unkept"; readonly because: string }
 )
 
+/** An altar, and the way to buy there. */
 export interface BuyerOptions {
   /** Public URL of the altar; a challenge must name exactly the URL that was requested there. */
   readonly url: string
@@ -109,11 +117,7 @@ export interface BuyerOptions {
 /** A buyer of one altar with one account. Every purchase has a key; repeating it resends the signed payment and never signs again. */
 export interface Buyer {
   /** Buys any act by its name. An act that this version does not list is bought by the altar's contract, for at most one cent. */
-  buy<const Name extends string>(
-    name: Name,
-    order: OrderOf<Name> & Keyed & Partial<Record<"words" | "salt" | "commitment", string>>,
-    call?: Call,
-  ): Promise<Bought<Name>>
+  buy<const Name extends string>(name: Name, order: OrderOf<Name> & AnyOrder, call?: Call): Promise<Bought<Name>>
   /** Sets a witness stone. */
   witness(order: OrderOf<"setWitnessStone">, call?: Call): Promise<Bought<"setWitnessStone">>
   /** Lays today's one prayer of a spirit. */
@@ -125,9 +129,9 @@ export interface Buyer {
   /** Lights a candle, or with `parentId` adds a light to one. */
   light(order: CandleOrder, call?: Call): Promise<Bought<"lightDay">>
   /** Reveals a stone's words, free and once. Words and salt become public for all to check. */
-  reveal(id: string, opening?: Opening, call?: Call): Promise<RevealedStone>
+  reveal(id: string, opening?: Opening, call?: Call): Promise<StoneRevealed>
   /** Unseals a candle's words, free and once. Words and salt become public for all to check. */
-  unseal(id: string, opening?: Opening, call?: Call): Promise<UnsealedCandle>
+  unseal(id: string, opening?: Opening, call?: Call): Promise<CandleUnsealed>
   /** The purchases of the journal, oldest first; also those of other altars. */
   purchases(call?: Call): Promise<ReadonlyArray<Purchase>>
   /** Completes the purchase of a key, as after a crash; free, and never signs. Without an outcome so far, rejects with `Open`. */
@@ -168,6 +172,7 @@ export interface BindingOffer {
   readonly extra: { readonly name: string; readonly version: string }
 }
 
+/** The wallet and the choices of a bound `fetch`. */
 export interface BindingOptions {
   readonly account: Account
   /** Whether to pay: nothing else limits amount, token or recipient. The first approved offer is paid. */
@@ -199,7 +204,7 @@ export interface LogTrust {
 }
 
 /** The keys and values to verify by. A check that needs an absent one stays open. */
-export interface Trust extends Call {
+export interface Trust extends Call, Pick<BuyerOptions, "fetch" | "insecure"> {
   /** The verifier key of receipts, `name+hash+base64`, from another source than the receipt. */
   readonly key?: string
   /** The address that a receipt must name as paid. */
@@ -211,8 +216,6 @@ export interface Trust extends Call {
   readonly sealed?: { readonly salt: string; readonly words: string }
   /** The head that a segment must follow: one you kept. Its own anchor when absent. */
   readonly anchor?: Head
-  readonly fetch?: typeof fetch
-  readonly insecure?: boolean
 }
 
 type LinkMember = "previousHash" | "sequence" | "commitment" | "witnessedAt" | "transaction" | "chainHash"

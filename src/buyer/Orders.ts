@@ -23,9 +23,6 @@ import { unlisted } from "./Purchases.ts"
 import { checkReveal, seal, unsealable } from "./core/Commitment.ts"
 import { unlistedAct } from "./UnlistedAct.ts"
 
-/** The members that the order of any act may have. */
-type Common = Library.Keyed & Partial<Record<"words" | "salt" | "commitment", string>>
-
 /** The answer of an act by its name. */
 type AnswerOf<Name extends string> = Settled & (Name extends keyof Acts ? Acts[Name]["answer"] : unknown)
 
@@ -65,7 +62,7 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
   const buyParts = async <Answer extends Settled>(
     act: Act<Answer>,
     parts: RequestParts,
-    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Common,
+    { commitment, key = `buyer-${randomHex(12)}`, salt, words }: Library.AnyOrder,
   ) => {
     const no = (code: string, why: string) => refuse(code, `${why} This request charged nothing.`, key)
     if (!isKey(key)) throw no("idempotency_key_invalid", "A key is 12 to 128 characters of A-Z a-z 0-9 _ -.")
@@ -97,7 +94,7 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     return { ...(await follow(act, purchase)), key }
   }
 
-  const buy = async <Name extends string>(name: Name, order: Library.OrderOf<Name> & Common) => {
+  const buy = async <Name extends string>(name: Name, order: Library.OrderOf<Name> & Library.AnyOrder) => {
     const act = catalog.get(name) ?? (await unlistedAct(at(altar), name))
     if (!isOf(act, name)) throw refuse("unknown_act", `Nothing called ${name} is sold. This request charged nothing.`)
     return buyParts(act, act.partsOf(Object.fromEntries(Object.entries(order))), order)

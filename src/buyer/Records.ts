@@ -1,7 +1,6 @@
 /** The acts and records of the contract by the library's names; the package has them printed by `src/build/declarations.ts`. */
 import type { Act as ActSchema } from "../../schema/altar/ActApi.ts"
 import type { unsealCandle } from "../../schema/altar/Candle.ts"
-import type { ReceiptFile as ReceiptFileSchema } from "../../schema/altar/ReceiptFile.ts"
 import type { Sold } from "../../schema/altar/Sales.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type { ChainSegment, ListedStone as ListedStoneSchema, revealWitnessStone } from "../../schema/altar/Witness.ts"
@@ -10,7 +9,7 @@ import type { SettlementPending } from "../../schema/payments/Act.ts"
 import type * as Payment from "../../schema/payments/Payment.ts"
 import type { InputOf, PaidEndpoint } from "../../schema/payments/Sale.ts"
 import type { BodyOf } from "./Client.ts"
-import type { Keyed, Sealing, Unsealed } from "./Library.ts"
+import type { Keyed, Sealing, Wordless } from "./Library.ts"
 
 export type Stone = WitnessStone
 export type ListedStone = typeof ListedStoneSchema.Type
@@ -18,19 +17,18 @@ export type Segment = typeof ChainSegment.Type
 export type Spirit = SpiritId
 export type Act = typeof ActSchema.Type
 export type Receipt = Payment.Receipt
-export type ReceiptFile = ReceiptFileSchema
 export type Prayer = Acts["offerPrayer"]["answer"]["record"]
 export type Keeper = Acts["takeIn"]["answer"]["record"]
 export type Collectible = Acts["collectMaterial"]["answer"]["record"]
 export type Candle = Acts["lightDay"]["answer"]["record"]
-export type RevealedStone = BodyOf<typeof revealWitnessStone>
-export type UnsealedCandle = BodyOf<typeof unsealCandle>
+export type StoneRevealed = BodyOf<typeof revealWitnessStone>
+export type CandleUnsealed = BodyOf<typeof unsealCandle>
 
 type SealingOf<Input> = "commitment" extends keyof Input
   ? Sealing
   : "intentionCommitment" extends keyof Input
-    ? Sealing | (undefined extends Input["intentionCommitment"] ? Unsealed : never)
-    : Unsealed
+    ? Sealing | (undefined extends Input["intentionCommitment"] ? Wordless : never)
+    : Wordless
 
 type Called<Name> = Name extends "familiarId" ? "spirit" : Name extends "elementId" ? "element" : Name
 

@@ -1,6 +1,6 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
-import { basename, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
@@ -13,7 +13,7 @@ import { freePort } from "../lab/Ports.ts"
 import { packageFiles } from "../lab/Sources.ts"
 import { ask, post, realClock } from "../lab/Fixture.ts"
 import { environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
-import { compilerOptions, program } from "./PackedProgram.ts"
+import { compilerOptions, program, schemaProgram } from "./PackedProgram.ts"
 import { assertNone } from "../lab/Assertions.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -156,33 +156,93 @@ describe("the packed command", () => {
   })
 })
 
+/** The declarations that a program reads to use an entry of the package. */
+const declarationsOf = async (file: string, seen = new Map<string, string>()): Promise<ReadonlyMap<string, string>> => {
+  const text = await readFile(join(installed, file), "utf8")
+  seen.set(file, text)
+  for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/gu)) {
+    const target = join(dirname(file), `${path}.d.ts`)
+    if (!seen.has(target)) await declarationsOf(target, seen)
+  }
+  return seen
+}
+
 describe("the packed library", () => {
-  it("is typed to the last name, with its own declarations checked", async () => {
-    const modules = join(library(), "node_modules")
+  const assertCompiles = async (name: string, text: string, packages: ReadonlyArray<string>) => {
+    const folder = join(library(), name)
+    const modules = join(folder, "node_modules")
     await mkdir(join(modules, "@types"), { recursive: true })
     // A copy, so that it finds the packages beside it, which a program brings.
     await cp(installed, join(modules, manifest.name), { recursive: true })
-    for (const name of ["effect", "viem", "@types/node"])
-      await symlink(join(root, "node_modules", name), join(modules, name))
-    await writeFile(join(library(), "program.ts"), program)
-    await writeFile(join(library(), "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
-    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], library())
+    for (const each of packages) await symlink(join(root, "node_modules", each), join(modules, each))
+    await writeFile(join(folder, "program.ts"), text)
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    const tsc = join(root, "node_modules/typescript/bin/tsc")
+    const checked = await run(process.execPath, [tsc, "-p", "."], folder)
+    assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+  }
+
+  it("is typed to the last name without the packages that it was made of, with its own declarations checked", () =>
+    assertCompiles("entry", program, ["viem", "@types/node"]))
+
+  it("has the contract's schemas, typed for a program that brings effect", () =>
+    assertCompiles("schema", schemaProgram, ["effect", "@types/node"]))
+
+  it("declares itself in at most 350 lines, without effect, and says of each export what it is", async () => {
+    const texts = await declarationsOf("src/buyer/index.d.ts")
+    const lines = [...texts.values()].flatMap((text) => text.trimEnd().split("\n"))
+    assert.isAtMost(lines.length, 350)
+    assertNone(lines, (line) => /["']effect/u.test(line))
+    const exported = lines.map((line, at) => [lines[at - 1] ?? "", line] as const)
+    assertNone(
+      exported.filter(([, line]) => /^(?:\/\*\*.*\*\/ )?export (?:declare|interface|type) (?!\{|\*)/u.test(line)),
+      ([before, line]) => !line.startsWith("/** ") && !before.endsWith("*/"),
+    )
+  })
+
+  it("prints the records and orders of the contract, as the sources have them", async () => {
+    const names = ["Stone", "ListedStone", "Segment", "Spirit", "Act", "Receipt", "Prayer", "Keeper", "Collectible"]
+    const all = [...names, "Candle", "StoneRevealed", "CandleUnsealed", "Acts"]
+    const same = all.map(
+      (name) => `same<Printed.${name}, Source.${name}>(true); same<Source.${name}, Printed.${name}>(true)`,
+    )
+    const text = [
+      `import type * as Printed from ${JSON.stringify(join(installed, "src/buyer/Records.js"))}`,
+      `import type * as Source from ${JSON.stringify(join(root, "src/buyer/Records.ts"))}`,
+      "declare const same: <A, B>(is: [A] extends [B] ? true : false) => void",
+      ...same,
+    ].join("\n")
+    const folder = join(library(), "same")
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, "same.ts"), text)
+    const options = {
+      ...compilerOptions,
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      typeRoots: [join(root, "node_modules/@types")],
+    }
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["same.ts"] }))
+    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
     assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
   })
 })
 
-/** The program of the packed library buys a stone. */
+/** The programs of the packed library buy a stone, and read the version by the contract. */
 const libraryBuys = Effect.fnUntraced(function* (url: string, payer: string) {
-  const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
-  assert.strictEqual(ran.code, 0, ran.stderr)
-  assert.deepStrictEqual(JSON.parse(ran.stdout), {
+  const ends = (name: string) =>
+    Effect.map(
+      Effect.promise(() => run(process.execPath, ["program.ts", url, payer], join(library(), name))),
+      ({ code, stderr, stdout }): unknown => (assert.strictEqual(code, 0, stderr), JSON.parse(stdout)),
+    )
+  assert.deepStrictEqual(yield* ends("entry"), {
     id: true,
     commitment: true,
     replayed: false,
     checks: [true, true],
-    versions: [manifest.version, "0.15.0", "0.15.0"],
-    unused: 4,
+    version: "0.15.0",
+    unused: 5,
   })
+  assert.deepStrictEqual(yield* ends("schema"), [manifest.version, "0.15.0", "string"])
 })
 
 layer(database, realClock)("the packed server", (it) => {

@@ -4,9 +4,7 @@ type Hex = `0x${string}`
 
 /** One EIP-3009 transfer of exactly the offered amount. */
 export interface AuthorizationData {
-  readonly domain: {
-    readonly name: string
-    readonly version: string
+  readonly domain: { readonly [Name in "name" | "version"]: string } & {
     readonly chainId: number
     readonly verifyingContract: Hex
   }
@@ -14,13 +12,8 @@ export interface AuthorizationData {
     readonly TransferWithAuthorization: ReadonlyArray<{ readonly name: string; readonly type: string }>
   }
   readonly primaryType: "TransferWithAuthorization"
-  readonly message: {
-    readonly from: Hex
-    readonly to: Hex
-    readonly value: bigint
-    readonly validAfter: bigint
-    readonly validBefore: bigint
-    readonly nonce: Hex
+  readonly message: { readonly [Name in "from" | "to" | "nonce"]: Hex } & {
+    readonly [Name in "value" | "validAfter" | "validBefore"]: bigint
   }
 }
 

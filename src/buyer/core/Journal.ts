@@ -1,5 +1,6 @@
 /** The memory of a buyer. Its users take turns, and everything written in a turn is stored when the turn ends. */
 
+/** The named texts of a journal, for one turn. */
 export interface Pages {
   readonly get: (name: string) => Promise<string | undefined>
   /** Rejects with an error whose name is `QuotaExceededError` when there is no room. */
@@ -9,11 +10,13 @@ export interface Pages {
   readonly all: (prefix: string) => Promise<ReadonlyArray<string>>
 }
 
+/** A store of purchases, shared by every buyer that opens it. */
 export interface Journal {
   /** Runs a turn alone and stores what it set before resolving. If `run` rejects, a journal that can stores nothing. */
   readonly alone: <A>(run: (pages: Pages) => Promise<A>) => Promise<A>
 }
 
+/** Runs one turn after the other. */
 export const turns = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <A>(run: () => Promise<A>): Promise<A> => {

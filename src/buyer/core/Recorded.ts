@@ -3,6 +3,7 @@ import { chosen, type Recorded } from "../../../schema/payments/Recorded.ts"
 import { priceUsd } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "./Chain.ts"
 import { readHeader } from "./Challenge.ts"
+import type { Difference } from "./Difference.ts"
 import { canHash } from "./Digest.ts"
 import { bodyOf, type Settlement } from "./Outcome.ts"
 
@@ -20,11 +21,7 @@ export interface Bought {
 
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
 
-export interface Difference {
-  readonly field: string
-  readonly bought: string
-  readonly recorded: string
-}
+export type { Difference }
 
 const part = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
   names.reduce(
