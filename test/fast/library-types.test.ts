@@ -3,6 +3,7 @@
  * `npm run check` holds the expectations of types, which no run can fail.
  */
 import { describe, expectTypeOf, it } from "@effect/vitest"
+import { textOf } from "../lab/Sources.ts"
 import * as library from "../../src/buyer/index.ts"
 
 const words = "The heron will return by May."
@@ -61,6 +62,14 @@ describe("the library", () => {
     ])
     expect(errors.map(String)).toEqual(["Refused", "Open", "Misrecorded"].map((name) => `${name}: It is open.`))
     expect(errors.filter((error) => error instanceof Refused)).toEqual([errors[0]])
+  })
+
+  it("has each of its codes in the guide's table", ({ expect }) => {
+    const [declared = ""] = /export type Code =[^(]*/u.exec(textOf("src/buyer/Errors.ts")) ?? []
+    const [table = ""] = /\| codes \| do \|[^]*?\n\n/u.exec(textOf("docs/integrating.md")) ?? []
+    const codes = (text: string, quote: string) =>
+      [...text.matchAll(new RegExp(`${quote}([a-z_]+)${quote}`, "gu"))].map(([, code]) => code).sort()
+    expect(codes(table, "`")).toEqual(codes(declared, '"'))
   })
 
   it("accepts a journal that gives each turn pages of four functions", () => {
