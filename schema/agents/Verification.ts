@@ -27,6 +27,8 @@ export const Verification = Schema.Struct({
     binding: Schema.NullOr(BriefBinding),
     refund: Schema.optionalKey(BriefRefund),
   }),
+  /** When it was sealed at the latest, and who says so. */
+  dated: Schema.String,
   /** The hash of the link's parts is the stone's chainHash. */
   link: Schema.Struct({ recomputed: Hex64, holds: Schema.Boolean }),
   /** The hash of the revealed words and their salt is the commitment; null while they are sealed or hidden. */
@@ -40,6 +42,6 @@ export const Verification = Schema.Struct({
   log: Schema.NullOr(Schema.Struct({ origin: Schema.String, vkey: Schema.String, proof: Url })),
   proves: Schema.Array(Schema.String),
   doesNotProve: Schema.Array(Schema.String),
-  checkYourself: Schema.Struct({ chain: Url, explorer: Url }),
+  checkYourself: Schema.Struct({ chain: Url, explorer: Url, wallet: Url }),
 })
 export type Verification = typeof Verification.Type

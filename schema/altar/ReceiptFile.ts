@@ -11,6 +11,7 @@ import { Refund } from "../payments/Refund.ts"
 import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "./BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
+import { StoneDate } from "./StoneDate.ts"
 import { stoneExample } from "./Witness.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
 
@@ -33,6 +34,8 @@ export const ReceiptFile = Schema.Struct({
     description: "The body of the purchase, whose canonical JSON hashes to `binding.bodySha256`.",
   }),
   log: Schema.optionalKey(StoneProof).annotateKey({ description: "Of a stone, once a checkpoint covers it." }),
+  /** Of a stone. Not signed: `verify --rpc` reads the block. */
+  dated: Schema.optionalKey(StoneDate),
   refund: Schema.optionalKey(Refund).annotateKey({ description: "Not signed: check its transaction on the chain." }),
 }).annotate({
   identifier: "ReceiptFile",
@@ -66,7 +69,7 @@ const file = {
 }
 
 const says =
-  "One file with the signed receipt, the record, revealed words with their salt, and the existing proofs. It is beside the permalink, and can be checked offline."
+  "The signed receipt, the record, revealed words with their salt, and the existing proofs, to check offline."
 
 export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", file)
   .annotateMerge(described("The receipt file of an act", says))

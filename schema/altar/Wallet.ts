@@ -22,7 +22,7 @@ export const Wallet = Address.pipe(Schema.decodeTo(Schema.String, lowerCase))
 const Place = Schema.NullOr(
   Schema.Struct({ sequence: Position, witnessedAt: Timestamp }).annotate({
     identifier: "StonePlace",
-    description: "The place of a stone in the chain, and its time.",
+    description: "The place and time of a stone.",
   }),
 )
 
@@ -47,7 +47,7 @@ export const WalletRecord = Schema.Struct({
   next: WitnessList.fields.next,
 }).annotate({
   identifier: "WalletRecord",
-  description: "Every stone of a wallet, opened or not, newest first, with their number as of a head of the chain.",
+  description: "The stones of a wallet, newest first, and their number at this head of the chain.",
 })
 export type WalletRecord = typeof WalletRecord.Type
 
@@ -63,7 +63,7 @@ export const readWallet = HttpApiEndpoint.get("readWallet", "/api/wallets/:walle
   .annotateMerge(
     described(
       "The record of a wallet",
-      "How many stones a wallet sealed and opened, and each of them. The chain has no gaps, so none is left out. One person may hold many wallets. A wallet without stones has an empty record.",
+      "All stones that a wallet sealed, opened or not: the chain has no gaps. One person may hold many wallets. An unknown wallet has an empty record.",
     ),
   )
   .annotate(

@@ -23,6 +23,7 @@ import { chosen } from "../payments/Recorded.ts"
 import { paid } from "../payments/Sale.ts"
 import { priceWords } from "../payments/Usdc.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
+import { StoneDate } from "./StoneDate.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope } from "../Refusal.ts"
 import { type Group } from "../Group.ts"
@@ -128,6 +129,7 @@ export const WitnessAnswer = Schema.Struct({
   ok: Schema.Literal(true),
   stone: ListedStone,
   receipt: Receipt,
+  dated: StoneDate,
 }).annotate({ identifier: "WitnessAnswer", description: "One stone with its chain link and receipt." })
 
 export const ChainEntry = Schema.Struct({

@@ -108,7 +108,7 @@ const withoutCopies = (document: Document): Document => {
   )
 }
 
-const severalRefusals = "Refused; `code` says why."
+const severalRefusals = "Refused: see `code`."
 
 /** Describes the refusals of a response, one or several discriminated by code, by the response's own descriptions. */
 const describeRefusals = (response: ResponseObject, schemas: Schemas) => {
@@ -130,6 +130,9 @@ const complete = (document: Document) => {
   for (const operations of Object.values(document.paths)) {
     for (const { responses } of Object.values(operations)) {
       for (const response of Object.values(responses)) describeRefusals(response, schemas)
+      const { 200: read } = responses
+      // Its component says the rest.
+      if (read !== undefined) read.description = read.description.replace(/(?<=\.) .*$/su, "")
     }
   }
   const named = Object.keys(schemas).map((name) => [name, completed(name, schemas)] as const)

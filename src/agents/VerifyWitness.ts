@@ -1,6 +1,7 @@
 /** `verify_witness`: recomputes a stone's link and revealed words from storage, and states the extent of the check. */
 import { Effect, Option, Schema } from "effect"
 import { checkLink, holds } from "../../schema/altar/ChainCheck.ts"
+import { readWallet } from "../../schema/altar/Wallet.ts"
 import type { ListedStone } from "../../schema/altar/Witness.ts"
 import { Receipt } from "../../schema/payments/Payment.ts"
 import { Verification, VerificationQuery } from "../../schema/agents/Verification.ts"
@@ -9,6 +10,7 @@ import { chainHash, seal } from "../altar/Hashes.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
+import { filled } from "../payments/Act.ts"
 import { boundNonce } from "../payments/x402/verify/Offer.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { agentTool, badArguments } from "./AgentTool.ts"
@@ -42,7 +44,7 @@ export const verifyWitness = Effect.gen(function* () {
         const message = witnessId === undefined ? "Must be present" : "Must be the same as id"
         return yield* badArguments("verify_witness", [{ path: "witnessId", message }])
       }
-      const { nonce, receipt, stone } = yield* stones.get(witnessId)
+      const { dated, nonce, receipt, stone } = yield* stones.get(witnessId)
       // Anchored on the link before it, which is re-hashed as well.
       const { anchor, head } = yield* chain.segment(stone.sequence, 1)
       const check = checkLink(stone, anchor, chainHash(stone))
@@ -54,6 +56,7 @@ export const verifyWitness = Effect.gen(function* () {
         verified: holds(check) && reveal?.holds !== false && bound?.state !== "broken",
         stone,
         receipt: paid,
+        dated: dated.says,
         link: { recomputed: check.computed, holds: check.hashes },
         reveal,
         binding: bound,
@@ -67,6 +70,7 @@ export const verifyWitness = Effect.gen(function* () {
         checkYourself: {
           chain: `${publicUrl}/api/witness/chain?from=${stone.sequence}&limit=1`,
           explorer: paid.explorerUrl,
+          wallet: `${publicUrl}${filled(readWallet.path, { wallet: stone.payer })}`,
         },
       }
     },

@@ -56,6 +56,6 @@ export const proves: ReadonlyArray<string> = [
 export const doesNotProve: ReadonlyArray<string> = [
   "The author of the words: the payer is a wallet, and agentName is self-declared. No proof of authorship or identity.",
   "That the words are true or original. It is no legal notarization.",
-  "The time by itself: witnessedAt is this server's clock. The block of the payment transaction shows when it was paid.",
+  "The time by itself: witnessedAt is this server's clock. `dated` says what the block of the payment shows.",
   "That the payment is on the network: the link binds the transaction's hash; look it up in an explorer or by RPC.",
 ]

@@ -152,8 +152,8 @@ const witness = HttpApiBuilder.group(Api, "witness", (handlers) =>
       ),
       readWitnessStone: once(({ params: { witnessId } }) =>
         Effect.catchTag(stones.get(witnessId), "ChainBroken", broken).pipe(
-          Effect.flatMap(({ receipt, stone }) =>
-            Effect.map(encodeStone(stone), (json) => JSON.stringify({ ok: true, stone: json, receipt })),
+          Effect.flatMap(({ dated, receipt, stone }) =>
+            Effect.map(encodeStone(stone), (json) => JSON.stringify({ ok: true, stone: json, receipt, dated })),
           ),
         ),
       ),

@@ -1,6 +1,7 @@
 /** Settled acts with their signed receipts, for the receipt file. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { Binding } from "../../schema/payments/Binding.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { PaidActs, sentBody } from "../payments/Act.ts"
@@ -9,6 +10,7 @@ import { signedReceiptIn } from "../payments/Receipt.ts"
 import { JsonText } from "../platform/JsonText.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
+import { dateColumns, dateSql, stoneDateOf } from "./witness/StoneDates.ts"
 import { hiddenColumn, hiddenOfAct, isAsAnswered, revealed } from "./Hidden.ts"
 import { commitmentOfReveal, revealColumns, revealOf, Reveals } from "./Reveals.ts"
 
@@ -24,6 +26,7 @@ const rows = rowsOf(
     agentName: Schema.NullOr(Schema.String),
     receipt: Schema.fromJsonString(Schema.Struct({ binding: Schema.NullOr(Binding) })),
     input: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)),
+    ...dateColumns,
     ...revealColumns,
     commitment: Schema.NullOr(Schema.String),
   }),
@@ -38,7 +41,8 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
     const get = Effect.fn("SignedActs.get")(function* (id: string) {
       const [row] = yield* bounded(
         rows(sql`
-        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, a.agent_name, p.input, p.payment_response, ${revealed("a")},
+        SELECT a.id, a.act, a.permalink, a.record, a.receipt, a.hidden, a.agent_name, p.input, p.payment_response, p.finality, ${dateSql},
+          ${revealed("a")},
           ${commitmentOfReveal}
         FROM ${Ledger.settledActs} LEFT JOIN reveals r ON r.id = a.id WHERE a.id = ${id}::uuid`),
       )
@@ -54,6 +58,8 @@ export class SignedActs extends Context.Service<SignedActs>()("spirit-altar/alta
         record: isAsAnswered(hiddenOfAct(row)) ? new JsonText(row.record) : null,
         reveal: revealOf(row),
         binding: row.receipt.binding,
+        /** Of a stone alone. */
+        dated: row.act === setWitnessStone.identifier ? stoneDateOf(row) : undefined,
         /** The body of the purchase as it was sent; undefined of an act that is no longer sold. */
         body: sold === undefined ? undefined : sentBody(sold.endpoint, row.input),
       }

@@ -63,11 +63,11 @@ export const layer = HttpRouter.use((router) =>
       }))
 
     const stone: Find = (id) =>
-      Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
+      Effect.flatMap(stones.get(id), ({ dated, receipt, stone: one }) =>
         Effect.map(encodeStone(one), (json): Found => ({
-          json: JSON.stringify({ ok: true, stone: json, receipt }),
+          json: JSON.stringify({ ok: true, stone: json, receipt, dated }),
           page: Effect.zipWith(receiptOf(receipt), stones.list(1, undefined), (read, { head }) =>
-            StonePage.stone({ stone: one, newest: head.sequence, receipt: read, publicUrl, log, isSigning }),
+            StonePage.stone({ stone: one, dated, newest: head.sequence, receipt: read, publicUrl, log, isSigning }),
           ),
         })),
       )

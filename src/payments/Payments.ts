@@ -125,7 +125,11 @@ const railsInUse = Effect.fnUntraced(function* (payments: PaymentsConfig) {
 
 /** The rails of a server, the reconciler over them, and the sweeps that ask it. */
 const selling = (payments: PaymentsConfig) =>
-  Sweeps.layer({ sweepEvery: payments.sweepEvery, longestLife: lifeOf(payments.terms) }).pipe(
+  Sweeps.layer({
+    sweepEvery: payments.sweepEvery,
+    longestLife: lifeOf(payments.terms),
+    network: payments.terms.network,
+  }).pipe(
     Layer.provideMerge(Reconciler.layer(payments)),
     Layer.provideMerge(Rails.layer(railsInUse(payments)).pipe(Layer.provide(cardClient))),
     Layer.provideMerge(chain(payments)),

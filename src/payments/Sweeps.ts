@@ -3,6 +3,7 @@ import { type Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
+import * as BlockTimes from "./x402/chain/BlockTimes.ts"
 import { Transfers } from "./x402/chain/Transfers.ts"
 import { reportChange } from "./Changes.ts"
 import { type RailName, railNames } from "./Payment.ts"
@@ -16,6 +17,8 @@ export interface SweepsConfig {
   readonly sweepEvery: Duration.Duration
   /** Seconds that an authorization can live. */
   readonly longestLife: number
+  /** CAIP-2. */
+  readonly network: string
 }
 
 /** Maximum number of attempts in one sweep, and in the first one after a start. */
@@ -63,10 +66,11 @@ export const ofAttempts = Effect.fnUntraced(function* (
 })
 
 /** Scans the chain, and then asks the scan's table which acts are final and which payments bought nothing. */
-const ofTransfers = Effect.fnUntraced(function* ({ longestLife, sweepEvery }: SweepsConfig) {
+const ofTransfers = Effect.fnUntraced(function* ({ longestLife, network, sweepEvery }: SweepsConfig) {
   const { scan } = yield* Transfers
   const { confirmAll } = yield* Due
   const forget = yield* forgetFinal
+  const storeBlockTimes = yield* BlockTimes.make
   const { judge, prune } = yield* UnmatchedPayments
 
   const scanning = DatabaseWatch.watched("transfer scan failed")
@@ -74,6 +78,7 @@ const ofTransfers = Effect.fnUntraced(function* ({ longestLife, sweepEvery }: Sw
     yield* Effect.ignoreCause(scanning(scan))
     for (const act of yield* confirmAll)
       yield* reportChange({ ...act, from: "settled", to: "final", evidence: "transfer found" })
+    yield* storeBlockTimes(network)
     yield* forget
     yield* judge(longestLife)
     yield* prune

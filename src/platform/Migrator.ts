@@ -10,6 +10,7 @@ import logWaits from "../../migrations/0006_log_waits.ts"
 import gasLost from "../../migrations/0007_gas_lost.ts"
 import unmatchedPayments from "../../migrations/0008_unmatched_payments.ts"
 import wallets from "../../migrations/0009_wallets.ts"
+import blockTimes from "../../migrations/0010_block_times.ts"
 import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
@@ -27,6 +28,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0007_gas_lost": Effect.asVoid(gasLost),
   "0008_unmatched_payments": Effect.asVoid(unmatchedPayments),
   "0009_wallets": Effect.asVoid(wallets),
+  "0010_block_times": Effect.asVoid(blockTimes),
 }
 
 const table = "spirit_altar_migrations"

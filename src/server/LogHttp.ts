@@ -102,7 +102,7 @@ export const receipts = HttpApiBuilder.group(Api, "receipts", (handlers) =>
       const { actId } = params
       const parts = [acts.get(actId), proofOf(actId), refunds.ofAttempt(actId)] as const
       const [signed, proof, refund] = yield* Effect.all(parts, { concurrency: 3 })
-      const { act, binding, body, permalink, receipt: jws, record, reveal } = signed
+      const { act, binding, body, dated, permalink, receipt: jws, record, reveal } = signed
       if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
       const receipt = jws.value
       // The receipt hashes the record without a salt.
@@ -119,6 +119,7 @@ export const receipts = HttpApiBuilder.group(Api, "receipts", (handlers) =>
           binding,
           ...(binding === null || body === undefined ? {} : { body }),
           ...(proof === undefined ? {} : { log: proof }),
+          ...(dated === undefined ? {} : { dated }),
           ...(Option.isNone(refund) ? {} : { refund: refund.value }),
         }),
       )

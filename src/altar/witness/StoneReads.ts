@@ -11,6 +11,7 @@ import { atMost, bounded } from "../../platform/Sql.ts"
 import { hiddenColumn, hiddenOfAct, shownReceipt } from "../Hidden.ts"
 import { Reveals } from "../Reveals.ts"
 import { headColumns, listedOf, type Page, stoneColumns, StoneRow, stones } from "./StoneRow.ts"
+import { dateColumns, dateSql, stoneDateOf } from "./StoneDates.ts"
 import * as WalletRecords from "./WalletRecords.ts"
 import { WitnessChain } from "./WitnessChain.ts"
 
@@ -28,6 +29,7 @@ const paidStonesOf = rowsOf(
     receipt: Ledger.storedJson,
     hidden: hiddenColumn,
     nonce: Schema.NullOr(Schema.String),
+    ...dateColumns,
     ...Ledger.paymentStateColumns,
   }),
 )
@@ -101,13 +103,13 @@ export const make = Effect.gen(function* () {
   const get = Effect.fn("WitnessStones.get")(function* (id: string) {
     const [row] = yield* bounded(
       paidStonesOf(sql`
-        SELECT ${stoneColumns}, a.receipt, a.hidden, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${Ledger.paymentState}
+        SELECT ${stoneColumns}, a.receipt, a.hidden, p.payment -> 'authorization' ->> 'nonce' AS nonce, ${dateSql}, ${Ledger.paymentState}
         FROM ${stones} JOIN ${Ledger.settledActs} ON a.id = s.id WHERE s.id = ${id}::uuid`),
     )
     if (row === undefined) return yield* new WitnessNotFound({})
     yield* checkAlone(row)
     const receipt = currentReceipt(shownReceipt(row.receipt, hiddenOfAct(row)), row)
-    return { stone: listedOf(publicUrl, row), receipt, nonce: row.nonce }
+    return { stone: listedOf(publicUrl, row), receipt, nonce: row.nonce, dated: stoneDateOf(row) }
   })
 
   return { find, get, list, ofWallet }

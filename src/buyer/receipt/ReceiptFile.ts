@@ -45,7 +45,19 @@ export const stoneIn = (text: string) => {
 
 const nullable = (members: Members, name: string) => (members[name] === null ? null : textAt(members, name))
 
-const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "binding", "body?", "log?", "refund?"]
+const fileNames = [
+  "format",
+  "act",
+  "permalink",
+  "receipt",
+  "record",
+  "reveal",
+  "binding",
+  "body?",
+  "log?",
+  "dated?",
+  "refund?",
+]
 const bindingNames = ["version", "salt", "method", "url", "bodySha256"]
 const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "revealedAt"]
 

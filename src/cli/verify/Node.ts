@@ -22,7 +22,7 @@ const timeout = Duration.seconds(30)
 
 export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
   if (!URL.canParse(rpcUrl)) return yield* new CommandFailure({ message: plain(`${rpcUrl} is no URL of a node.`) })
-  const { ask, receiptOf, scanOf } = yield* Chain.make({ rpcUrl: Redacted.make(rpcUrl), timeout })
+  const { ask, receiptOf, scanOf, timeOf } = yield* Chain.make({ rpcUrl: Redacted.make(rpcUrl), timeout })
   const retried = <A>(question: Effect.Effect<A, ChainUnavailable>) =>
     Effect.retry(question, { while: ({ code, status = 500 }) => code === undefined && status >= 429, schedule: again })
   const answered = <A>(question: Effect.Effect<A, ChainUnavailable>) =>
@@ -83,6 +83,7 @@ export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
     transfersFrom,
     /** USDC of the network; undefined where no altar is paid. */
     usdc: usdcOn(network),
+    timeOf: (block: bigint) => answered(timeOf(block)),
     receiptOf: (transaction: string, asset: string) =>
       answered(receiptOf(inLowerCase(transaction), inLowerCase(asset))),
     isUsed: (asset: string, from: string, nonce: string) =>

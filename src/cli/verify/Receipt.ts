@@ -1,6 +1,7 @@
 /** `verify --receipt`: checks the receipt file of one act, offline except for `--rpc`. */
 import { Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
+import { sealedBy, unnamed } from "../../../schema/altar/StoneDate.ts"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { same } from "../../buyer/core/Expectation.ts"
 import { holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
@@ -14,12 +15,16 @@ import { nodeAt } from "./Node.ts"
 import { textIn, trustFlags, trustIn } from "./Policy.ts"
 import { report } from "./Report.ts"
 
-const broken = (says: string): ReceiptCheck => ({ name: "payment", state: "broken", says })
+const broken = (says: string): ReadonlyArray<ReceiptCheck> => [{ name: "payment", state: "broken", says }]
 
-/** Whether the named transaction pays the named authorization: this payer, payee, amount, token and nonce. */
-const transferCheck = Effect.fn("transferCheck")(function* (
+/**
+ * Whether the named transaction pays the named authorization: this payer, payee, amount, token and nonce. Its block dates
+ * a stone whose words the payment names.
+ */
+const transferChecks = Effect.fn("transferChecks")(function* (
   rpcUrl: string,
   claims: NonNullable<ReceiptVerdict["claims"]>,
+  isNamed: boolean,
 ) {
   const { amount, asset, network, nonce, payTo, payer, transaction } = claims
   const node = yield* nodeAt(rpcUrl)
@@ -32,20 +37,25 @@ const transferCheck = Effect.fn("transferCheck")(function* (
   const mined = yield* node.receiptOf(transaction, asset)
   if (Option.isNone(mined))
     return (yield* node.isUsed(asset, payer, nonce))
-      ? open(
-          "payment",
-          `Transaction ${transaction} is not on the chain, but its authorization is used: another block holds it. Look for its nonce ${nonce}.`,
-        )
+      ? [
+          open(
+            "payment",
+            `Transaction ${transaction} is not on the chain, but its authorization is used: another block holds it. Look for its nonce ${nonce}.`,
+          ),
+        ]
       : broken(`Transaction ${transaction} is not on the chain, and its authorization is unused: nothing was paid.`)
   const { block, logs, succeeded } = mined.value
   if (!succeeded) return broken(`Transaction ${transaction} was reverted: nothing was paid in it.`)
   const [from, to] = [inLowerCase(payer), inLowerCase(payTo)]
-  return pays(logs, { asset: inLowerCase(asset), from, to, nonce: inLowerCase(nonce), value: BigInt(amount) })
-    ? holds(
-        "payment",
-        `Transaction ${transaction} in block ${block.number} transfers ${sumOf(claims)} from ${from} to ${to} by the nonce ${nonce}.`,
-      )
-    : broken(`Transaction ${transaction} does not hold this payment.`)
+  if (!pays(logs, { asset: inLowerCase(asset), from, to, nonce: inLowerCase(nonce), value: BigInt(amount) }))
+    return broken(`Transaction ${transaction} does not hold this payment.`)
+  const { number } = block
+  const says = `Transaction ${transaction} in block ${number} transfers ${sumOf(claims)} from ${from} to ${to} by the nonce ${nonce}.`
+  const payment = holds("payment", says)
+  if (claims.stone === undefined) return [payment]
+  if (!isNamed) return [payment, open("date", unnamed)]
+  const time = yield* node.timeOf(number)
+  return [payment, holds("date", sealedBy({ network, block: Number(number), time: Number(time) }))]
 }, Effect.scoped)
 
 export const receiptFlags = {
@@ -77,7 +87,8 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
   const checks = [...receipt.checks, ...files]
   const ok = receipt.ok && isSound(files)
   if (Option.isNone(rpc) || claims === undefined) return yield* report(path, { ok, checks, claims: claims ?? null })
-  const payment = yield* transferCheck(rpc.value, claims)
-  const looked = checks.map((check) => (check.name === payment.name ? payment : check))
-  yield* report(path, { ok: ok && payment.state !== "broken", checks: looked, claims })
+  const isNamed = checks.some(({ name, state }) => name === "binding" && state === "holds")
+  const paid = yield* transferChecks(rpc.value, claims, isNamed)
+  const others = checks.filter(({ name }) => name !== "payment")
+  yield* report(path, { ok: ok && isSound(paid), checks: [...others, ...paid], claims })
 })

@@ -1,5 +1,6 @@
 /** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
+import type { StoneDate } from "../../../schema/altar/StoneDate.ts"
 import { normalize } from "../../../schema/altar/Recipe.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/Witness.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
@@ -35,6 +36,7 @@ const wordsCommand = (salt: string, words: string): string =>
 
 export interface StoneView {
   readonly stone: Stone
+  readonly dated: typeof StoneDate.Type
   /** Sequence of the newest stone. */
   readonly newest: number
   readonly receipt: Receipt
@@ -73,7 +75,7 @@ const summary = ({ reveal: revealed }: Stone): string => {
 }
 
 /** The title is the words themselves, which the page hashes. */
-const textOf = (one: Stone, receipt: Receipt, publicUrl: string): Html => {
+const textOf = ({ dated, publicUrl, receipt, stone: one }: StoneView): Html => {
   const title = titleWords(one)
   return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
     <p class="text__over">${title === undefined ? "" : html`Witness stone ${one.sequence}, `}${one.kind}</p>
@@ -86,10 +88,7 @@ const textOf = (one: Stone, receipt: Receipt, publicUrl: string): Html => {
       ["Commitment", code(one.commitment)],
       ["Transaction", transactionOf(receipt.explorerUrl, one.transaction)],
     ])}
-    <p class="small quiet">
-      The stone proves that this commitment existed no later than its payment. It is not notarized and does not prove
-      who wrote the words.
-    </p>
+    <p class="small quiet">${dated.says} The stone is not notarized and does not prove who wrote the words.</p>
     ${shareRow(`${publicUrl}/witness/${one.id}`)}
   </div>`
 }
@@ -141,7 +140,8 @@ const revealing = (one: Stone) =>
     ? ({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text" } as const)
     : undefined
 
-export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
+export const stone = (view: StoneView): Page => {
+  const { isSigning, log, newest, receipt, stone: one } = view
   const { commitment, id, kind, sequence } = one
   const words = titleWords(one)
   const mayBeFile = kind === "hash" && one.reveal === null
@@ -159,7 +159,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
           <span class="link__verdict" ${mark("verdict")}></span>
         </figcaption>
       </figure>`,
-      textOf(one, receipt, publicUrl),
+      textOf(view),
     )}
     ${section(
       "check",
