@@ -61,8 +61,8 @@ export const make = Effect.fnUntraced(function* <E>({ acts, already, member, tab
         const inserted = row.isOpen
           ? []
           : yield* sql`
-              INSERT INTO reveals (id, salt, text, hidden, agent_name, revealed_at)
-              VALUES (${id}::uuid, ${salt}, ${text}, ${pointsElsewhere(text) || linksElsewhere(salt)}, ${agentName ?? null}, ${at}::timestamptz)
+              INSERT INTO reveals (id, payer, salt, text, hidden, agent_name, revealed_at)
+              VALUES (${id}::uuid, COALESCE((SELECT payer FROM witness_stones WHERE id = ${id}::uuid), ''), ${salt}, ${text}, ${pointsElsewhere(text) || linksElsewhere(salt)}, ${agentName ?? null}, ${at}::timestamptz)
               ON CONFLICT (id) DO NOTHING RETURNING id`
         if (inserted.length > 0) return true
         // It was open before, or a concurrent request was first. A repetition may omit the name, and confirms none that an

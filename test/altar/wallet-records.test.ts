@@ -111,6 +111,16 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a
     }),
   )
 
+  it.effect("counts a reveal that the version before stored, beside this one during an upgrade", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const payer = yield* newPayer()
+      const id = yield* open(payer, "It will freeze.")
+      yield* sql`UPDATE reveals SET payer = NULL WHERE id = ${id}::uuid`
+      assert.deepInclude(yield* read(`/api/wallets/${payer.address}`), { sealed: 1, opened: 1, closed: 0, hidden: 0 })
+    }),
+  )
+
   it.effect("counts words as hidden while an operator hides them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

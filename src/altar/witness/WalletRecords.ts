@@ -49,14 +49,21 @@ export const make = Effect.fnUntraced(function* <E>(
     (SELECT COALESCE(json_object_agg(kind, stones), '{}') FROM (
       SELECT kind, count(*) AS stones FROM witness_stones WHERE payer = ${wallet}::text GROUP BY kind
     ) k) AS kinds,
-    (SELECT count(*) FROM reveals WHERE payer = ${wallet}::text) AS revealed,
-    (SELECT count(*) FROM reveals WHERE payer = ${wallet}::text AND hidden) + (
+    o.revealed, o.hidden + (
       SELECT count(*) FROM witness_stones s JOIN reveals r ON r.id = s.id
       WHERE s.payer = ${wallet}::text AND 'words' = ANY(s.hidden) AND NOT r.hidden
     ) AS hidden,
     ${placeOf(wallet, "")} AS first, ${placeOf(wallet, "DESC")} AS last,
     (SELECT json_build_object('size', size, 'root', encode(root, 'base64'))
       FROM log_checkpoints ORDER BY size DESC LIMIT 1) AS checkpoint`
+
+  /** The revealed stones, and those of them whose words are not shown by our own rule. */
+  const openedOf = (wallet: string) => part`(
+    SELECT count(*) AS revealed, count(*) FILTER (WHERE hidden) AS hidden FROM (
+      SELECT hidden FROM reveals WHERE payer = ${wallet}::text
+      UNION ALL SELECT r.hidden FROM reveals r JOIN witness_stones s ON s.id = r.id
+      WHERE r.payer IS NULL AND s.payer = ${wallet}::text
+    ) r)`
 
   const recordOf = Effect.fnUntraced(function* (stored: ReadonlyArray<unknown>, { limit, wallet }: WalletPage) {
     const rows = yield* recordRowsOf(Effect.succeed(stored))
@@ -91,7 +98,7 @@ export const make = Effect.fnUntraced(function* <E>(
     nameOf: ({ before, limit, wallet }: WalletPage) => `${wallet} ${limit} ${before}`,
     statement: ({ before, limit, wallet }) => sql`
       SELECT ${totalsOf(wallet)}, s.*
-      FROM witness_head h LEFT JOIN LATERAL (
+      FROM witness_head h CROSS JOIN ${openedOf(wallet)} o LEFT JOIN LATERAL (
         SELECT ${stoneColumns} FROM ${stones}
         WHERE s.payer = ${wallet}::text AND s.sequence < ${before ?? Number.MAX_SAFE_INTEGER}::bigint
         ORDER BY s.sequence DESC ${atMost(limit)}

@@ -50,7 +50,11 @@ export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string)
   const judge = Effect.fnUntraced(function* ({ act, id, receipt, record, reveal }: typeof Act.Type) {
     const payer = receipt?.payer?.toLowerCase()
     const transaction = receipt?.currentTransaction ?? receipt?.transaction
-    if (payer !== undefined && transaction != null) paidBy.set(payer, [...(paidBy.get(payer) ?? []), transaction])
+    if (payer !== undefined && transaction != null) {
+      const paid = paidBy.get(payer) ?? []
+      paid.push(transaction)
+      paidBy.set(payer, paid)
+    }
     if (reveal === null) return
     const { commitment, intentionCommitment, sequence } = record
     const isStone = act === setWitnessStone.identifier && sequence !== undefined && commitment !== undefined
