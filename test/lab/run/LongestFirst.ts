@@ -5,7 +5,8 @@ import { long } from "./Projects.ts"
 export class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) => long.some((file) => moduleId.endsWith(file))
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const placeOf = ({ moduleId }: TestSpecification) =>
+      long.findIndex((file) => moduleId.endsWith(file)) + 1 || Infinity
+    return sorted.sort((one, other) => (placeOf(one) === placeOf(other) ? 0 : placeOf(one) - placeOf(other)))
   }
 }

@@ -21,18 +21,22 @@ export const deep = [
   "test/payments/{cards-processes,availability}.test.ts",
 ]
 
-/** Files that take half a minute or longer: a fresh clone knows only sizes, and some of these are short. */
+/**
+ * Files that take half a minute or longer, in their order: a fresh clone knows only sizes, and some of these are short. Those that
+ * compute stand between those that wait.
+ */
 export const long = [
-  "test/campaign/mutants/mutants.test.ts",
-  "test/campaign/model/protocol.test.ts",
-  "test/campaign/fire/fire.test.ts",
-  "test/browser/appearance.test.ts",
-  "test/browser/first-view.test.ts",
   "test/contract/silent-database.test.ts",
-  "test/crash/crash.test.ts",
-  "test/integrators/integrators.test.ts",
-  "test/log/end-to-end.test.ts",
+  "test/campaign/mutants/mutants.test.ts",
   "test/pack/pack.test.ts",
+  "test/journeys/maintainer-adds-an-act.test.ts",
+  "test/log/end-to-end.test.ts",
+  "test/campaign/model/protocol.test.ts",
+  "test/integrators/integrators.test.ts",
+  "test/crash/crash.test.ts",
+  "test/browser/appearance.test.ts",
+  "test/campaign/fire/fire.test.ts",
   "test/pack/production.test.ts",
+  "test/browser/first-view.test.ts",
   "test/payments/payment-refusals.test.ts",
 ]
