@@ -26,7 +26,7 @@ type Program = (typeof programs)[number]
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
 const pathOf = (program: Program) => folders.map((folder) => join(folder, program)).find((file) => existsSync(file))
 
-/** Of a PgBouncer that does not know prepared statements the guide says that it will not do. */
+/** The guide excludes versions of PgBouncer without prepared statements. */
 const isTooOld = (path: string) =>
   path.endsWith("pgbouncer") && Number(/ 1\.(\d+)/u.exec(execFileSync(path, ["--version"]).toString())?.[1]) < 21
 

@@ -58,7 +58,7 @@ const placeFound = Effect.fnUntraced(function* (port: number) {
   return (yield* one.closed).includes("short")
 }, Effect.scoped)
 
-/** Never quiet, and never done: all that came until the other side hung up. */
+/** Sends without an end, and returns all that it received until the server disconnected. */
 const dripping = ({ closed, socket }: Connection, drop: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => setInterval(() => socket.write(drop), 200)),

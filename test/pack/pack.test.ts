@@ -105,7 +105,7 @@ describe("the packed file", () => {
     const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
     const ended = await run("sh", ["-ec", `${others}\ncd '${elsewhere}' && ${pack}`], elsewhere, {
       ...process.env,
-      // That copy is no repository, so it is told.
+      // The copy is no repository, so its build takes the commit from here.
       SOURCE_COMMIT: head ?? "",
       TZ: "Pacific/Kiritimati",
       LC_ALL: "C",

@@ -2,7 +2,7 @@
 
 const longest = 30
 
-/** The field's word for each that is not. */
+/** Patterns of words to avoid, each with the field's word. */
 const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
   [/\b(?:whoever|somebody|anybody)\b|\bnobody\b(?! can\b)/iu, "caller, client, buyer, operator"],
   [/\bmeanwhile\b|\bunder way\b/iu, "concurrent, in flight"],
