@@ -81,9 +81,9 @@ const define = (endpoint: PaidEndpoint): Act => {
     sealed: endpoint.sale.sealed,
     recorded: endpoint.sale.recorded,
     partsOf: partsIn(namesOf(endpoint.params), namesOf(endpoint.query)),
-    request: (altar, asked) => {
+    request: (altar, input) => {
       const empty = Object.fromEntries(parts.map(([name]) => [name, {}]))
-      const all = { ...empty, ...Object.fromEntries(Object.entries(asked).map(([name, part]) => [name, given(part)])) }
+      const all = { ...empty, ...Object.fromEntries(Object.entries(input).map(([name, part]) => [name, given(part)])) }
       const decoded = Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })(all)
       const request = Schema.encodeSync(schema)(decoded)
       return { url: urlOf(altar, endpoint.path, request), request }

@@ -69,9 +69,9 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
       purchase,
       challenge,
       payer: account.address,
-      approve: (spentToday, known) => {
+      approve: (spentToday, earlier) => {
         if (signal.aborted) throw no("not_signed", "The call was aborted.")
-        const objected = objection({ challenge, key, url, price, policy, known, spentToday })
+        const objected = objection({ challenge, key, url, price, policy, earlier, spentToday })
         if (objected !== undefined) throw objected
         return { network: offer.network, payTo: offer.payTo }
       },

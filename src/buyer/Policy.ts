@@ -12,20 +12,20 @@ export const defaultMaxPerDay = 1_000n * centAtomic
 /** `$0.01`, or atomic units where the amount is no whole cent. */
 const money = (atomic: bigint) => (atomic % centAtomic === 0n ? priceUsd(atomic) : `${atomic} atomic USDC`)
 
-export interface Asked {
+export interface Proposal {
   readonly challenge: Challenge
   readonly key: string
   readonly url: string
   readonly price: Price
   readonly policy: Policy
   /** The terms of earlier payments to this altar. */
-  readonly known: SpendingTerms | undefined
+  readonly earlier: SpendingTerms | undefined
   /** Signed for today under other keys, in atomic USDC. */
   readonly spentToday: bigint
 }
 
-const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, url }: Asked, terms: SpendingTerms) => {
-  const listed = `${money(priceAtomic)}, at which ${name} is listed`
+const explain = ({ kind, offered }: Mismatch, { price, url }: Proposal, terms: SpendingTerms) => {
+  const listed = `${money(price.priceAtomic)}, at which ${price.name} is listed`
   const [code, what, expected] = (
     {
       resource: ["foreign_resource", "resource", url],
@@ -38,17 +38,17 @@ const explain = ({ asked, kind }: Mismatch, { price: { name, priceAtomic }, url 
       lifetime: ["other_lifetime", "lifetime in seconds", `1 to ${secondsMaximum}`],
     } as const
   )[kind]
-  const named = what === "price" ? money(BigInt(asked)) : asked
+  const named = what === "price" ? money(BigInt(offered)) : offered
   return [code, `The altar names the ${what} ${named}; expected is ${expected}.`] as const
 }
 
 /** The reason not to sign; undefined when the challenge is as expected. */
-export const objection = (asked: Asked): Refused | undefined => {
-  const { challenge, key, known, policy, price, spentToday, url } = asked
+export const objection = (proposal: Proposal): Refused | undefined => {
+  const { challenge, key, earlier, policy, price, spentToday, url } = proposal
   const [offer] = challenge.accepts
   const terms = {
-    network: policy.network ?? known?.network ?? offer.network,
-    payTo: policy.payTo ?? known?.payTo ?? offer.payTo,
+    network: policy.network ?? earlier?.network ?? offer.network,
+    payTo: policy.payTo ?? earlier?.payTo ?? offer.payTo,
   }
   const no = (code: string, why: string) => refuse(code, `${why} Nothing was signed, so nothing was charged.`, key)
   if (usdcOn(terms.network) === undefined)
@@ -58,7 +58,7 @@ export const objection = (asked: Asked): Refused | undefined => {
     amountAtomic: price.priceAtomic,
     isResource: (resource) => resource === url,
   })
-  if (mismatch !== undefined) return no(...explain(mismatch, asked, terms))
+  if (mismatch !== undefined) return no(...explain(mismatch, proposal, terms))
   const amount = BigInt(offer.amount)
   if (policy.maxPerPayment !== undefined && amount > policy.maxPerPayment)
     return no(

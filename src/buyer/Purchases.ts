@@ -95,7 +95,7 @@ const inRoom = (pages: Pages, key: string, write: () => Promise<void>): Promise<
     const others = isFull(error) ? await purchases.all(pages) : []
     const [oldest] = others
       .filter((other) => other.key !== key && needOf(other) === undefined)
-      .toSorted((one, other) => one.begunAt.localeCompare(other.begunAt))
+      .toSorted((left, right) => left.begunAt.localeCompare(right.begunAt))
     if (oldest === undefined) throw error
     await drop(pages, oldest)
     return inRoom(pages, key, write)
@@ -116,7 +116,7 @@ export interface Signing {
   readonly challenge: Challenge
   readonly payer: string
   /** Throws the reason not to sign. The terms that it returns are remembered for the altar. */
-  readonly approve: (spentToday: bigint, known: SpendingTerms | undefined) => SpendingTerms | undefined
+  readonly approve: (spentToday: bigint, earlier: SpendingTerms | undefined) => SpendingTerms | undefined
   /** The header of a payment signed at `nowMs`, while the journal serves others. Called at most once. */
   readonly sign: (nowMs: number) => Promise<string>
   /** Called again and again, with the seconds in which nothing may be signed. */
@@ -176,21 +176,21 @@ export const purchasesIn = (journal: Journal) => {
     find: (key: string) => alone((pages) => purchases.get(pages, key), unsent),
 
     /** The existing purchase of this key, or a new one; the same key with another request is refused. */
-    begin: (key: string, draft: (found: Purchase | undefined) => Promise<Draft>) =>
+    begin: (key: string, draft: (existing: Purchase | undefined) => Promise<Draft>) =>
       alone(async (pages) => {
-        const found = await purchases.get(pages, key)
-        const made = await draft(found)
-        if (found === undefined) {
+        const existing = await purchases.get(pages, key)
+        const made = await draft(existing)
+        if (existing === undefined) {
           const purchase: Purchase = { key, ...made, begunAt: now() }
           await store(pages, purchase)
           return purchase
         }
         if (
-          found.key === key &&
-          found.url === made.url &&
-          JSON.stringify(found.request) === JSON.stringify(made.request)
+          existing.key === key &&
+          existing.url === made.url &&
+          JSON.stringify(existing.request) === JSON.stringify(made.request)
         )
-          return found
+          return existing
         throw refuse(
           "key_in_use",
           `The key ${key} already names another purchase in this journal; take a new key for a new one. This request charged nothing.`,

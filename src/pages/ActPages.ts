@@ -10,7 +10,7 @@ import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { limits, searches } from "../altar/Limits.ts"
 import { surroundings } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
-import { type Asked, isUuid } from "./Pages.ts"
+import { type PageCall, isUuid } from "./Pages.ts"
 import { actReader, pathOf } from "./templates/ActList.ts"
 import { actNamesOf, allActs, fits } from "./templates/AllActs.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
@@ -43,10 +43,10 @@ export const actsPage = Effect.gen(function* () {
 
   /** A commitment may have several stones. */
   const byHash = Effect.fnUntraced(function* (hash: string) {
-    const found = yield* stones.find({ hash }, most)
-    const [only] = found
-    if (only !== undefined && found.length === 1) return `/witness/${only.id}`
-    return yield* actsOf(yield* Effect.forEach(found, ({ id }) => Effect.orDie(acts.get(id))))
+    const matches = yield* stones.find({ hash }, most)
+    const [only] = matches
+    if (only !== undefined && matches.length === 1) return `/witness/${only.id}`
+    return yield* actsOf(yield* Effect.forEach(matches, ({ id }) => Effect.orDie(acts.get(id))))
   })
 
   /** Acts with this public name, above acts with these words in a shown text. */
@@ -58,8 +58,8 @@ export const actsPage = Effect.gen(function* () {
   })
 
   /** The path of the only page that fits, or the acts that do, newest first. */
-  const find = Effect.fn("ActPages.find")(function* (asked: string, request: Asked["request"]) {
-    const words = asked.toLowerCase()
+  const find = Effect.fn("ActPages.find")(function* (search: string, request: PageCall["request"]) {
+    const words = search.toLowerCase()
     const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(words))
     if (plate !== undefined) return spiritPath(plate.id)
     const item = [...items.values()].find(({ name }) => name.toLowerCase() === words)
@@ -72,32 +72,32 @@ export const actsPage = Effect.gen(function* () {
     if (/^0x[0-9a-f]{64}$/u.test(words)) return yield* Effect.flatMap(acts.leftBy({ transaction: words }, most), actsOf)
     if (/^[0-9a-f]{64}$/u.test(words)) return yield* byHash(words)
     yield* limited(searches, request)
-    return yield* byWords(asked)
+    return yield* byWords(search)
   })
 
-  return Effect.fnUntraced(function* ({ before, query, request, spirit }: Asked) {
+  return Effect.fnUntraced(function* ({ before, query, request, spirit }: PageCall) {
     const name = query.get("kind") ?? ""
     const kind = kinds.has(name) ? name : undefined
     // No name, hash or link has control characters, and PostgreSQL rejects NUL in text.
-    const asked = (query.get("q") ?? "")
+    const search = (query.get("q") ?? "")
       .slice(0, 300)
       .replace(/\p{Cc}/gu, " ")
       .trim()
-    const wallet = /^0x[0-9a-f]{40}$/iu.test(asked) ? asked.toLowerCase() : undefined
-    const choice = { kind, spirit, asked: wallet ?? asked, wallet, now: yield* Clock.currentTimeMillis }
-    if (asked === "" || wallet !== undefined) {
+    const wallet = /^0x[0-9a-f]{40}$/iu.test(search) ? search.toLowerCase() : undefined
+    const choice = { kind, spirit, search: wallet ?? search, wallet, now: yield* Clock.currentTimeMillis }
+    if (search === "" || wallet !== undefined) {
       const filter = { acts: kind === undefined ? undefined : actNamesOf(kind), spirit, wallet }
       const { acts: listed, next } = yield* acts.list(most, before, filter)
       return allActs({ ...choice, acts: yield* actsOf(listed), before, next })
     }
-    const found = yield* Effect.catchIf(
-      find(asked, request),
+    const results = yield* Effect.catchIf(
+      find(search, request),
       (error) => error instanceof RateLimited,
       (refusal) => Effect.succeed(Pages.limited(frame, refusal)),
     )
-    if (HttpServerResponse.isHttpServerResponse(found)) return found
-    return typeof found === "string"
-      ? HttpServerResponse.redirect(found, { status: 303 })
-      : allActs({ ...choice, acts: found.filter(fits(choice)), before: undefined, next: null })
+    if (HttpServerResponse.isHttpServerResponse(results)) return results
+    return typeof results === "string"
+      ? HttpServerResponse.redirect(results, { status: 303 })
+      : allActs({ ...choice, acts: results.filter(fits(choice)), before: undefined, next: null })
   })
 })

@@ -65,7 +65,7 @@ export const layer = HttpRouter.use((router) =>
       return HomePage.home({ altars, acts: yield* actsOf(newest.acts), now: yield* Clock.currentTimeMillis })
     })
 
-    const spirit = Effect.fnUntraced(function* ({ name }: Pages.Asked) {
+    const spirit = Effect.fnUntraced(function* ({ name }: Pages.PageCall) {
       const plate = plateOf(name)
       if (plate === undefined) return Pages.notFound(frame, noPlate)
       const now = yield* Clock.currentTimeMillis
@@ -81,21 +81,21 @@ export const layer = HttpRouter.use((router) =>
         },
         { concurrency: "unbounded" },
       )
-      const altar = altars.altars.find((one) => one.spirit === plate.id)
+      const altar = altars.altars.find((candidate) => candidate.spirit === plate.id)
       if (altar === undefined) return Pages.notFound(frame, noPlate)
-      const settled = (one: { readonly id: string } | null) =>
-        one === null ? Effect.undefined : Effect.flatMap(Effect.orDie(acts.get(one.id)), actOf)
+      const settled = (act: { readonly id: string } | null) =>
+        act === null ? Effect.undefined : Effect.flatMap(Effect.orDie(acts.get(act.id)), actOf)
       const [keeping, praying] = yield* Effect.all([settled(altar.keeper), settled(altar.today.prayer)], {
         concurrency: "unbounded",
       })
-      const dedicated = editions.flatMap((one) => {
-        const item = items.get(one.elementId)
-        return item === undefined ? [] : [{ ...one, item }]
+      const dedicated = editions.flatMap((edition) => {
+        const item = items.get(edition.elementId)
+        return item === undefined ? [] : [{ ...edition, item }]
       })
       return SpiritPage.spirit({ plate, altar, wall: lit, keeping, praying, dedicated, stones: set, ...shop, now })
     })
 
-    const candles = Effect.fnUntraced(function* ({ before, spirit }: Pages.Asked) {
+    const candles = Effect.fnUntraced(function* ({ before, spirit }: Pages.PageCall) {
       const now = yield* Clock.currentTimeMillis
       const lit = yield* wall.list({ spirit, limit: 50, before })
       return CandlesPage.candles({ wall: lit, spirit, before, ...shop, now })
@@ -115,14 +115,14 @@ export const layer = HttpRouter.use((router) =>
       return { log, checkpoint, witnesses: published.witnesses, isStopped: state === "stopped" }
     })
 
-    const witness = Effect.fnUntraced(function* ({ query }: Pages.Asked) {
+    const witness = Effect.fnUntraced(function* ({ query }: Pages.PageCall) {
       const before = positive(query.get("before"))
       const { head, next, stones: listed } = yield* stones.list(24, before)
       return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
     })
 
     /** A search may have any spelling of an address; its record has one place. */
-    const walletRecord = Effect.fnUntraced(function* ({ name, query }: Pages.Asked) {
+    const walletRecord = Effect.fnUntraced(function* ({ name, query }: Pages.PageCall) {
       const wallet = name.toLowerCase()
       if (!isAddress(wallet)) return Pages.notFound(frame, noWallet)
       if (wallet !== name) return Pages.moved(`/v2/wallets/${wallet}`)

@@ -67,7 +67,7 @@ export const guarded = <R>(
   })
 
 /** A request for a page: its query with what names an existing place in it, and the last part of its path. */
-const askedOf = (request: Request, name: string) => {
+const callOf = (request: Request, name: string) => {
   const query = new URLSearchParams(/\?.*/u.exec(request.url)?.[0])
   const [spirit, before] = [query.get("spirit") ?? "", query.get("before") ?? ""]
   return {
@@ -79,7 +79,7 @@ const askedOf = (request: Request, name: string) => {
   }
 }
 
-export type Asked = ReturnType<typeof askedOf>
+export type PageCall = ReturnType<typeof callOf>
 
 /** A path of ours, with the query of a request before its fragment. */
 export const withQuery = (to: string, { url }: Pick<Request, "url">) =>
@@ -94,14 +94,14 @@ export const slashed = (router: Pick<HttpRouter.HttpRouter, "add">, path: `/${st
 /** Routes that answer with a page, or with a response that is none. */
 export const pagesOn =
   (router: HttpRouter.HttpRouter, frame: Surroundings) =>
-  (path: `/${string}`, make: (asked: Asked) => Effect.Effect<Page | Response, Unreadable>) =>
+  (path: `/${string}`, make: (call: PageCall) => Effect.Effect<Page | Response, Unreadable>) =>
     Effect.andThen(
       slashed(router, path),
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ name = "" }) =>
           guarded(
             frame,
-            Effect.flatMap(make(askedOf(request, name)), (made) =>
+            Effect.flatMap(make(callOf(request, name)), (made) =>
               HttpServerResponse.isHttpServerResponse(made) ? Effect.succeed(made) : page(frame, request, made),
             ),
           ),

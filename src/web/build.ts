@@ -20,7 +20,7 @@ const assetsOf = (target: string, outputs: Metafile["outputs"]): Readonly<Record
     Object.entries(outputs).flatMap(([output, { imports }]) => {
       const path = pathOf(output)
       const asset = /^(\/(?:\w+\/page|\w+\/main|type\/[a-z-]+))-[0-9A-Z]{8}(\.\w+)$/u.exec(path)
-      const modules = imports.filter(({ kind }) => kind === "import-statement").map((one) => pathOf(one.path))
+      const modules = imports.filter(({ kind }) => kind === "import-statement").map((imported) => pathOf(imported.path))
       return asset === null ? [] : [[`${asset[1]}${asset[2]}`, [path, ...modules]]]
     }),
   )

@@ -5,7 +5,7 @@ import { anyMembers, textAt, wholeAt } from "./Json.ts"
 export const readHeader = (header: string | null): unknown => {
   if (header === null) return undefined
   try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (one) => one.charCodeAt(0))))
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (character) => character.charCodeAt(0))))
   } catch {
     return undefined
   }

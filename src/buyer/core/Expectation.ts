@@ -17,12 +17,12 @@ export interface Expectation {
 export interface Mismatch {
   readonly kind: "resource" | "more" | "less" | "scheme" | "network" | "asset" | "payee" | "lifetime"
   /** The value in the challenge. */
-  readonly asked: string
+  readonly offered: string
 }
 
 /** Addresses and hashes are equal by value, not by spelling. */
-export const same = (one: unknown, other: string) =>
-  typeof one === "string" && one.toLowerCase() === other.toLowerCase()
+export const same = (value: unknown, other: string) =>
+  typeof value === "string" && value.toLowerCase() === other.toLowerCase()
 
 /** The first mismatch; undefined when the challenge is as expected. */
 export const mismatchOf = (
@@ -30,14 +30,14 @@ export const mismatchOf = (
   { amountAtomic, isResource, network, payTo }: Expectation,
 ): Mismatch | undefined => {
   const amount = BigInt(offer.amount)
-  if (!isResource(resource.url)) return { kind: "resource", asked: resource.url }
-  if (amount !== amountAtomic) return { kind: amount > amountAtomic ? "more" : "less", asked: offer.amount }
-  if (offer.scheme !== "exact") return { kind: "scheme", asked: offer.scheme }
-  if (offer.network !== network) return { kind: "network", asked: offer.network }
-  if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", asked: offer.asset }
+  if (!isResource(resource.url)) return { kind: "resource", offered: resource.url }
+  if (amount !== amountAtomic) return { kind: amount > amountAtomic ? "more" : "less", offered: offer.amount }
+  if (offer.scheme !== "exact") return { kind: "scheme", offered: offer.scheme }
+  if (offer.network !== network) return { kind: "network", offered: offer.network }
+  if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", offered: offer.asset }
   if (!/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) || !same(offer.payTo, payTo ?? offer.payTo))
-    return { kind: "payee", asked: offer.payTo }
+    return { kind: "payee", offered: offer.payTo }
   return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > secondsMaximum
-    ? { kind: "lifetime", asked: String(offer.maxTimeoutSeconds) }
+    ? { kind: "lifetime", offered: String(offer.maxTimeoutSeconds) }
     : undefined
 }

@@ -38,9 +38,9 @@ export const anyMembers = (value: unknown, what: string): Members => {
 /** An object with exactly these members; a name that ends in a question mark may be absent. */
 export const membersOf = (value: unknown, what: string, names: ReadonlyArray<string>): Members => {
   const members = anyMembers(value, what)
-  const known = new Set(names.map((name) => name.replace("?", "")))
+  const allowed = new Set(names.map((name) => name.replace("?", "")))
   const missing = names.find((name) => !name.endsWith("?") && !(name in members))
-  const unknown = Object.keys(members).find((name) => !known.has(name))
+  const unknown = Object.keys(members).find((name) => !allowed.has(name))
   if (missing !== undefined) throw malformed(`${what} lacks ${missing}.`)
   if (unknown !== undefined) throw malformed(`${what} has a member that no version knows: ${unknown}.`)
   return members

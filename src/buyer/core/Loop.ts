@@ -16,7 +16,7 @@ import { type Difference, differencesOf } from "./Recorded.ts"
 import { eventOf, type Patience, type State, table } from "./States.ts"
 
 /** A redirect is an error, so a payment reaches only the URL it was signed for. */
-const asked = () => ({ method: "POST", redirect: "error", signal: AbortSignal.timeout(120_000) }) as const
+const posted = () => ({ method: "POST", redirect: "error", signal: AbortSignal.timeout(120_000) }) as const
 
 export type Exchange = (url: string, init: RequestInit) => Promise<Response>
 
@@ -30,7 +30,7 @@ const replyOf = async (response: Response): Promise<Reply> => ({
 const send = async (exchange: Exchange, { body, key, url }: Pursued, payment: string | undefined): Promise<Reply> =>
   replyOf(
     await exchange(url, {
-      ...asked(),
+      ...posted(),
       headers: {
         accept: "application/json",
         "content-type": "application/json",
@@ -43,7 +43,7 @@ const send = async (exchange: Exchange, { body, key, url }: Pursued, payment: st
 
 /** Asks an altar for the outcome of a key; free, and never sends a payment. */
 const reconcile = async (exchange: Exchange, altar: string, key: string): Promise<Reply> =>
-  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...asked(), headers: { accept: "application/json" } }))
+  replyOf(await exchange(`${altar}/api/reconcile/${key}`, { ...posted(), headers: { accept: "application/json" } }))
 
 export interface Pursued {
   /** The URL of the request, which a payment is bound to. */

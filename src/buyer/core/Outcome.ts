@@ -50,7 +50,7 @@ export const bodyOf = (text: string): Body => {
 export const longestWait = 600
 
 /** The wait that an answer asks for, limited to 1 second to 10 minutes. */
-export const waitOf = (asked: number): number => Math.min(longestWait, Math.max(1, asked))
+export const waitOf = (seconds: number): number => Math.min(longestWait, Math.max(1, seconds))
 
 /** Seconds of a `Retry-After`: a number, or a date (RFC 9110). */
 const secondsOf = (text: string | null): number | undefined => {
@@ -62,10 +62,10 @@ const secondsOf = (text: string | null): number | undefined => {
 
 /** The longer of header and body: a proxy writes the one, the altar both. */
 const retryAfterOf = ({ body, headers }: Reply): number | undefined => {
-  const said = body["retryAfter"]
-  const all = [secondsOf(headers.get("retry-after")), typeof said === "number" && said >= 0 ? said : undefined]
-  const known = all.filter((seconds) => seconds !== undefined)
-  return known.length === 0 ? undefined : Math.max(...known)
+  const wait = body["retryAfter"]
+  const all = [secondsOf(headers.get("retry-after")), typeof wait === "number" && wait >= 0 ? wait : undefined]
+  const waits = all.filter((seconds) => seconds !== undefined)
+  return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
 export const readOutcome = (reply: Reply): Outcome => {

@@ -9,8 +9,8 @@ export interface HashedFile {
   readonly sha256: string
 }
 
-const inByteOrder = (one: HashedFile, other: HashedFile): number => {
-  const [left, right] = [utf8(one.path), utf8(other.path)]
+const inByteOrder = (file: HashedFile, other: HashedFile): number => {
+  const [left, right] = [utf8(file.path), utf8(other.path)]
   const at = left.findIndex((byte, index) => byte !== right[index])
   return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1)
 }

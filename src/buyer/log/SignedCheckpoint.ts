@@ -53,7 +53,7 @@ const isByLog = async (note: Note, key: VerifierKey) => {
 const cosigned = async (note: Note, vkey: string): Promise<Cosignature | undefined> => {
   const key = await keyOf(vkey, keyTypes.cosignature)
   const { name, publicKey } = key
-  const found: Array<Cosignature> = []
+  const cosignatures: Array<Cosignature> = []
   for (const { bytes } of signaturesOf(note, key)) {
     const parts = parseCosignature(bytes)
     if (
@@ -61,9 +61,9 @@ const cosigned = async (note: Note, vkey: string): Promise<Cosignature | undefin
       !(await isSigned(publicKey, cosignedBytes(parts.seconds, note.text), parts.signature))
     )
       throw new Unproven("cosignatures", `A cosignature under the key of ${name} is wrong.`)
-    found.push({ name, seconds: parts.seconds })
+    cosignatures.push({ name, seconds: parts.seconds })
   }
-  return found[0]
+  return cosignatures[0]
 }
 
 const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
@@ -85,17 +85,17 @@ const rulesOf = (witnesses: NonNullable<Trust["witnesses"]>): Rules =>
       }
 
 const cosignaturesOf = async (note: Note, { isMet, quorum, vkeys }: Rules): Promise<ReadonlyArray<Cosignature>> => {
-  const found = new Map<string, Cosignature>()
+  const byKey = new Map<string, Cosignature>()
   for (const vkey of vkeys) {
-    const one = await cosigned(note, vkey)
-    if (one !== undefined) found.set(vkey, one)
+    const cosignature = await cosigned(note, vkey)
+    if (cosignature !== undefined) byKey.set(vkey, cosignature)
   }
   // One signer must not count twice under two names.
   if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
-  if (isMet(new Set(found.keys()))) return [...found.values()]
+  if (isMet(new Set(byKey.keys()))) return [...byKey.values()]
   throw new Unproven(
     "cosignatures",
-    `${found.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${quorum}.`,
+    `${byKey.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${quorum}.`,
   )
 }
 

@@ -32,7 +32,7 @@ export const fault = (name: string, { fault: kind, reason }: Pick<NotProven, "fa
 /** A check whose fault is its answer. Nesting that no parser follows is a fault, too. */
 export const checked = (name: string, check: () => Promise<ReceiptCheck>): Promise<ReceiptCheck> =>
   verdictOf(check).then(
-    (found) => ("ok" in found ? fault(name, found) : found),
+    (result) => ("ok" in result ? fault(name, result) : result),
     (error: unknown) => {
       if (error instanceof RangeError)
         return fault(name, { fault: "malformed", reason: "It is nested too deeply to be read." })

@@ -165,17 +165,17 @@ export const namedIn = (text: string) => {
 
 /** Checks a receipt file. A file that cannot be read, or is signed with another key, has one broken check. */
 export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<ReceiptVerdict> => {
-  let known: { readonly file: ReceiptFile; readonly kid: string; readonly claims: ReceiptClaims } | undefined
+  let opened: { readonly file: ReceiptFile; readonly kid: string; readonly claims: ReceiptClaims } | undefined
   const signature = await checked("signature", async () => {
     const file = readReceiptFile(text)
     const jws = openJws(file.receipt)
     if (!(await jws.isSignedWith(await publicKeyOf(jws.kid, trust.key))))
       throw new Unproven("signature", `The receipt is not signed with the key ${jws.kid}.`)
-    known = { file, kid: jws.kid, claims: claimsOf(jws.payload) }
+    opened = { file, kid: jws.kid, claims: claimsOf(jws.payload) }
     return holds("signature", `The receipt is signed with the key ${jws.kid}.`)
   })
-  if (known === undefined) return { ok: false, checks: [signature] }
-  const { claims, file, kid } = known
+  if (opened === undefined) return { ok: false, checks: [signature] }
+  const { claims, file, kid } = opened
   const checks = [
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),

@@ -24,7 +24,7 @@ export const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.pric
  */
 export const paid = <const Name extends string, const Flags extends Config, A extends Settled>(
   name: Name,
-  told: CommandText & {
+  spec: CommandText & {
     readonly flags: Flags
     readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Promise<A>
     readonly objection?: (given: FlagValues<Flags>) => string | undefined
@@ -33,15 +33,15 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
   },
 ) =>
   command(name, {
-    ...told,
-    flags: { ...paying, own: told.flags },
+    ...spec,
+    flags: { ...paying, own: spec.flags },
     run: ({ own, ...flags }) => {
-      const objection = told.objection?.(own)
+      const objection = spec.objection?.(own)
       if (objection !== undefined) return Effect.fail(refuse("usage", `${objection} Nothing was sent or charged.`))
-      const later = told.later?.(own)
+      const later = spec.later?.(own)
       return runPaid(
         flags,
-        (orders, key) => told.buy(orders, own, key),
+        (orders, key) => spec.buy(orders, own, key),
         (bought) => ({
           before: bought.replayed
             ? "replayed    nothing was charged again"
@@ -50,7 +50,7 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
             ...(later === undefined
               ? []
               : [`To ${later} the words later, free and once:\n  ${programName} ${later} ${bought.record.id}`]),
-            ...(told.checking === undefined ? [] : [told.checking(own, bought)]),
+            ...(spec.checking === undefined ? [] : [spec.checking(own, bought)]),
             ...("line" in bought ? [plain(String(bought.line))] : []),
           ]
             .filter((note) => note !== "")

@@ -15,15 +15,15 @@ import { runFree, showWallet } from "./Session.ts"
 
 const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
-  told: CommandText & {
+  spec: CommandText & {
     readonly flags: Flags
     readonly ask: (orders: Orders, given: FlagValues<Flags>) => Promise<A>
   },
 ) =>
   command(name, {
-    ...told,
-    flags: { ...common, own: told.flags },
-    run: ({ own, ...flags }) => runFree(flags, (orders) => told.ask(orders, own), pretty),
+    ...spec,
+    flags: { ...common, own: spec.flags },
+    run: ({ own, ...flags }) => runFree(flags, (orders) => spec.ask(orders, own), pretty),
   })
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Spirit of the altar"))

@@ -50,8 +50,8 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string) {
 /** Requests ten dollars of play money from the altar. */
 const fund = Effect.fnUntraced(function* (altar: string, address: string) {
   const headers = { "content-type": "application/json" }
-  const asked = { method: "POST", headers, body: JSON.stringify({ address }) }
-  const { status } = yield* request(altar, "/sandbox/fund", asked)
+  const init = { method: "POST", headers, body: JSON.stringify({ address }) }
+  const { status } = yield* request(altar, "/sandbox/fund", init)
   if (status !== 200) return yield* fail(`${altar}/sandbox/fund gave no play money: ${status}.`)
 })
 

@@ -83,8 +83,8 @@ export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
   const { altar, policy, seen, vkey: named } = check
   const file = Option.isSome(seen) ? seen.value : yield* fileOf(altar)
   const last = yield* lastIn(file)
-  const known = Option.orElse(named, () => Option.map(last, ({ vkey }) => vkey))
-  const vkey = Option.isSome(known) ? known.value : (yield* Download.json(`${altar}/api/witness/log`, Status)).vkey
+  const key = Option.orElse(named, () => Option.map(last, ({ vkey }) => vkey))
+  const vkey = Option.isSome(key) ? key.value : (yield* Download.json(`${altar}/api/witness/log`, Status)).vkey
   if (Option.isSome(last) && last.value.vkey !== vkey)
     return yield* broken(
       `the key is ${vkey}, and the one of the last check was ${last.value.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
@@ -102,7 +102,7 @@ export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
   const isNamed =
     Option.isSome(named) ||
     Option.exists(policy, ({ logs }) => logs.includes(vkey)) ||
-    Option.exists(last, (one) => one.isNamed)
+    Option.exists(last, (record) => record.isNamed)
   /** The sizes at which the walk of the chain must find the roots. */
   const sizes = [...(old === undefined ? [] : [old.size]), checkpoint.size]
   return { file, vkey, isNamed, note, checkpoint, cosignatures, old, sizes }
@@ -114,7 +114,7 @@ export type OpenedLog = Effect.Success<ReturnType<typeof openLog>>
 export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, { roots, stones }: WalkedChain) {
   const { checkpoint, cosignatures, file, isNamed, note, old, vkey } = opened
   const { origin, root, size } = checkpoint
-  const isOf = (one: Checkpoint) => equal(roots.get(one.size) ?? new Uint8Array(), one.root)
+  const isOf = (head: Checkpoint) => equal(roots.get(head.size) ?? new Uint8Array(), head.root)
   if (old !== undefined && !isOf(old))
     return yield* contradicted(
       file,

@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /** The payment of a stone; null where the altar itself declares it lost. */
-  const found = Effect.fnUntraced(function* (
+  const provenIn = Effect.fnUntraced(function* (
     { payer, sequence }: PaidStone,
     { amountAtomic, asset, binding, finality, payTo }: typeof Answer.Type.receipt,
     transaction: string,
@@ -102,16 +102,16 @@ export const make = Effect.fnUntraced(function* (
     // A reorganisation may have moved the transfer to another transaction; the link keeps the answered one.
     const transaction = receipt.currentTransaction ?? stone.transaction
     const mined = yield* receiptOf(transaction, usdc)
-    return [stone.sequence, yield* Effect.result(found(stone, receipt, transaction, mined))] as const
+    return [stone.sequence, yield* Effect.result(provenIn(stone, receipt, transaction, mined))] as const
   })
 
   const lost: Array<number> = []
   const spent = new Map<string, number>()
-  let payTo = payees.map((one) => one.toLowerCase())
+  let payTo = payees.map((payee) => payee.toLowerCase())
 
   const judge = Effect.fnUntraced(function* (
     sequence: number,
-    { from, to, transaction, transfers }: NonNullable<Effect.Success<ReturnType<typeof found>>>,
+    { from, to, transaction, transfers }: NonNullable<Effect.Success<ReturnType<typeof provenIn>>>,
   ) {
     const name = [transaction, from, to].join(" ").toLowerCase()
     const before = spent.get(name) ?? 0
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
       }
     }),
     /** The addresses that were paid, and the stones whose payment the altar itself declares lost. */
-    found: () => ({ payTo, lost }),
+    summary: () => ({ payTo, lost }),
   }
 })
 

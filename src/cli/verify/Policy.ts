@@ -42,6 +42,6 @@ export const trustIn = Effect.fnUntraced(function* (
   logIn: (policy: Policy) => string | undefined,
 ) {
   const policy = yield* policyIn(file)
-  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, logIn))
-  return Option.map(known, (one): Trust => ({ vkey: one, ...provided({ witnesses: policy }) }))
+  const trustedKey = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, logIn))
+  return Option.map(trustedKey, (logKey): Trust => ({ vkey: logKey, ...provided({ witnesses: policy }) }))
 })

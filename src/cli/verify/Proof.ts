@@ -13,8 +13,8 @@ import { report } from "./Report.ts"
 /** The stone in a file of JSON. */
 export const stoneAt = Effect.fnUntraced(function* (path: string) {
   const given = yield* textIn(path)
-  const found = yield* Effect.promise(() => verdictOf(() => Promise.resolve(given).then(stoneIn)))
-  return "ok" in found ? yield* new CommandFailure({ message: plain(`${path}: ${found.reason}`) }) : found
+  const stone = yield* Effect.promise(() => verdictOf(() => Promise.resolve(given).then(stoneIn)))
+  return "ok" in stone ? yield* new CommandFailure({ message: plain(`${path}: ${stone.reason}`) }) : stone
 })
 
 export const verifyProof = command("verify-proof", {

@@ -49,8 +49,8 @@ const isHere = (url: string) => URL.canParse(url) && isLoopback(url)
 /** The node of a sandbox on this machine. A remote altar must not choose the node that checks it. */
 const ownNode = Effect.fnUntraced(function* (base: string) {
   if (!isHere(base)) return Option.none<string>()
-  const told = yield* Effect.option(Download.json(`${base}/sandbox`, Sandbox))
-  return told.pipe(
+  const sandbox = yield* Effect.option(Download.json(`${base}/sandbox`, Sandbox))
+  return sandbox.pipe(
     Option.map(({ rpcUrl }) => rpcUrl),
     Option.filter(isHere),
   )
@@ -90,7 +90,7 @@ const check = Effect.fnUntraced(function* (flags: Flags, fingerprint: Fingerprin
   return {
     stones: walked.stones,
     chainHash: walked.chainHash,
-    ...(payments?.found() ?? { payTo: [], lost: [] }),
+    ...(payments?.summary() ?? { payTo: [], lost: [] }),
     reveals,
     payments: payments === undefined ? "unchecked" : "checked",
     log: opened === undefined ? null : yield* verifyLog(opened, walked),
@@ -132,15 +132,15 @@ export const verifying = Effect.fn("verifying")(function* (flags: Flags) {
   const fingerprint = yield* fingerprintOf(flags)
   if (Option.isSome(flags.receipt)) return yield* verifyReceiptFile(flags.receipt.value, flags, fingerprint)
   if (Option.isSome(flags.stone)) return yield* verifyFile(fingerprint, flags.stone.value)
-  const found = yield* check(flags, fingerprint)
-  const isPaid = found.lost.length === 0
-  const differs = [...(found.files ?? []), ...(found.wallet ?? [])].some(({ state }) => state === "broken")
-  const what = found.wallet === undefined ? fingerprint?.path : "The record of the wallet"
-  const message = isPaid ? `${what} does not hold: see above.` : lostSentence(found.lost)
+  const result = yield* check(flags, fingerprint)
+  const isPaid = result.lost.length === 0
+  const differs = [...(result.files ?? []), ...(result.wallet ?? [])].some(({ state }) => state === "broken")
+  const what = result.wallet === undefined ? fingerprint?.path : "The record of the wallet"
+  const message = isPaid ? `${what} does not hold: see above.` : lostSentence(result.lost)
   const isSound = isPaid && !differs
   yield* print(
-    { ...(isSound ? { ok: true } : { ok: false, code: isPaid ? "broken" : "lost", message }), ...found },
-    sentences(found).map(plain).join("\n"),
+    { ...(isSound ? { ok: true } : { ok: false, code: isPaid ? "broken" : "lost", message }), ...result },
+    sentences(result).map(plain).join("\n"),
   )
   if (!isSound) return yield* new CheckFailed({ message, isPrinted: true })
 }, Effect.provide(Download.client))

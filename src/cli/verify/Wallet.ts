@@ -93,7 +93,7 @@ export const openWallet = Effect.fn("openWallet")(function* (
 
 export type OpenedWallet = Effect.Success<ReturnType<typeof openWallet>>
 
-const listed = (sequences: Iterable<number>) => [...sequences].toSorted((one, other) => one - other).join(", ")
+const listed = (sequences: Iterable<number>) => [...sequences].toSorted((left, right) => left - right).join(", ")
 
 const recordCheck = (
   { record, wallet }: OpenedWallet,

@@ -29,9 +29,9 @@ const errorsOf = ({ chapters, forms }: Reference) => {
     .flatMap(({ code, form, meaning, status }) =>
       code === "" || form === undefined ? [] : [{ code, status, meaning, message: messageIn(exampleOf(forms, form)) }],
     )
-  const found = new Map([...listed, ...wrongMethod].map((one) => [one.code, one]))
-  return [...found.values()].sort(
-    (one, other) => Number(one.status) - Number(other.status) || (one.code < other.code ? -1 : 1),
+  const byCode = new Map([...listed, ...wrongMethod].map((error) => [error.code, error]))
+  return [...byCode.values()].sort(
+    (left, right) => Number(left.status) - Number(right.status) || (left.code < right.code ? -1 : 1),
   )
 }
 
@@ -81,7 +81,7 @@ export const errorsPage = (reference: Reference): Page => {
       ${chapter(
         "altar",
         "Codes of the altar",
-        errors.filter((one) => !isOfRoom(one)),
+        errors.filter((error) => !isOfRoom(error)),
       )}
       ${chapter("rooms", "Codes of signal rooms", errors.filter(isOfRoom))}
     </div>`,

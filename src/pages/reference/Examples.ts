@@ -12,8 +12,8 @@ const text = (value: Schema.Json) => (typeof value === "string" ? value : JSON.s
 
 const requestOf = (forms: Forms, operation: Operation) => {
   const params = (operation.parameters ?? [])
-    .filter((one) => one.in === "path")
-    .map((one) => [one.name, text(exampleOf(forms, one.schema))] as const)
+    .filter((parameter) => parameter.in === "path")
+    .map((parameter) => [parameter.name, text(exampleOf(forms, parameter.schema))] as const)
   const form = bodyOf(operation)
   const body = form === undefined ? undefined : exampleOf(forms, form)
   return {
@@ -23,7 +23,7 @@ const requestOf = (forms: Forms, operation: Operation) => {
     body,
     isSealed: Object.keys(Object(body)).some(isSealing),
     isPaid: isPaid(operation),
-    isRoom: (operation.security ?? []).some((one) => "apiKey" in one),
+    isRoom: (operation.security ?? []).some((scheme) => "apiKey" in scheme),
   }
 }
 

@@ -20,7 +20,7 @@ const wordsFor = (forms: Forms, given: Form): string => {
   if (form.const !== undefined) return JSON.stringify(form.const)
   if (form.enum !== undefined) return form.enum.map((value) => JSON.stringify(value)).join(" or ")
   const others = alternatives(form)
-  if (others.length > 0) return [...new Set(others.map((one) => wordsFor(forms, one)))].join(", or ")
+  if (others.length > 0) return [...new Set(others.map((other) => wordsFor(forms, other)))].join(", or ")
   switch (form.type) {
     case "string":
       return `text${range(form.minLength, form.maxLength, " characters")}${matching(form)}`
@@ -41,7 +41,7 @@ const objectIn = (forms: Forms, given: Form): Form | undefined => {
   const form = resolved(forms, given)
   if (form.properties !== undefined) return form
   if (form.items !== undefined) return objectIn(forms, form.items)
-  const objects = alternatives(form).flatMap((one) => objectIn(forms, one) ?? [])
+  const objects = alternatives(form).flatMap((other) => objectIn(forms, other) ?? [])
   return objects.length === 1 ? objects[0] : undefined
 }
 
@@ -69,8 +69,8 @@ export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): Re
 /** One value of the form; the document's own example where it has one. */
 export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   const form = resolved(forms, given)
-  const said = given.examples?.[0] ?? form.examples?.[0] ?? form.default ?? form.const ?? form.enum?.[0]
-  if (said !== undefined) return said
+  const example = given.examples?.[0] ?? form.examples?.[0] ?? form.default ?? form.const ?? form.enum?.[0]
+  if (example !== undefined) return example
   const [first] = alternatives(form)
   if (first !== undefined) return exampleOf(forms, first)
   if (form.properties !== undefined) {
@@ -90,10 +90,10 @@ interface Code {
 export const codesOf = (forms: Forms, form: Form): ReadonlyArray<Code> => {
   const whole = resolved(forms, form)
   const others = alternatives(whole)
-  if (others.length > 0) return others.flatMap((one) => codesOf(forms, one))
+  if (others.length > 0) return others.flatMap((other) => codesOf(forms, other))
   const meaning = whole.description ?? ""
   const { code, error } = whole.properties ?? {}
-  if (error !== undefined) return codesOf(forms, error).map((one) => ({ ...one, meaning, form: whole }))
+  if (error !== undefined) return codesOf(forms, error).map((entry) => ({ ...entry, meaning, form: whole }))
   const values = code === undefined ? [] : (resolved(forms, code).enum ?? [])
   return values.map((value) => ({ code: String(value), meaning, form: whole }))
 }

@@ -20,11 +20,11 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const reference = yield* Effect.cached(Effect.suspend(() => referenceOf(documentAt(contract, frame.publicUrl))))
       const kept = (render: (reference: Reference) => Page) =>
         Effect.cached(
-          Effect.map(reference, (read) =>
-            cachedResponse(layout(frame, render(read)), { contentType: Pages.contentType }),
+          Effect.map(reference, (content) =>
+            cachedResponse(layout(frame, render(content)), { contentType: Pages.contentType }),
           ),
         )
-      const docs = yield* kept((read) => referencePage(frame.publicUrl, read))
+      const docs = yield* kept((content) => referencePage(frame.publicUrl, content))
       const errors = yield* kept(errorsPage)
       yield* page("/docs", ({ request }) => Effect.flatMap(docs, (shown) => shown.respond(request)))
       yield* page(errorsPath, ({ request }) => Effect.flatMap(errors, (shown) => shown.respond(request)))

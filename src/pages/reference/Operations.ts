@@ -81,7 +81,7 @@ export const statusesOf = (forms: Forms, { responses }: Operation) =>
     const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)
     return codes.length === 0
       ? [{ status, code: "", meaning: description, form }]
-      : codes.map((one) => ({ status, ...one, meaning: one.meaning === "" ? description : one.meaning }))
+      : codes.map((error) => ({ status, ...error, meaning: error.meaning === "" ? description : error.meaning }))
   })
 
-export const isPaid = ({ security = [] }: Operation) => security.some((one) => "x402" in one)
+export const isPaid = ({ security = [] }: Operation) => security.some((scheme) => "x402" in scheme)

@@ -42,9 +42,9 @@ const request = (forms: Forms, operation: Operation) => {
 
 /** The members of the answer, folded: the example beside them shows the same. */
 const answer = (forms: Forms, operation: Operation) => {
-  const found = answerOf(operation)
-  if (found === undefined) return ""
-  const [status, form] = found
+  const success = answerOf(operation)
+  if (success === undefined) return ""
+  const [status, form] = success
   return html`<details>
     <summary>Members of the answer, ${status}</summary>
     <dl class="fields">${membersOf(forms, form).map(field)}</dl>
@@ -76,7 +76,7 @@ const exampleAnswers = (forms: Forms, operation: Operation) =>
       ({ form, status }, index, all) =>
         form !== undefined &&
         (Number(status) < 400 || status === "402") &&
-        all.findIndex((one) => one.form !== undefined && one.status === status) === index,
+        all.findIndex((response) => response.form !== undefined && response.status === status) === index,
     )
     .map(({ form = {}, status }) => [`Answer ${status}`, JSON.stringify(exampleOf(forms, form), null, 2)] as const)
 

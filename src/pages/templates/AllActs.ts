@@ -16,7 +16,7 @@ interface Choice {
 export interface AllActsView extends Choice {
   readonly acts: ReadonlyArray<SettledAct>
   /** The search as typed; empty without one. */
-  readonly asked: string
+  readonly search: string
   /** The wallet that was asked for. */
   readonly wallet: string | undefined
   readonly before: string | undefined
@@ -34,7 +34,7 @@ export const fits =
     (kind === undefined || actNamesOf(kind).includes(act.act)) &&
     (spirit === undefined || recordText(act, "spirit") === spirit)
 
-const filters = ({ asked, kind, spirit }: AllActsView): Html =>
+const filters = ({ search, kind, spirit }: AllActsView): Html =>
   html`<search>
     <form class="filter" action="/v2/acts" method="get">
       <label class="unseen" for="acts-search">Number, hash, name, wallet, transaction or words</label
@@ -43,7 +43,7 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
         id="acts-search"
         name="q"
         type="search"
-        value="${asked}"
+        value="${search}"
         maxlength="300"
         spellcheck="false"
         autocomplete="off"
@@ -60,12 +60,12 @@ const filters = ({ asked, kind, spirit }: AllActsView): Html =>
     </form>
   </search>`
 
-const lead = ({ acts, asked, wallet }: AllActsView): Value => {
+const lead = ({ acts, search, wallet }: AllActsView): Value => {
   if (wallet !== undefined) return "Everything that this wallet paid for here."
-  if (asked === "") return "Everything that was paid for here. Each act has a public page and a receipt."
+  if (search === "") return "Everything that was paid for here. Each act has a public page and a receipt."
   return html`<span role="status" ${mark("found", { found: acts.length })}
     >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for
-    <code class="long">${asked}</code>. <a href="/v2/acts">All acts</a></span
+    <code class="long">${search}</code>. <a href="/v2/acts">All acts</a></span
   >`
 }
 
@@ -74,12 +74,12 @@ const hint = html`Search takes a stone's number, a whole id, hash, wallet or tra
   file.`
 
 export const allActs = (view: AllActsView): Page => {
-  const { acts, asked, before, kind, next, now, spirit, wallet } = view
-  const isSearch = asked !== "" && wallet === undefined
+  const { acts, search, before, kind, next, now, spirit, wallet } = view
+  const isSearch = search !== "" && wallet === undefined
   const place = { path: "/v2/acts", query: { q: wallet, kind, spirit }, before }
   const order = before === undefined ? "Newest first" : "Older acts"
   return {
-    title: wallet !== undefined ? `Wallet ${wallet}` : isSearch ? `Search: ${asked}` : "All acts",
+    title: wallet !== undefined ? `Wallet ${wallet}` : isSearch ? `Search: ${search}` : "All acts",
     description:
       wallet === undefined
         ? "Every paid act of the altar, newest first, by kind, spirit, wallet and words."

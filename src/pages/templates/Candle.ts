@@ -72,7 +72,7 @@ export const portrait = (candle: Burning, beside: Html, now: number): Html => {
 
 /** The candle between its lights, which are split evenly over both sides. */
 const among = (candle: Lit, now: number): Html => {
-  const lights = candle.lights.slice(0, mostLights).map((one) => drawing(one, now, "light"))
+  const lights = candle.lights.slice(0, mostLights).map((light) => drawing(light, now, "light"))
   const half = Math.ceil(lights.length / 2)
   return html`<div class="votive__flames">
     ${lights.slice(half)}${drawing(candle, now, "lit")}${lights.slice(0, half)}

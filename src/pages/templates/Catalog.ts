@@ -47,8 +47,8 @@ const collectCall = (payment: Payment): Html =>
 
 const item =
   ({ payment }: CatalogView) =>
-  (one: Item): Html => {
-    const { altarLine, description, editionSize, id, image, name, remaining } = one
+  (entry: Item): Html => {
+    const { altarLine, description, editionSize, id, image, name, remaining } = entry
     return html`<li class="specimen" id="${id}">
       <img src="${image}" alt="" width="256" height="256" loading="lazy" decoding="async" />
       <div class="specimen__head">
@@ -59,7 +59,7 @@ const item =
       </div>
       <p>${description}</p>
       <p class="mark">${altarLine}</p>
-      ${remaining > 0 && payment.enabled ? collectForm(one, payment) : ""}
+      ${remaining > 0 && payment.enabled ? collectForm(entry, payment) : ""}
     </li>`
   }
 

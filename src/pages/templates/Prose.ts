@@ -76,7 +76,7 @@ export const prose = (text: string, name = ""): Html =>
         ? sample(`${anchorOf(name)}-${index}`, `Commands ${(index + 1) / 2}, ${name}`, part)
         : part
             .split(/\n\s*\n/u)
-            .map((one) => one.trim())
-            .filter((one) => one !== "")
+            .map((text) => text.trim())
+            .filter((text) => text !== "")
             .map(block),
     )}`

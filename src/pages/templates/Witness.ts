@@ -97,10 +97,10 @@ const everything = ({ head, log }: WitnessView): Html => {
 /** Log witnesses are other parties that sign what they saw; each is listed with its key. */
 const cosignatures = (view: LogView, { note }: Published): Html => {
   const cosigned = cosignedIn(view)
-  const asked = Option.match(view.witnesses.policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length })
-  if (asked === 0) return html`<p>No independent witness cosigns this log yet.</p>`
+  const total = Option.match(view.witnesses.policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length })
+  if (total === 0) return html`<p>No independent witness cosigns this log yet.</p>`
   return html`<p>
-      ${cosigned.length} of ${count(asked, "log witness", "log witnesses")} signed this checkpoint,
+      ${cosigned.length} of ${count(total, "log witness", "log witnesses")} signed this checkpoint,
       ${isWitnessed(view.witnesses, note) ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
     </p>
     <ul>

@@ -27,12 +27,12 @@ for (const field of all(".contents input", HTMLInputElement))
 const contents = document.querySelector(".contents")
 let current: HTMLAnchorElement | undefined
 const mark = () => {
-  const read = entries.findLast(({ operation }) => operation.getBoundingClientRect().top < innerHeight / 3)?.link
-  if (read === current) return
+  const inView = entries.findLast(({ operation }) => operation.getBoundingClientRect().top < innerHeight / 3)?.link
+  if (inView === current) return
   current?.removeAttribute("aria-current")
-  read?.setAttribute("aria-current", "true")
-  current = read
-  contents?.scrollTo({ top: (read?.offsetTop ?? 0) - innerHeight / 2 })
+  inView?.setAttribute("aria-current", "true")
+  current = inView
+  contents?.scrollTo({ top: (inView?.offsetTop ?? 0) - innerHeight / 2 })
 }
 addEventListener("scroll", mark, { passive: true })
 mark()

@@ -97,11 +97,11 @@ document.addEventListener("visibilitychange", () => loop?.seen())
 window.addEventListener("online", () => loop?.wanted())
 
 const route = () => {
-  const found = readInvite(location.hash)
-  if (typeof found !== "string" && invite?.room === found.room && invite.token === found.token) return
+  const link = readInvite(location.hash)
+  if (typeof link !== "string" && invite?.room === link.room && invite.token === link.token) return
   leave()
-  if (found === "broken") return View.end("BROKEN")
-  if (found !== "none") return enter(found)
+  if (link === "broken") return View.end("BROKEN")
+  if (link !== "none") return enter(link)
   document.title = "Signal room"
   View.show("start")
 }

@@ -152,7 +152,7 @@ const signed = async (
     const why =
       mismatch === undefined
         ? "The altar sent terms this page cannot read."
-        : `The altar asks for another ${terms[mismatch.kind]} than this page listed: ${mismatch.asked}.`
+        : `The altar asks for another ${terms[mismatch.kind]} than this page listed: ${mismatch.offered}.`
     return { stop: refuse(purchase, `${why} Nothing was signed.`) }
   }
   const [{ amount, network, payTo }] = challenge.accepts
