@@ -10,6 +10,7 @@ import {
   now,
   type Purchase,
   type Reservation,
+  secondsHeld,
   secondsOpen,
   secondsReserved,
   type SpendingTerms,
@@ -133,7 +134,7 @@ const reserve = async (pages: Pages, { approve, challenge, purchase: begun }: Si
   const day = reservedAt.slice(0, 10)
   // Most purchases are over and of earlier days.
   const others = await purchases.all(pages, [`"signedAt":"${day}`, `"reservedAt":"${day}`, '"openUntil":'])
-  const seconds = Math.max(secondsOpen(others, purchase.url), secondsReserved(purchase))
+  const seconds = Math.max(secondsOpen(others, purchase.url), secondsHeld(purchase))
   if (seconds > 0) return seconds
   const spent = others.reduce((sum, other) => sum + spentBy(other, day), await forgottenOn(pages, day))
   const held = approve(spent, await terms.get(pages, purchase.altar))
@@ -164,7 +165,7 @@ export const purchasesIn = (journal: Journal) => {
         return store(pages, { ...purchase, payment: { header, payer, amountAtomic, signedAt: reservedAt } })
       throw refuse(
         "not_signed",
-        "The wallet answered too late, so its signature was neither stored nor sent. Nothing was charged.",
+        "The wallet answered too late, so its signature was neither stored nor sent. It charged nothing.",
         begun.key,
       )
     }, unpaid)

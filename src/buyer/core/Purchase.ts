@@ -15,7 +15,7 @@ export interface Request {
 /** The terms of a buyer's first payment to an altar, to which its policy holds later ones. The asset is USDC. */
 export type SpendingTerms = Pick<Offer, "network" | "payTo">
 
-/** A signature that is being made. It ends when the payment would: from then on, what is signed could pay nothing. */
+/** A signature that is being made. It ends when another call takes over, or when what is signed could pay nothing. */
 export interface Reservation {
   /** Of the one call that may store a signature. */
   readonly token: string
@@ -97,6 +97,13 @@ export const stateOf = ({ failed, misrecorded, payment, settled }: Purchase) =>
           : "open"
 
 const secondsUntil = (time: number) => Math.max(0, (time - Date.now()) / 1000 || 0)
+
+/** Milliseconds after which another call for the key signs instead: the process of the first may have ended. */
+const patienceMs = 10_000
+
+/** Seconds until another call for the key may take the reservation over. */
+export const secondsHeld = ({ reserved }: Purchase) =>
+  reserved === undefined ? 0 : secondsUntil(Date.parse(reserved.reservedAt) + patienceMs)
 
 /** Seconds in which another call may still store its signature. */
 export const secondsReserved = ({ reserved }: Purchase) =>
