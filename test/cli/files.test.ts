@@ -123,7 +123,7 @@ layer(world(), realClock)("a stone of files", (it) => {
       ]
       for (const [args, says] of refusals) {
         const { code, stdout } = yield* at.command(["witness", ...args, "--json"])
-        assert.strictEqual(code, 1, stdout)
+        assert.strictEqual(code, 1, `${args.join(" ")}\n${stdout}`)
         assert.match(JSON.parse(stdout).message, says)
         assert.match(JSON.parse(stdout).message, /Nothing was sent or charged\.$/u)
       }

@@ -76,7 +76,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
       Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
       yield* giveCode(payer.address, agreeing)
       Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      assert.isTrue(yield* isLimited(payer))
+      assert.isTrue(yield* isLimited(payer), "limited for an hour")
       for (const server of [url, other]) {
         const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
         assertAnswer(limited, 409, "reconcile_required")
@@ -99,7 +99,7 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
     Purchase.assertPending(purchase, yield* buyAnd(purchase, cancel(purchase)))
     yield* Purchase.mine(4)
     yield* Purchase.reconcile(purchase)
-    assert.isTrue(yield* isLimited(purchase.payer))
+    assert.isTrue(yield* isLimited(purchase.payer), "limited for an hour")
   })
 
   relayed("counts against no wallet where its block came after it expired", function* () {
