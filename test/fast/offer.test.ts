@@ -49,10 +49,6 @@ describe("a payment that", () => {
   it.each(cases)("%s is matched with the offer", (_, payload, reason) => {
     assert.strictEqual(mismatch(payload as unknown as PaymentPayload, terms, sale)?.reason, reason)
   })
-
-  it("lives at most five minutes longer than its offer asks for", () => {
-    assert.strictEqual(longestLife(terms), BigInt(terms.maxTimeoutSeconds) + 300n)
-  })
 })
 
 describe("an authorization", () => {
