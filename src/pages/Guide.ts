@@ -127,7 +127,11 @@ export const layer = HttpRouter.use((router) =>
       if (!isAddress(wallet)) return Pages.notFound(frame, noWallet)
       if (wallet !== name) return Pages.moved(`/v2/wallets/${wallet}`)
       const before = positive(query.get("before"))
-      return WalletPage.wallet({ record: yield* stones.ofWallet({ wallet, limit: 50, before }), before })
+      return WalletPage.wallet({
+        record: yield* stones.ofWallet({ wallet, limit: 50, before }),
+        before,
+        publicUrl: frame.publicUrl,
+      })
     })
 
     const check = checkPage({

@@ -93,6 +93,8 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a
       assert.include(text, "It &lt;b&gt;will&lt;/b&gt; rain.")
       assert.notInclude(text, "See example.com")
       assert.include(text, "can hold many wallets")
+      assert.include(text, `spirit-altar verify --url ${url} --wallet ${payer.address.toLowerCase()} --rpc`)
+      assert.include((yield* ask(`${url}/v2/acts?q=${payer.address}`)).text, `href="${path}"`)
       assert.include((yield* ask(`${url}/witness/${closed}`)).text, `href="${path}"`)
     }),
   )

@@ -61,7 +61,9 @@ const filters = ({ search, kind, spirit }: AllActsView): Html =>
   </search>`
 
 const lead = ({ acts, search, wallet }: AllActsView): Value => {
-  if (wallet !== undefined) return "Everything that this wallet paid for here."
+  if (wallet !== undefined)
+    return html`Everything that this wallet paid for here.
+      <a href="/v2/wallets/${wallet}">Its stones, opened and closed</a>`
   if (search === "") return "Everything that was paid for here. Each act has a public page and a receipt."
   return html`<span role="status" ${mark("found", { found: acts.length })}
     >${acts.length === 0 ? "Nothing found" : `${count(acts.length, "act")} found`} for

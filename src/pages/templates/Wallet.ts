@@ -11,6 +11,7 @@ import { ledger } from "./Witness.ts"
 export interface WalletView {
   readonly record: WalletRecord
   readonly before: number | undefined
+  readonly publicUrl: string
 }
 
 type State = "opened" | "closed" | "hidden"
@@ -68,7 +69,7 @@ const rowsOf = ({ asOf, first, kinds, last, sealed, wallet }: WalletRecord): Rea
   return rows.filter((row) => row !== false)
 }
 
-export const wallet = ({ before, record }: WalletView): Page => {
+export const wallet = ({ before, publicUrl, record }: WalletView): Page => {
   const { next, sealed, stones, wallet: address } = record
   const path = `/v2/wallets/${address}`
   return {
@@ -99,7 +100,14 @@ export const wallet = ({ before, record }: WalletView): Page => {
       </p>`,
     )}
     ${stones.length > 0 && section("stones", "Their words", "Newest first.", ledger(stones, "Stones of this wallet"), pager("stones", { path, before, next }))}
-    ${section("counted", "What was counted", "", facts(rowsOf(record)))}
+    ${section(
+      "counted",
+      "What was counted",
+      "",
+      facts(rowsOf(record)),
+      html`<p>This command counts again, by the chain and by every payment of the wallet:</p>
+        <pre class="long command">spirit-altar verify --url ${publicUrl} --wallet ${address} --rpc URL-OF-A-NODE</pre>`,
+    )}
     ${more(
       "This wallet",
       html`<a href="/v2/acts?q=${address}">Everything that this wallet paid for</a>`,
