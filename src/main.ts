@@ -9,7 +9,7 @@ const interrupted = 130
 
 /** Stopping a server is no failure; stopping its check is one. */
 const name = process.argv.slice(2).find((argument) => !argument.startsWith("-"))
-const isServer = (name === "sandbox" || name === "serve") && !process.argv.includes("--check")
+const isServer = ["sandbox", "serve", "mcp"].includes(name ?? "") && !process.argv.includes("--check")
 
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Runtime.defaultTeardown(exit, (code) => onExit(code === interrupted && isServer ? 0 : code))

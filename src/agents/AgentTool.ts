@@ -31,7 +31,8 @@ const trimmed = (form: Form, own: (form: Form) => object): Schema.JsonObject => 
   return isJsonObject(json) ? json : {}
 }
 
-const inputSchema = (schema: Schema.Top) =>
+/** The schema of arguments, as small and plain as hosts need it. */
+export const inputSchema = (schema: Schema.Top) =>
   trimmed(formOf(schema, "error"), (form) => ({
     required: form.required,
     enum: form.enum,

@@ -6,6 +6,7 @@ import { admin } from "./admin/Admin.ts"
 import { buying, purchases } from "./buyer/Commands.ts"
 import { report } from "./CommandFailure.ts"
 import { log } from "./log/Log.ts"
+import { mcp } from "./mcp/Mcp.ts"
 import { openapi } from "./operator/OpenApi.ts"
 import { sandbox } from "./operator/Sandbox.ts"
 import { serve } from "./operator/Serve.ts"
@@ -18,7 +19,7 @@ const altar = Command.make("spirit-altar").pipe(
     "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is a failure, explained in one sentence on stderr.",
   ),
   Command.withSubcommands([
-    { group: "Buy", commands: buying },
+    { group: "Buy", commands: [...buying, mcp] },
     { group: "Check", commands: [verify, verifyProof] },
     { group: "Run", commands: [sandbox, serve, admin, log, openapi] },
   ]),

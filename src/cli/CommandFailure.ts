@@ -49,7 +49,7 @@ export const oneLine = (cause: Cause.Cause<unknown>): string => {
 }
 
 /** The members of a failure's document that are for programs. */
-const factsOf = (error: unknown) => {
+export const factsOf = (error: unknown) => {
   if (!isUnsettled(error)) return { code: error instanceof CheckFailed ? "broken" : "trouble" }
   const { code, key } = error
   return { code, key, ...(error._tag === "Misrecorded" ? { differences: error.differences } : {}) }

@@ -76,5 +76,5 @@ export const terminal = Effect.gen(function* () {
   /** The same in this process, with the journal that a process finds by itself. */
   const command = ([name = "", ...args]: ReadonlyArray<string>, env: Record<string, string> = {}) =>
     commandRun([name, "--data", join(folder, ".local", "state", "spirit-altar"), ...args], { ...own, ...env })
-  return { folder, address, secret, start, run: ended, command }
+  return { folder, address, secret, own, start, run: ended, command }
 })

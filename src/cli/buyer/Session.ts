@@ -34,7 +34,7 @@ export const folderOf = Effect.fn("Session.folderOf")(function* (data: Option.Op
     : join(yield* Effect.orDie(stateHome), "spirit-altar")
 })
 
-const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
+export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.Option<string>) {
   const file = join(yield* folderOf(data), "journal.db")
   return yield* Effect.try({
     try: () => JournalFile.open(file),
@@ -108,7 +108,7 @@ export const runFree = Effect.fnUntraced(function* <A>(
 })
 
 /** The altar, its sandbox if it is one, and the wallet that pays there. */
-const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
+export const payingAt = Effect.fn("Session.payingAt")(function* (flags: Common & Pick<Paying, "wallet">) {
   const altar = yield* altarAt(flags)
   const sandbox = yield* sandboxOf(altar)
   const account = yield* walletOf(flags.wallet, altar, sandbox, yield* folderOf(flags.data))

@@ -1,0 +1,72 @@
+/** Buys each thing once: a repeated call resumes or returns the purchase that an earlier one began. */
+import type { Schema } from "effect"
+import { normalize } from "../../../schema/altar/Recipe.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
+import { randomHex, sha256 } from "../../buyer/core/Digest.ts"
+import type { Journal } from "../../buyer/core/Journal.ts"
+import { isMembers } from "../../buyer/core/Json.ts"
+import { type Purchase, stateOf } from "../../buyer/core/Purchase.ts"
+import type { Orders } from "../../buyer/Orders.ts"
+import { purchasesIn, turnsOf } from "../../buyer/Purchases.ts"
+
+export interface Till {
+  readonly altar: string
+  readonly wallet: string
+  readonly journal: Journal
+}
+
+export type Input = Readonly<Record<string, Schema.Json>>
+
+/** Milliseconds in which a settled purchase answers the same call. */
+const repeats = 24 * 3_600_000
+
+const page = "till/secret"
+
+/** Drawn once for a journal: keys travel, and must not confirm guesses of sealed words. */
+const secretIn = (journal: Journal) =>
+  turnsOf(journal)(async (pages) => {
+    const kept = await pages.get(page)
+    if (kept !== undefined) return kept
+    const secret = randomHex(32)
+    await pages.set(page, secret)
+    return secret
+  }, "Nothing was sent.")
+
+/** The same for every spelling of one input. */
+const stemOf = async ({ altar, journal, wallet }: Till, act: string, input: Input) =>
+  `till-${(await sha256(`${await secretIn(journal)}\0${canonicalJson([altar, wallet, act, input])}`)).slice(0, 40)}-`
+
+const settledAt = ({ payment, settled }: Purchase) => {
+  const receipt = isMembers(settled?.answer) ? settled.answer["receipt"] : undefined
+  const at = isMembers(receipt) ? receipt["settledAt"] : undefined
+  return Date.parse(typeof at === "string" ? at : (payment?.signedAt ?? ""))
+}
+
+/** Ended, so that the next call may buy anew: failed, or settled longer ago than a repetition reaches. */
+const isOver = (purchase: Purchase, wantsAnother: boolean, nowMs: number) => {
+  const state = stateOf(purchase)
+  return state === "failed" || (state === "settled" && (wantsAnother || nowMs - settledAt(purchase) > repeats))
+}
+
+export const buyOnce = async (
+  till: Till,
+  orders: Pick<Orders, "buy">,
+  act: string,
+  given: Input,
+  wantsAnother: boolean,
+) => {
+  const { words } = given
+  const input = typeof words === "string" ? { ...given, words: normalize(words) } : given
+  const stem = await stemOf(till, act, input)
+  const numberOf = ({ key }: Purchase) => Number(key.slice(stem.length))
+  const mine = (await purchasesIn(till.journal).all()).filter(({ key }) => key.startsWith(stem))
+  const [newest] = mine.toSorted((one, other) => numberOf(other) - numberOf(one))
+  const isNewOne = newest === undefined || isOver(newest, wantsAnother, Date.now())
+  if (!isNewOne && isMembers(newest.settled?.answer)) {
+    const { replayed: _, ...answer } = newest.settled.answer
+    return { ...answer, key: newest.key, repeated: true }
+  }
+  const number = newest === undefined ? 1 : numberOf(newest) + (isNewOne ? 1 : 0)
+  const { replayed, ...bought } = await orders.buy<string>(act, { ...input, key: `${stem}${number}` })
+  return { ...bought, repeated: replayed }
+}
