@@ -130,9 +130,9 @@ const complete = (document: Document) => {
   for (const operations of Object.values(document.paths)) {
     for (const { responses } of Object.values(operations)) {
       for (const response of Object.values(responses)) describeRefusals(response, schemas)
-      const { 200: read } = responses
+      const { 200: success } = responses
       // Its component says the rest.
-      if (read !== undefined) read.description = read.description.replace(/(?<=\.) .*$/su, "")
+      if (success !== undefined) success.description = success.description.replace(/(?<=\.) .*$/su, "")
     }
   }
   const named = Object.keys(schemas).map((name) => [name, completed(name, schemas)] as const)

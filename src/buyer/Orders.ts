@@ -71,9 +71,9 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       throw no("not_sealed", `${act.price.name} has no place for sealed words.`)
     if (words === undefined ? salt !== undefined : commitment !== undefined)
       throw no("not_sealed", "Give words, with or without a salt, or a commitment that was sealed elsewhere.")
-    const purchase = await purchases.begin(key, async (found) => {
+    const purchase = await purchases.begin(key, async (existing) => {
       // Repeating a key with the same words reuses its salt.
-      const earlier = found?.sealed?.words === words ? found?.sealed?.salt : undefined
+      const earlier = existing?.sealed?.words === words ? existing?.sealed?.salt : undefined
       const sealed =
         words === undefined
           ? undefined
@@ -118,11 +118,11 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
       sealed !== undefined && settled?.id === id ? [{ shop, sealed }] : [],
     )
     // Words or a salt alone must be those of the journal: the caller means to publish no others.
-    const known = held.filter(
+    const matching = held.filter(
       ({ sealed }) =>
         commitmentText(salt ?? sealed.salt, words ?? sealed.words) === commitmentText(sealed.salt, sealed.words),
     )
-    const [first] = known
+    const [first] = matching
     if (first === undefined)
       throw held.length > 0
         ? refuse(
@@ -134,10 +134,10 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
             `This journal does not hold the words of ${id}: name the journal they were sealed with, or give salt and words. Nothing was sent.`,
           )
     // Ids come from the altars, so several may use the same one. A reveal is irrevocable, so the owner decides.
-    const shops = new Set(known.map(({ shop }) => shop))
+    const shops = new Set(matching.map(({ shop }) => shop))
     const shop = shops.size === 1 ? first.shop : altar
     const secrets = new Map(
-      known.filter((one) => one.shop === shop).map(({ sealed }) => [JSON.stringify(sealed), sealed]),
+      matching.filter((entry) => entry.shop === shop).map(({ sealed }) => [JSON.stringify(sealed), sealed]),
     )
     const [secret, ...others] = secrets.values()
     if (secret !== undefined && others.length === 0) return { shop: at(shop), sealed: secret }
@@ -174,13 +174,13 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
 
   /** The outcome of a purchase: followed to its end if this journal signed for it, otherwise asked for once. */
   const outcomeOf = async (key: string) => {
-    const found = await purchases.find(key)
-    if (found === undefined) return ask(reconcile, at(altar), { id: key })
-    if (found.payment === undefined)
+    const purchase = await purchases.find(key)
+    if (purchase === undefined) return ask(reconcile, at(altar), { id: key })
+    if (purchase.payment === undefined)
       throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
-    at(found.altar)
-    const act = catalog.get(found.act)
-    return follow({ answer: act?.answer ?? anyAnswer, recorded: act?.recorded }, found)
+    at(purchase.altar)
+    const act = catalog.get(purchase.act)
+    return follow({ answer: act?.answer ?? anyAnswer, recorded: act?.recorded }, purchase)
   }
 
   return {
@@ -228,11 +228,11 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
     reconcile: outcomeOf,
 
     exportWords: async (key: string) => {
-      const found = await purchases.find(key)
-      if (found === undefined) throw unlisted(key)
-      if (found.sealed === undefined)
+      const purchase = await purchases.find(key)
+      if (purchase === undefined) throw unlisted(key)
+      if (purchase.sealed === undefined)
         throw refuse("words_unknown", `No words were sealed under the key ${key}. Nothing was sent.`, key)
-      const exported = await seal(found.sealed.words, found.sealed.salt)
+      const exported = await seal(purchase.sealed.words, purchase.sealed.salt)
       await purchases.release("exported", (purchase) => purchase.key === key)
       return exported
     },

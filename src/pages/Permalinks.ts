@@ -31,12 +31,12 @@ type Missing = ActNotFound | WitnessNotFound
 const isMissing = (error: Missing | Pages.Unreadable): error is Missing => "code" in error
 
 /** A record in both forms; the page is rendered only on request. */
-interface Found {
+interface Content {
   readonly json: string
   readonly page: Effect.Effect<Page, Pages.Unreadable>
 }
 
-type Find = (id: string) => Effect.Effect<Found, Missing | Pages.Unreadable>
+type Find = (id: string) => Effect.Effect<Content, Missing | Pages.Unreadable>
 
 const nothing =
   "Nothing is recorded under this address. Its payment may still be pending, or the address may have been cut short."
@@ -57,17 +57,17 @@ export const layer = HttpRouter.use((router) =>
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
-      Effect.map(acts.get(id), (text): Found => ({
+      Effect.map(acts.get(id), (text): Content => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (one, now) => ActPage.act(one, now, isSigning)),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (act, now) => ActPage.act(act, now, isSigning)),
       }))
 
     const stone: Find = (id) =>
-      Effect.flatMap(stones.get(id), ({ dated, receipt, stone: one }) =>
-        Effect.map(encodeStone(one), (json): Found => ({
+      Effect.flatMap(stones.get(id), ({ dated, receipt, stone: row }) =>
+        Effect.map(encodeStone(row), (json): Content => ({
           json: JSON.stringify({ ok: true, stone: json, receipt, dated }),
-          page: Effect.zipWith(receiptOf(receipt), stones.list(1, undefined), (read, { head }) =>
-            StonePage.stone({ stone: one, dated, newest: head.sequence, receipt: read, publicUrl, log, isSigning }),
+          page: Effect.zipWith(receiptOf(receipt), stones.list(1, undefined), (view, { head }) =>
+            StonePage.stone({ stone: row, dated, newest: head.sequence, receipt: view, publicUrl, log, isSigning }),
           ),
         })),
       )
@@ -77,15 +77,15 @@ export const layer = HttpRouter.use((router) =>
         Effect.flatMap(HttpRouter.params, ({ id = "" }) => {
           const kind = preferred(request.headers["accept"], kinds)
           if (kind === undefined) return Effect.succeed(refuse(new NotAcceptable({})))
-          const found = Pages.isUuid(id) ? find(id) : Effect.fail(missing())
+          const content = Pages.isUuid(id) ? find(id) : Effect.fail(missing())
           if (kind === "application/json")
-            return found.pipe(
+            return content.pipe(
               Effect.flatMap(({ json }) => fresh(request, json)),
               Effect.catchIf(isMissing, (error) => Effect.succeed(refuse(error))),
               Effect.catchTag("ChainBroken", (error) => Effect.succeed(refuse(brokenLink("stone", error)))),
             )
-          const page = found.pipe(
-            Effect.flatMap((one) => one.page),
+          const page = content.pipe(
+            Effect.flatMap(({ page }) => page),
             Effect.flatMap((shown) => Pages.page(frame, request, shown)),
             Effect.catchIf(isMissing, () => Effect.succeed(Pages.notFound(frame, nothing))),
           )

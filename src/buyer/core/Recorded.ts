@@ -134,10 +134,10 @@ export const differencesOf = async (bought: Bought, settlement: Settlement): Pro
     ...linkClaims(bought, signed, settlement),
     ...(await chainClaims(record)),
   ]
-  return claims.flatMap(([field, expected, found]) =>
-    expected === undefined || valueOf(expected) === valueOf(found)
+  return claims.flatMap(([field, expected, actual]) =>
+    expected === undefined || valueOf(expected) === valueOf(actual)
       ? []
-      : [{ field, bought: asText(expected), recorded: asText(found) }],
+      : [{ field, bought: asText(expected), recorded: asText(actual) }],
   )
 }
 

@@ -26,8 +26,8 @@ export const linkOf = (stone: Members): Link => ({
  */
 export const stoneIn = (text: string) => {
   const answer = anyMembers(jsonIn(text, "The stone"), "The stone")
-  const [given, ...more] = [answer, answer["stone"], answer["record"]].flatMap((one) =>
-    typeof one === "object" && one !== null && "chainHash" in one ? [anyMembers(one, "The stone")] : [],
+  const [given, ...more] = [answer, answer["stone"], answer["record"]].flatMap((part) =>
+    typeof part === "object" && part !== null && "chainHash" in part ? [anyMembers(part, "The stone")] : [],
   )
   if (given === undefined) throw malformed("This JSON holds no witness stone: save what /api/witness/{id} answers.")
   if (more.length > 0) throw malformed("This JSON holds more than one stone: keep one of them.")

@@ -137,42 +137,42 @@ export const receiptLinks = (path: string, name: string): Html =>
   html`<a href="${path}.receipt.json" download="${name}.receipt.json">Its receipt file</a
     ><a href="/verify">Check a receipt</a>`
 
-export const act = (one: SettledAct, now: number, isSigning: boolean): Page => {
-  const words = quotedIn(one)
-  const spirit = recordText(one, "spirit")
+export const act = (act: SettledAct, now: number, isSigning: boolean): Page => {
+  const words = quotedIn(act)
+  const spirit = recordText(act, "spirit")
   return {
-    title: sentence(one),
-    description: `${words === "" ? "" : `“${words}” `}${timeWords(one.settledAt)}, ${one.priceUsd}, with a receipt${one.receipt.payer === null ? "" : " anyone can check"}.`,
-    path: `/acts/${one.id}`,
+    title: sentence(act),
+    description: `${words === "" ? "" : `“${words}” `}${timeWords(act.settledAt)}, ${act.priceUsd}, with a receipt${act.receipt.payer === null ? "" : " anyone can check"}.`,
+    path: `/acts/${act.id}`,
     chapter: "acts",
-    preview: itemImage(one) === undefined && plateOf(spirit) !== undefined ? spirit : "guide",
+    preview: itemImage(act) === undefined && plateOf(spirit) !== undefined ? spirit : "guide",
     body: html`${folio(
-      picture(one, now),
-      html`<p class="text__over">${moment(one.settledAt)}</p>
-        <h1>${sentenceHtml(one)}</h1>`,
-      answered(one),
+      picture(act, now),
+      html`<p class="text__over">${moment(act.settledAt)}</p>
+        <h1>${sentenceHtml(act)}</h1>`,
+      answered(act),
       quote(words),
-      unsealed(one),
+      unsealed(act),
       html`<p class="doors">
-        ${placeOf(one, now)}${plateOf(spirit) && door(spiritPath(spirit), `The altar of ${nameOf(spirit)}`)}
+        ${placeOf(act, now)}${plateOf(spirit) && door(spiritPath(spirit), `The altar of ${nameOf(spirit)}`)}
       </p>`,
-      paidBy(one),
-      shareRow(one.permalink),
+      paidBy(act),
+      shareRow(act.permalink),
     )}
-    ${sealedWords(one)}
+    ${sealedWords(act)}
     ${evidence(
       true,
       "record and receipt",
       html`<div class="pair">
-        ${section("record", "Record", "", facts(rowsOf(one)))}
-        ${section("receipt", "Receipt", "", receiptTable(one.receipt))}
+        ${section("record", "Record", "", facts(rowsOf(act)))}
+        ${section("receipt", "Receipt", "", receiptTable(act.receipt))}
       </div>`,
     )}
     ${more(
       "More",
       html`<a href="/v2/acts">All acts</a>`,
-      html`<a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a>`,
-      isSigning && hasReceiptFile(one) && receiptLinks(pathOf(one), `act-${one.id}`),
+      html`<a href="${filled(readAct.path, { actId: act.id })}">This act as JSON, for programs</a>`,
+      isSigning && hasReceiptFile(act) && receiptLinks(pathOf(act), `act-${act.id}`),
     )}`,
   }
 }

@@ -28,7 +28,7 @@ const utf8 = new TextEncoder()
 const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`
 
 /** Escapes any text for the quoted format of `printf`, on one line. */
-const inFormat = (text: string) => text.replaceAll(special, (one) => [...utf8.encode(one)].map(octal).join(""))
+const inFormat = (text: string) => text.replaceAll(special, (sign) => [...utf8.encode(sign)].map(octal).join(""))
 
 /** Computes the commitment from revealed words and their salt. */
 const wordsCommand = (salt: string, words: string): string =>
@@ -53,18 +53,18 @@ const titleWords = ({ reveal }: Stone): string | undefined => {
   return words == null || words.length > 90 || words.includes("\n") ? undefined : words
 }
 
-const reveal = (one: Stone): Html => {
-  const { commitment, reveal: revealed } = one
+const reveal = (stone: Stone): Html => {
+  const { commitment, reveal: revealed } = stone
   if (revealed === null)
     return html`<p class="words quiet">
       ${
-        one.kind === "hash"
+        stone.kind === "hash"
           ? "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then."
           : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once."
       }
     </p>`
   const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
-  return html`${titleWords(one) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
+  return html`${titleWords(stone) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
     <p class="small quiet">Revealed ${by}${moment(revealed.revealedAt)}</p>`
 }
 
@@ -75,31 +75,31 @@ const summary = ({ reveal: revealed }: Stone): string => {
 }
 
 /** The title is the words themselves, which the page hashes. */
-const textOf = ({ dated, publicUrl, receipt, stone: one }: StoneView): Html => {
-  const title = titleWords(one)
-  return html`<div ${title === undefined ? "" : revealedParts(one.commitment, one.reveal?.salt ?? "")}>
-    <p class="text__over">${title === undefined ? "" : html`Witness stone ${one.sequence}, `}${one.kind}</p>
-    ${title === undefined ? html`<h1>Witness stone ${one.sequence}</h1>` : html`<h1 dir="auto">“<span ${mark("wordsShown")}>${title}</span>”</h1>`}
+const textOf = ({ dated, publicUrl, receipt, stone }: StoneView): Html => {
+  const title = titleWords(stone)
+  return html`<div ${title === undefined ? "" : revealedParts(stone.commitment, stone.reveal?.salt ?? "")}>
+    <p class="text__over">${title === undefined ? "" : html`Witness stone ${stone.sequence}, `}${stone.kind}</p>
+    ${title === undefined ? html`<h1>Witness stone ${stone.sequence}</h1>` : html`<h1 dir="auto">“<span ${mark("wordsShown")}>${title}</span>”</h1>`}
     <p class="text__epithet">
-      Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${moment(one.witnessedAt)}
+      Set by ${who(stone.agentName, stone.payer)} with ${spiritLink(stone.spirit)}, ${moment(stone.witnessedAt)}
     </p>
-    ${reveal(one)}
+    ${reveal(stone)}
     ${facts([
-      ["Commitment", code(one.commitment)],
-      ["Transaction", transactionOf(receipt.explorerUrl, one.transaction)],
+      ["Commitment", code(stone.commitment)],
+      ["Transaction", transactionOf(receipt.explorerUrl, stone.transaction)],
     ])}
     <p class="small quiet">${dated.says} The stone is not notarized and does not prove who wrote the words.</p>
-    ${shareRow(`${publicUrl}/witness/${one.id}`)}
+    ${shareRow(`${publicUrl}/witness/${stone.id}`)}
   </div>`
 }
 
-const proof = (one: Stone, log: LogIdentity): Html =>
+const proof = (stone: Stone, log: LogIdentity): Html =>
   section(
     "proof",
     "Its place in the log",
     "A small file that proves offline, for ever, that the log has this stone.",
     html`<p class="doors">
-        <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
+        <a class="button" href="/api/witness/${stone.id}/proof" download="stone-${stone.sequence}.tlog-proof"
           >Download the proof</a
         >
         <a class="button" href="/verify">Check the downloaded file</a>
@@ -111,48 +111,48 @@ const proof = (one: Stone, log: LogIdentity): Html =>
   )
 
 /** The link as facts, with the commands that compute its hashes. */
-const link = (one: Stone): Html =>
+const link = (stone: Stone): Html =>
   section(
     "link",
     "The link",
     "",
     facts([
-      ["Sequence", one.sequence],
-      ["Commitment", code(one.commitment)],
-      ["Witnessed", code(one.witnessedAt)],
-      ["Transaction", code(one.transaction)],
-      ["Hash before", html`${code(one.previousHash)}${one.sequence === 1 ? " 64 zeros: the first stone" : ""}`],
-      ["Chain hash", code(one.chainHash)],
+      ["Sequence", stone.sequence],
+      ["Commitment", code(stone.commitment)],
+      ["Witnessed", code(stone.witnessedAt)],
+      ["Transaction", code(stone.transaction)],
+      ["Hash before", html`${code(stone.previousHash)}${stone.sequence === 1 ? " 64 zeros: the first stone" : ""}`],
+      ["Chain hash", code(stone.chainHash)],
     ]),
-    html`<p class="small quiet">${one.verify.recipe}</p>
+    html`<p class="small quiet">${stone.verify.recipe}</p>
       <p>This command computes the chain hash from the other five parts:</p>
-      <pre class="long command">${linkCommand(one)}</pre>
+      <pre class="long command">${linkCommand(stone)}</pre>
       ${
-        one.reveal?.text == null || one.reveal.salt === null
+        stone.reveal?.text == null || stone.reveal.salt === null
           ? ""
           : html`<p>And this one the commitment from the salt and the words:</p>
-              <pre class="long command">${wordsCommand(one.reveal.salt, one.reveal.text)}</pre>`
+              <pre class="long command">${wordsCommand(stone.reveal.salt, stone.reveal.text)}</pre>`
       }`,
   )
 
-const revealing = (one: Stone) =>
-  one.reveal === null
-    ? ({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text" } as const)
+const revealing = (stone: Stone) =>
+  stone.reveal === null
+    ? ({ url: filled(revealWitnessStone.path, { witnessId: stone.id }), name: "text" } as const)
     : undefined
 
 export const stone = (view: StoneView): Page => {
-  const { isSigning, log, newest, receipt, stone: one } = view
-  const { commitment, id, kind, sequence } = one
-  const words = titleWords(one)
-  const mayBeFile = kind === "hash" && one.reveal === null
+  const { isSigning, log, newest, receipt, stone } = view
+  const { commitment, id, kind, sequence } = stone
+  const words = titleWords(stone)
+  const mayBeFile = kind === "hash" && stone.reveal === null
   return {
     title: words === undefined ? `Witness stone ${sequence}` : `“${words}”`,
-    description: `${capitalized(kind)} with ${nameOf(one.spirit)}, witnessed ${timeWords(one.witnessedAt)}. ${summary(one)}`,
+    description: `${capitalized(kind)} with ${nameOf(stone.spirit)}, witnessed ${timeWords(stone.witnessedAt)}. ${summary(stone)}`,
     path: `/witness/${id}`,
     chapter: "witness",
     preview: "stones",
     body: html`${folio(
-      html`<figure class="plate plate--stone" ${mark("link", { link: sequence, chainHash: one.chainHash })}>
+      html`<figure class="plate plate--stone" ${mark("link", { link: sequence, chainHash: stone.chainHash })}>
         ${pebble(commitment)}
         <figcaption>
           <span class="mark">${pebbleWords(commitment)}</span>
@@ -168,13 +168,13 @@ export const stone = (view: StoneView): Page => {
       verification(`Check stone ${sequence}`, { from: sequence }),
       mayBeFile &&
         html`<div class="scripted" ${mark("fileCheck", { fileCheck: commitment })}>${fileField("The file", "")}</div>`,
-      wordsForm(commitment, revealing(one), mayBeFile),
+      wordsForm(commitment, revealing(stone), mayBeFile),
     )}
     ${evidence(
       isUndone(receipt),
       log === undefined ? "link and receipt" : "link, place in the log, receipt",
-      link(one),
-      log && proof(one, log),
+      link(stone),
+      log && proof(stone, log),
       section("receipt", "Receipt", "", receiptTable(receipt)),
     )}
     ${more(
@@ -184,9 +184,9 @@ export const stone = (view: StoneView): Page => {
         ? html`<a rel="next" href="/v2/acts?q=${sequence + 1}">Next: stone ${sequence + 1}</a>`
         : html`<span>The newest stone</span>`,
       html`<a href="/v2/witness">The whole chain</a>`,
-      html`<a href="/v2/wallets/${one.payer.toLowerCase()}">The record of its wallet</a>`,
+      html`<a href="/v2/wallets/${stone.payer.toLowerCase()}">The record of its wallet</a>`,
       html`<a href="${filled(readWitnessStone.path, { witnessId: id })}">This stone as JSON, for programs</a>`,
-      isSigning && one.agentName !== hiddenByOperator && receiptLinks(`/witness/${id}`, `stone-${sequence}`),
+      isSigning && stone.agentName !== hiddenByOperator && receiptLinks(`/witness/${id}`, `stone-${sequence}`),
     )}`,
   }
 }

@@ -1,10 +1,10 @@
 /** Elements by id, the page's drawings, and counts and times in words. */
-import { one } from "../v2/page/dom.ts"
+import { find as findIn } from "../v2/page/dom.ts"
 
-export const find = <E extends Element>(id: string, kind: new () => E): E => one(`#${id}`, kind)
+export const find = <E extends Element>(id: string, kind: new () => E): E => findIn(`#${id}`, kind)
 
 /** A copy of a drawing of the page's sprite. */
-export const drawing = (name: string) => one(`svg:has(> use[href="#glyph-${name}"])`, SVGElement).cloneNode(true)
+export const drawing = (name: string) => findIn(`svg:has(> use[href="#glyph-${name}"])`, SVGElement).cloneNode(true)
 
 /** A live region speaks on every write, so only changes are written. */
 export const say = (id: string, words: string) => {

@@ -7,6 +7,6 @@ export class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const placeOf = ({ moduleId }: TestSpecification) =>
       long.findIndex((file) => moduleId.endsWith(file)) + 1 || Infinity
-    return sorted.sort((one, other) => (placeOf(one) === placeOf(other) ? 0 : placeOf(one) - placeOf(other)))
+    return sorted.sort((left, right) => (placeOf(left) === placeOf(right) ? 0 : placeOf(left) - placeOf(right)))
   }
 }

@@ -24,11 +24,11 @@ export const make = Effect.gen(function* () {
       ({ block }) => Effect.option(Effect.map(timeOf(BigInt(block)), (time) => ({ block, time: Number(time) }))),
       { concurrency: 8 },
     )
-    const known = times.filter(Option.isSome).map(({ value }) => value)
-    if (known.length === 0) return
+    const mined = times.filter(Option.isSome).map(({ value }) => value)
+    if (mined.length === 0) return
     yield* sql`
       UPDATE payment_attempts a SET block_time = t.time
-      FROM json_to_recordset(${JSON.stringify(known)}::json) AS t(block bigint, time bigint)
+      FROM json_to_recordset(${JSON.stringify(mined)}::json) AS t(block bigint, time bigint)
       WHERE a.settled_block = t.block AND a.finality = 'final' AND a.rail = 'x402' AND a.block_time IS NULL
         AND a.payment ->> 'network' = ${network}::text`
   })

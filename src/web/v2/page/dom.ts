@@ -20,9 +20,9 @@ export const all = <E extends Element>(
 ): ReadonlyArray<E> => [...within.querySelectorAll(selector)].filter((element): element is E => element instanceof kind)
 
 /** A page without one of its parts is our mistake and must not pass silently. */
-export const one = <E extends Element>(selector: string, kind: new () => E, within: ParentNode = document): E => {
-  const found = within.querySelector(selector)
-  if (found instanceof kind) return found
+export const find = <E extends Element>(selector: string, kind: new () => E, within: ParentNode = document): E => {
+  const match = within.querySelector(selector)
+  if (match instanceof kind) return match
   throw new Error(`The page has no ${kind.name} at ${selector}`)
 }
 

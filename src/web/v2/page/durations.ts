@@ -9,5 +9,5 @@ export const dayWords = (iso: string) =>
 /** `21 November 2026, 09:17 UTC`. */
 export const timeWords = (iso: string) => `${dayWords(iso)}, ${iso.slice(11, 16)} UTC`
 
-export const count = (number: number, one: string, many: string = `${one}s`) =>
-  `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`
+export const count = (number: number, singular: string, many: string = `${singular}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? singular : many}`

@@ -193,7 +193,7 @@ const follow = async (
   isResumed: boolean,
 ): Promise<Result> => {
   const { amount: amountAtomic, key, request, url } = purchase
-  const asked: Pursued = {
+  const pursued: Pursued = {
     url,
     key,
     body: bodyOf(request),
@@ -204,7 +204,7 @@ const follow = async (
     ownsKey: true,
     isResumed,
   }
-  const end = await pursue<Body, Result>(asked, page, {
+  const end = await pursue<Body, Result>(pursued, page, {
     exchange: (to, init) => fetch(to, init),
     reasonOf: unreachable,
     wait: pause,

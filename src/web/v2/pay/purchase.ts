@@ -92,7 +92,7 @@ export const decode = (value: unknown): Purchase | undefined => {
   return isOurs(purchase) ? purchase : undefined
 }
 
-const read = (store: Store, slot: string): Purchase | undefined => decode(store.json(slot))
+const purchaseAt = (store: Store, slot: string): Purchase | undefined => decode(store.json(slot))
 
 const isRecorded = (value: unknown): value is Recorded =>
   isMembers(value) && isMembers(value["members"]) && typeof value["path"] === "string"
@@ -114,8 +114,8 @@ const signedSlotOf = (key: string) => `${prefix}${key}`
 
 /** The unfinished purchase of this tab on this form; a restored tab may not know that it was signed. */
 export const remembered = (form: string): Purchase | undefined => {
-  const begun = read(tab, slotOf(form))
-  const signed = begun && read(browser, signedSlotOf(begun.key))
+  const begun = purchaseAt(tab, slotOf(form))
+  const signed = begun && purchaseAt(browser, signedSlotOf(begun.key))
   return signed?.payment === undefined ? begun : signed
 }
 
@@ -130,7 +130,7 @@ export const readSigned = (value: unknown): Purchase | undefined => {
 /** Takes a signed purchase over from another browser; one that is already here stays. */
 export const takeOver = (purchase: Purchase) => {
   const slot = signedSlotOf(purchase.key)
-  if (read(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
+  if (purchaseAt(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
 }
 
 /** Stores an unsigned purchase in its tab, and its sealed words beyond it, before anything is sent. */
@@ -175,7 +175,7 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
 /** All unfinished purchases: those of this tab, and signed ones of any tab. */
 export const pending = (): ReadonlyArray<Purchase> => {
   const all = [tab, browser].flatMap((store) =>
-    store.slots().flatMap((slot) => (slot.startsWith(prefix) ? (read(store, slot) ?? []) : [])),
+    store.slots().flatMap((slot) => (slot.startsWith(prefix) ? (purchaseAt(store, slot) ?? []) : [])),
   )
   return [...new Map(all.map((purchase) => [purchase.key, purchase])).values()]
 }

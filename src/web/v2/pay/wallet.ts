@@ -23,13 +23,13 @@ export interface Wallet {
 /** The code that signs is larger than a page, and comes when it is needed. */
 const signer = () => import("./signer.ts").catch(partFailed)
 
-interface Found {
+interface WalletChoice {
   readonly name: string
   readonly provider: Provider
 }
 
 /** The wallets that announced themselves (EIP-6963), each once: by its uuid, or without one by its name. */
-const announced = new Map<string, Found>()
+const announced = new Map<string, WalletChoice>()
 const watchers = new Set<() => void>()
 let isTelling = false
 
@@ -84,7 +84,7 @@ export const listen = (): Promise<void> => {
 }
 
 /** Older wallets exist only at `window.ethereum`. */
-const found = (): ReadonlyArray<Found> => {
+const walletsHere = (): ReadonlyArray<WalletChoice> => {
   const old = attempt(() => {
     const provider: unknown = Reflect.get(globalThis, "ethereum")
     return isProvider(provider) ? { name: "Browser wallet", provider } : undefined
@@ -142,7 +142,7 @@ const connect = async (name: string, provider: Provider, network: string): Promi
 /** The wallets to choose from: those of this browser, and for play money the one of this tab. */
 export const ways = (isPlay: boolean, network = "") => [
   ...(isPlay ? [{ name: "a play wallet", open: playWallet }] : []),
-  ...found().map(({ name, provider }) => ({ name, open: () => connect(name, provider, network) })),
+  ...walletsHere().map(({ name, provider }) => ({ name, open: () => connect(name, provider, network) })),
 ]
 
 export type Way = ReturnType<typeof ways>[number]

@@ -19,13 +19,13 @@ const isPoint = (value: unknown): value is ChainPoint =>
   Number.isSafeInteger(part(value, "sequence")) && /^[0-9a-f]{64}$/u.test(String(part(value, "chainHash")))
 
 /** A head of the chain with its source: the page, or what this browser hashed its way to before. */
-interface Known extends ChainPoint {
+interface KnownPoint extends ChainPoint {
   readonly by: string
   /** The key of the log over it. */
   readonly vkey?: string
 }
 
-const remembered = (): Known | undefined => {
+const remembered = (): KnownPoint | undefined => {
   const kept = browser.json(slot)
   const [at, vkey] = [part(kept, "at"), part(kept, "vkey")]
   if (!isPoint(kept) || typeof at !== "number") return undefined
@@ -34,7 +34,7 @@ const remembered = (): Known | undefined => {
 }
 
 /** The stones and the head that this page shows. */
-const shown = (): ReadonlyArray<Known> =>
+const shown = (): ReadonlyArray<KnownPoint> =>
   allMarked("link").map((place) => {
     const { chainHash = "", link } = valuesOf("link", place)
     return { sequence: Number(link), chainHash, by: "This page shows" }
@@ -80,7 +80,7 @@ const batch = 100
 /** Walks the links, and returns the root over the first `size` of them where there are as many. */
 const walk = async (
   [from, to]: readonly [number, number],
-  known: ReadonlyArray<Known>,
+  points: ReadonlyArray<KnownPoint>,
   size: number,
   progress: (words: string) => void,
 ) => {
@@ -97,25 +97,25 @@ const walk = async (
     for (const check of checks) {
       const { chainHash, sequence } = check.link
       const fault = linkFault(check)
-      const others = known.filter((point) => point.sequence === sequence && point.chainHash !== chainHash)
-      const found = [
+      const others = points.filter((point) => point.sequence === sequence && point.chainHash !== chainHash)
+      const details = [
         ...(fault === undefined ? [] : [`Here ${fault.detail}.`]),
         ...others.map((point) => `${point.by} ${point.chainHash}, and the altar answers ${chainHash}.`),
       ]
-      faults.push(...found.map((says) => broken(`stone ${sequence}`, says)))
-      mark(sequence, found.length === 0)
+      faults.push(...details.map((says) => broken(`stone ${sequence}`, says)))
+      mark(sequence, details.length === 0)
       computed = check.computed
     }
     if (end !== undefined) faults.push(broken("end", `Here ${end.detail}.`))
     const leaves = await Promise.all(segment.entries.map((entry) => leaf(entryOf(entry))))
-    for (const one of leaves) if (tree.size() < size) await tree.push(one)
+    for (const hash of leaves) if (tree.size() < size) await tree.push(hash)
     hashed += checks.length
     ;({ head } = segment)
     last = reached
     next = end === undefined ? segment.next : null
     progress(`${count(hashed, "link")} checked.`)
   } while (next !== null && next <= to)
-  const newest = known.toSorted((one, other) => other.sequence - one.sequence)[0]
+  const newest = points.toSorted((left, right) => right.sequence - left.sequence)[0]
   if (newest !== undefined && newest.sequence > head.sequence)
     faults.push(
       broken("end", `Stones are missing. ${newest.by} stone ${newest.sequence}, and the last is ${head.sequence}.`),
@@ -136,7 +136,7 @@ const ofLog = (
   log: Awaited<ReturnType<typeof openLog>>,
   root: Bytes | undefined,
   vkey: string,
-  before: Known | undefined,
+  before: KnownPoint | undefined,
 ): ReceiptCheck => {
   if (before?.vkey !== undefined && before.vkey !== vkey)
     return broken(
@@ -173,8 +173,8 @@ export const checkChain = async (
   // Opened before the walk, which then covers all stones of the log.
   const opened = log === undefined ? undefined : await openLog(log)
   const size = opened?.ok === true ? opened.checkpoint.size : 0
-  const known = [...shown(), ...(before === undefined ? [] : [before])]
-  const { computed, faults, hashed, last, root } = await walk([from, to ?? from], known, size, progress)
+  const points = [...shown(), ...(before === undefined ? [] : [before])]
+  const { computed, faults, hashed, last, root } = await walk([from, to ?? from], points, size, progress)
   const isWhole = to !== undefined
   const continues = before !== undefined && before.sequence >= from && before.sequence <= (to ?? from)
   const compared = continues

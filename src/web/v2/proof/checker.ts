@@ -3,7 +3,7 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { hearFiles, longCode, make, one, verdict } from "../page/dom.ts"
+import { hearFiles, longCode, make, find, verdict } from "../page/dom.ts"
 import { allMarked, marked, valuesOf } from "../page/marks.ts"
 import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
@@ -48,8 +48,8 @@ const ofFile = async (hash: string): Promise<HTMLElement> => {
       : verdict("unchecked", "Not the file of this stone.", where)
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")
-  const [found] = allMarked("found", page)
-  return found !== undefined && Number(valuesOf("found", found).found) > 0
+  const [results] = allMarked("found", page)
+  return results !== undefined && Number(valuesOf("found", results).found) > 0
     ? verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them"))
     : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
 }
@@ -69,7 +69,7 @@ const backup = () => [
 
 export const start = () => {
   const root = marked("checker")
-  const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
+  const [status, list] = [find("[role=status]", HTMLElement, root), find(".checks", HTMLElement, root)]
   const { keys = "[]", logs = "[]" } = valuesOf("checker", root)
   const own: Own = { keys: JSON.parse(keys), logs: JSON.parse(logs) }
   let newest: ReadonlyArray<File> = []
@@ -90,8 +90,8 @@ export const start = () => {
     const text = file.size > largest ? "" : await file.text()
     const what = recognise(text)
     if (what.kind === "words") {
-      const found = await ofWords(what.kept)
-      return () => status.replaceChildren(found)
+      const result = await ofWords(what.kept)
+      return () => status.replaceChildren(result)
     }
     if (what.kind === "box") return () => status.replaceChildren(verdict("unchecked", "A backup.", ...backup()))
     if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))

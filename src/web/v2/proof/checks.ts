@@ -1,7 +1,7 @@
 /** Checks of the chain with its log, which start on request. */
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { button, failure, make, one, verdict } from "../page/dom.ts"
+import { button, failure, make, find, verdict } from "../page/dom.ts"
 import { allMarked, type ElementOf, valuesOf } from "../page/marks.ts"
 import { AnswerError, cannotHash, pageFailed, partFailed, sentenceOf, waitOf } from "../page/http.ts"
 
@@ -36,8 +36,8 @@ export const tell = (status: HTMLElement, list: HTMLElement, what: string, check
 
 /** Checks a range of the chain on request, and the log where the page names its key. */
 const ofChain = (root: ElementOf<"verify">) => {
-  const [status, list] = [one("[role=status]", HTMLElement, root), one(".checks", HTMLElement, root)]
-  const press = one("button", HTMLButtonElement, root)
+  const [status, list] = [find("[role=status]", HTMLElement, root), find(".checks", HTMLElement, root)]
+  const press = find("button", HTMLButtonElement, root)
   const { from, logVkey: vkey, to, witnesses = "" } = valuesOf("verify", root)
   const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
 
@@ -62,11 +62,11 @@ const ofChain = (root: ElementOf<"verify">) => {
     list.replaceChildren()
     status.replaceChildren(verdict("waits", "Checking."))
     await check().catch((error: unknown) => {
-      const found = error instanceof AnswerError ? error.word : undefined
-      const kind = found === undefined ? "unchecked" : "broken"
+      const word = error instanceof AnswerError ? error.word : undefined
+      const kind = word === undefined ? "unchecked" : "broken"
       const again = () => void run()
       status.replaceChildren(
-        ...failure(found ?? "Not checked.", sentenceOf(error, pageFailed), again, kind, waitOf(error)),
+        ...failure(word ?? "Not checked.", sentenceOf(error, pageFailed), again, kind, waitOf(error)),
       )
     })
     press.disabled = false

@@ -10,15 +10,15 @@ const isOfPage = (place: ElementOf<"revealVerdict">) => valuesOf("revealVerdict"
 
 /** A list marks only faults; the page of one act also states success. */
 const tell = (place: HTMLElement, fault: string | undefined) => {
-  const [told] = allMarked("revealVerdict", place)
-  if (told !== undefined && isOfPage(told))
-    told.replaceChildren(
+  const [label] = allMarked("revealVerdict", place)
+  if (label !== undefined && isOfPage(label))
+    label.replaceChildren(
       fault === undefined
         ? verdict("holds", "These words were sealed.")
         : verdict("broken", "These are not the words that were sealed.", `Do not rely on them: ${fault}.`),
     )
   else if (fault !== undefined)
-    told?.replaceChildren(make("b", { class: "verdict--broken" }, "✗ not the words that were sealed"))
+    label?.replaceChildren(make("b", { class: "verdict--broken" }, "✗ not the words that were sealed"))
 }
 
 const judge = async (place: HTMLElement): Promise<boolean> => {
@@ -34,8 +34,8 @@ const judge = async (place: HTMLElement): Promise<boolean> => {
 /** Hashes and marks all revealed words of this page; returns how many there are, and how many do not match. */
 export const checkReveals = async (): Promise<{ readonly shown: number; readonly broken: number }> => {
   if (!canHash()) {
-    for (const told of allMarked("revealVerdict").filter(isOfPage))
-      told.replaceChildren(verdict("unchecked", "Not checked here.", cannotHash))
+    for (const label of allMarked("revealVerdict").filter(isOfPage))
+      label.replaceChildren(verdict("unchecked", "Not checked here.", cannotHash))
     return { shown: 0, broken: 0 }
   }
   const judged = await Promise.all(allMarked("revealed").map(judge))

@@ -57,14 +57,14 @@ export const readHeld = (value: unknown): Held | undefined => {
   }
 }
 
-const read = (slot: string): Held | undefined => readHeld(browser.json(slot))
+const heldAt = (slot: string): Held | undefined => readHeld(browser.json(slot))
 
 const write = (entry: Held): Held => {
   browser.set(slotOf(entry.commitment), JSON.stringify(entry))
   return entry
 }
 
-export const held = (commitment: string): Held | undefined => read(slotOf(commitment))
+export const held = (commitment: string): Held | undefined => heldAt(slotOf(commitment))
 
 /** An entry that is already there stays as it is. */
 export const hold = ({ commitment, salt, words }: Keepsake): Held =>
@@ -89,8 +89,8 @@ export const drop = (commitment: string) => browser.remove(slotOf(commitment))
 export const everything = (): ReadonlyArray<Held> =>
   browser
     .slots()
-    .flatMap((slot) => (slot.startsWith(prefix) ? (read(slot) ?? []) : []))
-    .toSorted((one, other) => other.keptAt.localeCompare(one.keptAt))
+    .flatMap((slot) => (slot.startsWith(prefix) ? (heldAt(slot) ?? []) : []))
+    .toSorted((left, right) => right.keptAt.localeCompare(left.keptAt))
 
 /** All entries and open payments as one file, which can be imported. */
 export const exported = (words: ReadonlyArray<Held>, purchases: ReadonlyArray<object>): string =>

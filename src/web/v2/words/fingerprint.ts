@@ -58,7 +58,7 @@ export const fingerprintOf = async (files: ReadonlyArray<File>, progress: Progre
     const differences = fileDifferences(listed.map(nameIn), hashed)
     return { name: sumsName, sha256: await hashOf(list, progress), differences }
   }
-  const odd = hashed.find(({ path }, at) => !isListable(path) || hashed.findIndex((one) => one.path === path) < at)
+  const odd = hashed.find(({ path }, at) => !isListable(path) || hashed.findIndex((file) => file.path === path) < at)
   if (odd !== undefined)
     throw new AnswerError(`${odd.path} cannot be listed: rename it, because its name is taken or holds a line end.`)
   const made = sumsOf(hashed)

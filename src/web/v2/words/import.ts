@@ -26,8 +26,8 @@ export const leftOut = (refused: number) =>
     ? ""
     : ` Left out: ${count(refused, "entry", "entries")}, because salt and words do not match the commitment.`
 
-const listIn = <Entry>(value: unknown, read: (entry: unknown) => Entry | undefined): ReadonlyArray<Entry> =>
-  (Array.isArray(value) ? value : []).flatMap((entry: unknown) => read(entry) ?? [])
+const listIn = <Entry>(value: unknown, decode: (entry: unknown) => Entry | undefined): ReadonlyArray<Entry> =>
+  (Array.isArray(value) ? value : []).flatMap((entry: unknown) => decode(entry) ?? [])
 
 /** The entries whose words hash to their commitment. */
 const fitting = async <Entry>(entries: ReadonlyArray<Entry>, wordsOf: (entry: Entry) => Keepsake | null) => {
@@ -41,7 +41,7 @@ const fitting = async <Entry>(entries: ReadonlyArray<Entry>, wordsOf: (entry: En
 }
 
 /** Reads one keepsake, a list of them, or an exported box. */
-const read = async (file: File): Promise<Imported> => {
+const importedFrom = async (file: File): Promise<Imported> => {
   const value = file.size > largest ? undefined : parsed(await file.text())
   const listed = Array.isArray(value) ? value : part(value, "words")
   const words = listIn(Array.isArray(listed) ? listed : [value], readHeld)
@@ -70,7 +70,7 @@ export const acceptImports = (
 ) => {
   const input = marked("take", place)
   hearFiles(input, place, (file) => {
-    void read(file)
+    void importedFrom(file)
       .then(use)
       .catch((error: unknown) => fail(sentenceOf(error, "It cannot be read.")))
     input.value = ""

@@ -1,5 +1,5 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
-import { button, make, one, shortOf, verdict } from "../page/dom.ts"
+import { button, make, find, shortOf, verdict } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
 import { allMarked, marked } from "../page/marks.ts"
 import { sentenceOf } from "../page/http.ts"
@@ -27,19 +27,19 @@ const remover = ({ commitment }: Held, done: () => void) => {
 const stateOf = ({ revealed, saved }: Held): readonly [words: string, kind?: string] =>
   revealed ? ["Revealed to everyone."] : saved ? ["You saved a copy."] : ["Only in this browser.", "problem"]
 
-const entry = (one: Held, changed: () => void) => {
-  const { commitment, deed, keptAt, words } = one
-  const [says, kind = ""] = stateOf(one)
+const entry = (held: Held, changed: () => void) => {
+  const { commitment, deed, keptAt, words } = held
+  const [says, kind = ""] = stateOf(held)
   const state = make("span", { class: kind }, says)
   const folded = make("details", { class: "fold" }, make("summary", {}, "Show, save or remove"))
   // Rendered only when opened.
   folded.addEventListener(
     "toggle",
     () => {
-      const kept = keepsake(one, `sealed-words-${commitment.slice(0, 8)}`, () =>
-        state.replaceWith(stateOf({ ...one, saved: true })[0]),
+      const kept = keepsake(held, `sealed-words-${commitment.slice(0, 8)}`, () =>
+        state.replaceWith(stateOf({ ...held, saved: true })[0]),
       )
-      folded.append(kept, remover(one, changed))
+      folded.append(kept, remover(held, changed))
     },
     { once: true },
   )
@@ -64,7 +64,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) =>
     "p",
     { class: "doors" },
     saving(exported(entries, pending()), "sealed-words.json", "Save all as one file", () => {
-      for (const one of entries) restore(one)
+      for (const held of entries) restore(held)
       setTimeout(done)
     }),
   )
@@ -72,7 +72,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) =>
 const box = (place: HTMLElement) => {
   const list = marked("boxList", place)
   const note = marked("boxSaid", place)
-  const blank = one(".awaited", HTMLElement, list)
+  const blank = find(".awaited", HTMLElement, list)
   blank.classList.remove("awaited")
   const show = () => {
     const entries = everything()
@@ -80,7 +80,7 @@ const box = (place: HTMLElement) => {
     list.replaceChildren(
       entries.length === 0
         ? blank
-        : make("ol", { class: "box rows", role: "list" }, ...entries.map((one) => entry(one, show))),
+        : make("ol", { class: "box rows", role: "list" }, ...entries.map((held) => entry(held, show))),
       ...(entries.length + pending().length === 0 ? [] : [exporter(entries, show)]),
     )
   }

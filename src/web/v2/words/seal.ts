@@ -20,7 +20,7 @@ const attach = (form: ElementOf<"check">) => {
     if (kept === undefined) return
     salt.value = kept.salt
     words.value = kept.words
-    for (const one of all(".take", HTMLElement, form)) one.hidden = true
+    for (const control of all(".take", HTMLElement, form)) control.hidden = true
     form.closest("details")?.setAttribute("open", "")
     note.replaceChildren(verdict("holds", "Filled in.", says))
   }
@@ -36,15 +36,15 @@ const attach = (form: ElementOf<"check">) => {
     const isShown = typeof shown === "string"
     if (isShown) change(against(), { revealed: true })
     // The words take the form's place and get the focus.
-    const told = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words.value))
+    const quote = make("blockquote", { class: "words", tabindex: "-1" }, make("p", { dir: "auto" }, words.value))
     const place = form.closest("details") ?? form
     const says = isShown
       ? "Everyone can read and check these words now."
       : "The altar stores them, but shows neither them nor their salt."
-    place.replaceWith(verdict("holds", "Revealed.", says), told)
+    place.replaceWith(verdict("holds", "Revealed.", says), quote)
     // A text was sealed, so no file can be checked.
     for (const check of allMarked("fileCheck")) check.remove()
-    told.focus()
+    quote.focus()
     await renew()
     await checkReveals()
   }
