@@ -20,7 +20,7 @@ const mine = async (page: Page, url: string) => {
   return entry.innerText()
 }
 
-const alone = /Only in this browser\.[^]*Only you have the salt[^]*Only this browser has them/u
+const alone = /Only in this browser\.[^]*Only you have your words and their salt[^]*Your words are in this browser/u
 const open = /Revealed to everyone\.[^]*Everyone can read the salt and the words/u
 
 guide("my words", (it) => {

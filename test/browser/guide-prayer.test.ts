@@ -21,8 +21,7 @@ guide("a prayer", (it) => {
   it("takes a sentence and four clicks from the first page to its receipt", async ({ visit, run }) => {
     const { page } = await visit("/v2/")
     const requests = watch(page)
-    // Home shows another spirit each day.
-    const plate = page.locator(".title a.plate")
+    const plate = page.locator(".entry a").first()
     const name = await plate.locator("b").innerText()
     await plate.click()
     await page.getByRole("link", { name: "Leave today's prayer" }).click()
@@ -31,9 +30,9 @@ guide("a prayer", (it) => {
     await lay(page).click()
     await settled(page).waitFor()
     assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
-    assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
+    assert.match(await page.locator(".receipt").innerText(), /You paid \$0\.01\./u)
     const keepsake: { salt: string; words: string; commitment: string } = JSON.parse(
-      await page.locator(".keepsake code").innerText(),
+      (await page.locator(".keepsake code").textContent()) ?? "",
     )
     assert.strictEqual(keepsake.words, "I came by, and it was quiet.")
     const sent = requests.map((request) => request.postData() ?? "").join()
@@ -115,7 +114,7 @@ guide("a completed payment", (it) => {
     assert.strictEqual(await page.getByRole("button", { name: "Light the candle for" }).count(), 0)
     assert.isTrue(await isFocused(page, ".receipt"))
     assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
-    assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+    assert.deepStrictEqual(await ends(page), ["Settled. You paid $1.00."])
     await isAccessible(page, "lit")
     await page.getByText("Become the first keeper").click()
     await page.getByLabel("Why, if you like").fill("It looked at me.")

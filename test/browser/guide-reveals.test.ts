@@ -3,6 +3,7 @@ import { buy } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
+import { pebbleWords } from "../../src/pages/templates/Pebble.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
@@ -92,17 +93,22 @@ guide("revealed words", (it) => {
     await page.locator(".checks > li", { hasText: "Words: broken." }).waitFor()
   })
 
-  it("are explained on home by an example, whose fingerprint is computed anew with each letter", async ({ visit }) => {
+  it("are explained on home by an example, whose fingerprint and stone are computed anew with each letter", async ({
+    visit,
+  }) => {
     const [salt, text] = ["5f0c9a1be27d4438", "The heron will return by May."]
     const { page } = await visit("/v2/")
     const example = page.locator(".example")
-    const shown = example.getByLabel("Words")
+    const shown = example.getByLabel("Change a letter")
     assert.strictEqual(await shown.inputValue(), text)
     await example.getByText("It matches.").waitFor()
     await shown.fill(`${text}!`)
     await example.getByText("It does not match.").waitFor()
-    assert.strictEqual(await example.locator("[data-computed]").innerText(), seal(salt, `${text}!`))
+    const computed = seal(salt, `${text}!`)
+    assert.strictEqual(await example.locator("[data-computed]").textContent(), computed)
+    await example.getByText(pebbleWords(computed), { exact: true }).waitFor()
     await shown.fill(text)
     await example.getByText("It matches.").waitFor()
+    await example.getByText(pebbleWords(seal(salt, text)), { exact: true }).waitFor()
   })
 })

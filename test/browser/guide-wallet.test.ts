@@ -125,7 +125,7 @@ guide("a browser wallet", (it) => {
     await form.getByText(account.address.slice(0, 6)).waitFor()
     await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
     await settled(page).waitFor()
-    assert.match(await page.locator(".receipt").innerText(), /\$3\.00 was charged, once/u)
+    assert.match(await page.locator(".receipt").innerText(), /You paid \$3\.00\./u)
     const [add, change] = ["wallet_addEthereumChain", "wallet_switchEthereumChain"]
     const asked = ["eth_requestAccounts", "eth_chainId", change, add, change, "eth_signTypedData_v4"]
     assert.deepStrictEqual(valuesOf(calls, "method"), asked)

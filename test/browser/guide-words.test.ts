@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import type { Locator } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
+import { pebbleWords } from "../../src/pages/templates/Pebble.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused } from "../lab/browser/GuidePage.ts"
 import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
@@ -40,8 +41,9 @@ guide("sealed words", (it) => {
       [[kept.commitment, kept.salt]],
       [[kept.commitment, kept.salt]],
     ])
-    await page.getByText("Not saved yet.").waitFor()
+    await page.getByText("Your words are in this browser").waitFor()
     await isAccessible(page, "keep this")
+    await page.locator(".bought").getByText(pebbleWords(kept.commitment), { exact: true }).waitFor()
     const saved = await savedBy(page, "Save as a file")
     assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
     await page.getByText("Saved.", { exact: true }).waitFor()

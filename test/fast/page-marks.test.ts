@@ -34,7 +34,7 @@ describe("the table of marks", () => {
     const written = [...templates.matchAll(/<([a-z0-9]+)\b(?=((?:[^<>]|=>|\$\{"<)*?\$\{mark\("(\w+)"))/gu)]
     assert.isAbove(written.length, 30)
     for (const [, tag, , name] of written) {
-      const [expected] = marks[name as MarkName]
+      const expected: string = marks[name as MarkName]
       if (expected !== "*" && expected !== "field") assert.strictEqual(tag, expected, `the mark ${name}`)
     }
   })

@@ -2,13 +2,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { wordsMaximum } from "../../schema/altar/Recipe.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { type Entry, leftOf, listedOf, type Order, orderOf, type Part } from "../../src/web/v2/pay/order.ts"
+import {
+  commitmentIn,
+  type Entry,
+  leftOf,
+  listedOf,
+  type Order,
+  orderOf,
+  type Part,
+} from "../../src/web/v2/pay/order.ts"
 
 const entry = (part: Part, name: string, text: string, isRequired = false): Entry => ({ part, name, text, isRequired })
+const salt = "5f0c9a1be27d4438"
 const terms = { path: "/api/candles/spirit-id", amount: "10000", network: "eip155:8453", title: "Candle" }
 
 const ordered = async (...entries: ReadonlyArray<Entry>): Promise<Order> => {
-  const order = await orderOf(terms, entries)
+  const order = await orderOf(terms, entries, salt)
   if ("says" in order) throw new Error(order.says)
   return order
 }
@@ -40,18 +49,22 @@ describe("a filled form", () => {
     const words = "The heron will return by May."
     const { body, keepsake } = await ordered(entry("seal", "intentionCommitment", words, true))
     if (keepsake === null) throw new Error("nothing is kept")
-    assert.strictEqual(keepsake.words, words)
-    assert.match(keepsake.salt, /^[0-9a-f]{32}$/u)
-    assert.deepStrictEqual(JSON.parse(body), { intentionCommitment: seal(keepsake.salt, words) })
-    assert.notInclude(body, "heron")
-    assert.notStrictEqual((await ordered(entry("seal", "intentionCommitment", words))).body, body)
+    assert.deepStrictEqual([keepsake.words, keepsake.salt], [words, salt])
+    assert.deepStrictEqual(JSON.parse(body), { intentionCommitment: seal(salt, words) })
+  })
+
+  it("is drawn as the stone that it would set, of words or of a file", async () => {
+    const [words, file] = [entry("seal", "commitment", "A heron."), entry("body", "commitment", "f".repeat(64))]
+    assert.strictEqual(await commitmentIn([entry("body", "commitment", ""), words], salt), seal(salt, "A heron."))
+    assert.strictEqual(await commitmentIn([file], salt), file.text)
+    assert.isUndefined(await commitmentIn([entry("seal", "commitment", " ")], salt))
   })
 
   it("names the first field that is blank or cannot be sealed", async () => {
     const blank = entry("body", "dedication", "\n", true)
     const long = entry("seal", "commitment", "x".repeat(wordsMaximum + 1))
-    assert.deepStrictEqual(await orderOf(terms, [blank, long]), { at: blank, says: "Write something first." })
-    assert.deepInclude(await orderOf(terms, [long]), { at: long })
+    assert.deepStrictEqual(await orderOf(terms, [blank, long], salt), { at: blank, says: "Write something first." })
+    assert.deepInclude(await orderOf(terms, [long], salt), { at: long })
   })
 
   it("says how many characters are left only near the maximum", () => {

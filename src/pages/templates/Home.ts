@@ -6,11 +6,11 @@ import { seal } from "../../altar/Hashes.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
 import { journal, type SettledAct } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
-import { blank, type Page, section } from "./Layout.ts"
+import { blank, fold, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
 import { wordsField } from "./Offer.ts"
-import { pebble } from "./Pebble.ts"
-import { type Chapter, chapters, illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
+import { figure } from "./Pebble.ts"
+import { type Chapter, chapters, illustration, type Plate, spiritPath } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
 import { count, price, priceWords, roman, who } from "./Words.ts"
 
@@ -63,28 +63,6 @@ const chapter = ({ note, plates, title }: Chapter, { altars, now }: HomeView, in
   </section>`
 }
 
-const lede = (view: HomeView): Html => {
-  // The frontispiece changes each day.
-  const front = plates[Math.floor(view.now / 86_400_000) % plates.length]
-  return html`<section class="title">
-    <div>
-      <p class="text__over">A field guide of 24 animal spirits</p>
-      <h1>Say it now, prove it later</h1>
-      <p class="lead">
-        Leave a sealed prediction, promise or prayer with one of 24 animal spirits, for
-        ${priceWords(setWitnessStone.sale, offerPrayer.sale)}. Nobody can read it, backdate it or quietly change it.
-      </p>
-      <p class="doors">
-        <a class="button button--main" href="/v2/stone"
-          ><span>Set a stone for ${price(setWitnessStone.sale.priceAtomic)}</span></a
-        >
-        <a class="button" href="#plates">Choose a spirit</a>
-      </p>
-    </div>
-    ${front && html`<a class="plate" href="${spiritPath(front.id)}">${plateFigure(front)}</a>`}
-  </section>`
-}
-
 /** Why anyone seals words. */
 const uses: Html = html`<ul class="thirds" role="list" aria-label="What for">
   <li><b>Predict an election.</b> Seal your prediction today, and show after the count that you made it before.</li>
@@ -126,26 +104,40 @@ const words = "The heron will return by May."
 const salt = "5f0c9a1be27d4438"
 const commitment = seal(salt, words)
 
-/** Words, salt and commitment; script computes the fingerprint of what stands in the field. */
+/** A stone with its words to change; script computes fingerprint and drawing of what stands in the field. */
 const example = html`<section class="example" aria-labelledby="example-title">
-  <div class="example__words">
-    <h2 id="example-title">Try to change it</h2>
-    <p>Change one letter. Your browser computes the fingerprint again and compares it with the recorded one.</p>
-    <form ${mark("example", { example: commitment, saltShown: encodeURIComponent(salt) })} autocomplete="off">
-      ${wordsField(["example-words", "Words", mark("words"), html`dir="auto"`], "", words)}
-      ${facts([
+  <figure class="drawn" ${mark("drawn")}>${figure(commitment, "drawn")}</figure>
+  <form ${mark("example", { example: commitment, saltShown: encodeURIComponent(salt) })} autocomplete="off">
+    <h2 class="unseen" id="example-title">The words of this stone</h2>
+    ${wordsField(["example-words", "Change a letter, and it is another stone", mark("words"), html`dir="auto"`], "", words)}
+    <div class="reserved scripted" ${mark("verdictShown")} role="status"></div>
+    ${fold(
+      "How the browser knows",
+      facts([
         ["Salt", code(salt)],
         ["Recorded", code(commitment)],
         ["Computed", html`<code class="long" ${mark("computed")}>${commitment}</code>`],
-      ])}
-      <div class="reserved scripted" ${mark("verdictShown")} role="status"></div>
-    </form>
-    <p class="small quiet">An example. Yours could be the next <a href="/v2/stone">witness stone</a>.</p>
+      ]),
+    )}
+  </form>
+</section>`
+
+const lede: Html = html`<section class="title">
+  <div>
+    <p class="text__over">A field guide of 24 animal spirits</p>
+    <h1>Say it now, prove it later</h1>
+    <p class="lead">
+      Seal your words for ${priceWords(setWitnessStone.sale, offerPrayer.sale)}. Only a stone is published: their
+      fingerprint, with a date. Nobody can read it, backdate it or change it.
+    </p>
+    <p class="doors">
+      <a class="button button--main" href="/v2/stone"
+        ><span>Set a stone for ${price(setWitnessStone.sale.priceAtomic)}</span></a
+      >
+      <a class="button" href="#plates">Choose a spirit</a>
+    </p>
   </div>
-  <figure>
-    ${pebble(commitment)}
-    <figcaption class="mark">Each commitment draws its own stone.</figcaption>
-  </figure>
+  ${example}
 </section>`
 
 export const home = (view: HomeView): Page => ({
@@ -154,7 +146,7 @@ export const home = (view: HomeView): Page => ({
     "Leave a sealed prediction, promise or prayer with one of 24 animal spirits. Nobody can read it, backdate it or change it.",
   path: "/v2/",
   chapter: "guide",
-  body: html`${lede(view)}${uses}${steps}${example}
+  body: html`${lede}${uses}${steps}
   ${section(
     "plates",
     "The spirits",

@@ -1,5 +1,5 @@
 /** Draws a stone from its commitment, whose digits select figure, rock, bands and one mark. */
-import { Html } from "../../platform/Html.ts"
+import { Html, html } from "../../platform/Html.ts"
 import { type Digits, grains, type Ground, marks, path, type Rock } from "./PebbleGrain.ts"
 
 /** Each has its colour, a darker and a lighter one. */
@@ -131,3 +131,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
     `<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false"><ellipse cx="53" cy="${bottom - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16"/><clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}"/></clipPath><use class="pebble__body" href="#${id}" fill="${rock.body}"/><g class="pebble__inside" clip-path="url(#${id}-in)" fill="none" stroke-linecap="round" stroke-linejoin="round">${inside}</g><use class="pebble__edge" href="#${id}"/></svg>`,
   )
 }
+
+/** The drawing with its words, at a place that redraws it as its words are written. */
+export const figure = (commitment: string, place: string): Html =>
+  html`${pebble(commitment, place)}<span class="mark">${pebbleWords(commitment)}</span>`

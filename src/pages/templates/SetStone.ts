@@ -48,6 +48,9 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
     path: setWitnessStone.path,
     sale: setWitnessStone.sale,
     fields: html`${wordsField(["stone-words", "Your words", mark("seal", { seal: "commitment" }), html`maxlength="8192" required`], `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
+      <figure class="drawn scripted" ${mark("drawn")}>
+        <span class="mark">Your stone takes shape here as you write.</span>
+      </figure>
       <details class="more">
         <summary>More: a file, kind, spirit, name</summary>
         <div ${mark("fileSealed")}>

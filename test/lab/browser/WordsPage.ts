@@ -33,7 +33,7 @@ export const setStone = async (page: Page, words: string) => {
 }
 
 export const keepsakeOf = async (page: Page): Promise<Kept> =>
-  JSON.parse(await page.locator(".keepsake code").innerText())
+  JSON.parse((await page.locator(".keepsake code").textContent()) ?? "")
 
 /** The file that a link saves. The browser may run apart from the test: it is copied. */
 export const savedBy = async (page: Page, link: string) => {

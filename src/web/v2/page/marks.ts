@@ -1,63 +1,86 @@
 /** The `data-` attributes of pages: templates write them and scripts find them by the same table. */
 
-/** Each mark with its element, and the names of the values that stand beside it; `saltShown` is `data-salt-shown`. */
+/** Each mark with its element. */
 export const marks = {
   // Every page.
-  offline: ["p"],
-  copy: ["button", "copy"],
-  renewed: ["*"],
-  head: ["td", "head"],
+  offline: "p",
+  copy: "button",
+  renewed: "*",
+  drawn: "figure",
+  head: "td",
   // A form that pays, its fields and its parts.
-  pay: ["form", "path", "amount", "network", "recorded", "dearest", "title", "play"],
-  rung: ["input", "path", "amount", "recorded"],
-  body: ["field", "body"],
-  json: ["field", "json"],
-  query: ["field", "query"],
-  place: ["field", "place"],
-  seal: ["textarea", "seal"],
-  price: ["span"],
-  route: ["span"],
-  left: ["b"],
-  submit: ["button"],
-  wallet: ["div"],
-  connect: ["button"],
-  outcome: ["div"],
-  progress: ["div"],
+  pay: "form",
+  rung: "input",
+  body: "field",
+  json: "field",
+  query: "field",
+  place: "field",
+  seal: "textarea",
+  price: "span",
+  route: "span",
+  left: "b",
+  submit: "button",
+  wallet: "div",
+  connect: "button",
+  outcome: "div",
+  progress: "div",
   // A file that is sealed or checked.
-  file: ["input"],
-  fileSaid: ["div"],
-  fileSealed: ["div"],
-  fileHash: ["input"],
-  fileCheck: ["div", "fileCheck"],
-  take: ["input"],
+  file: "input",
+  fileSaid: "div",
+  fileSealed: "div",
+  fileHash: "input",
+  fileCheck: "div",
+  take: "input",
   // Words that are checked or revealed, and those that are shown.
-  check: ["form", "reveal", "name"],
-  filled: ["div"],
-  salt: ["input"],
-  words: ["textarea"],
-  commitment: ["input"],
-  reveals: ["button"],
-  result: ["div"],
-  revealed: ["*", "revealed", "saltShown"],
-  wordsShown: ["*"],
-  revealVerdict: ["*", "revealVerdict"],
-  example: ["form", "example", "saltShown"],
-  computed: ["code"],
-  verdictShown: ["div"],
+  check: "form",
+  filled: "div",
+  salt: "input",
+  words: "textarea",
+  commitment: "input",
+  reveals: "button",
+  result: "div",
+  revealed: "*",
+  wordsShown: "*",
+  revealVerdict: "*",
+  example: "form",
+  computed: "code",
+  verdictShown: "div",
   // The chain and the checker of files.
-  link: ["*", "link", "chainHash"],
-  verdict: ["span"],
-  verify: ["div", "from", "to", "logVkey", "witnesses"],
-  checker: ["section", "keys", "logs"],
-  found: ["span", "found"],
+  link: "*",
+  verdict: "span",
+  verify: "div",
+  checker: "section",
+  found: "span",
   // My words.
-  box: ["div"],
-  boxList: ["div"],
-  boxSaid: ["div"],
-  boxCount: ["span"],
-  wallets: ["div"],
-  askWallet: ["button"],
-} as const satisfies Readonly<Record<string, readonly [tag: Tag, ...values: ReadonlyArray<string>]>>
+  box: "div",
+  boxList: "div",
+  boxSaid: "div",
+  boxCount: "span",
+  wallets: "div",
+  askWallet: "button",
+} as const satisfies Readonly<Record<string, Tag>>
+
+/** The values that stand beside a mark, by their names in scripts: `saltShown` is `data-salt-shown`. */
+interface ValueNames {
+  copy: "copy"
+  head: "head"
+  pay: "path" | "amount" | "network" | "recorded" | "dearest" | "title" | "play"
+  rung: "path" | "amount" | "recorded"
+  body: "body"
+  json: "json"
+  query: "query"
+  place: "place"
+  seal: "seal"
+  fileCheck: "fileCheck"
+  check: "reveal" | "name"
+  revealed: "revealed" | "saltShown"
+  revealVerdict: "revealVerdict"
+  example: "example" | "saltShown"
+  link: "link" | "chainHash"
+  verify: "from" | "to" | "logVkey" | "witnesses"
+  checker: "keys" | "logs"
+  found: "found"
+}
 
 /** `field` is a control of a form, `*` any element. */
 interface Elements extends HTMLElementTagNameMap {
@@ -67,7 +90,7 @@ interface Elements extends HTMLElementTagNameMap {
 
 export type Tag = keyof Elements
 export type MarkName = keyof typeof marks
-type TagOf<Name extends MarkName> = (typeof marks)[Name][0]
+type TagOf<Name extends MarkName> = (typeof marks)[Name]
 export type ElementOf<Name extends MarkName> = Elements[TagOf<Name>]
 
 /** The marks that an element with this tag may carry. */
@@ -76,17 +99,12 @@ export type MarksOf<Element extends "input" | "select" | "textarea"> = {
 }[MarkName]
 
 /** The names of the values of a mark. */
-export type ValueOf<Name extends MarkName> = (typeof marks)[Name] extends readonly [
-  Tag,
-  ...infer Values extends ReadonlyArray<string>,
-]
-  ? Values[number]
-  : never
+export type ValueOf<Name extends MarkName> = Name extends keyof ValueNames ? ValueNames[Name] : never
 
 export const attributeOf = (name: string) => `data-${name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`
 
 export const selectorOf = (name: MarkName) => {
-  const [tag] = marks[name]
+  const tag: Tag = marks[name]
   return `${tag === "field" ? ":is(input,select,textarea)" : tag}[${attributeOf(name)}]`
 }
 

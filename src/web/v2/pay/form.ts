@@ -1,14 +1,15 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { networkName, priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { canHash } from "../../../buyer/core/Digest.ts"
+import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { secondsReserved } from "../../../buyer/core/Purchase.ts"
 import { all, button, failure, make, shortOf, verdict } from "../page/dom.ts"
 import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
+import { drawIn } from "../page/drawn.ts"
 import { renew } from "../page/renew.ts"
 import { AnswerError, cannotHash, pageFailed, sentenceOf, waitOf } from "../page/http.ts"
 import type { Result } from "./checkout.ts"
 import { entriesIn, fault, fieldNamed, termsIn } from "./fields.ts"
-import { leftOf, listedOf, type Order, orderOf } from "./order.ts"
+import { commitmentIn, leftOf, listedOf, type Order, orderOf } from "./order.ts"
 import { begin, forget, mayBegin, pending, remembered } from "./purchase.ts"
 import { checkout, conduct, follow } from "./status.ts"
 import { hashed } from "../words/files.ts"
@@ -32,9 +33,9 @@ const keepsNothing =
   "This browser saves nothing for this site, and a signed payment must outlive its page. Allow storage, save a copy of your words so that old ones may go, or use the call below. Nothing was signed."
 
 /** The order as the form is filled; a field that cannot be sent says why. */
-const orderIn = async (form: ElementOf<"pay">): Promise<Order> => {
+const orderIn = async (form: ElementOf<"pay">, salt: string): Promise<Order> => {
   await hashed()
-  const order = await orderOf(termsIn(form), entriesIn(form))
+  const order = await orderOf(termsIn(form), entriesIn(form), salt)
   if ("listed" in order) return order
   fault(fieldNamed(form, order.at.part, order.at.name), order.says)
   throw new AnswerError("Mend the marked field.")
@@ -47,6 +48,10 @@ const attach = (form: ElementOf<"pay">) => {
   const row = marked("wallet", form)
   const submit = marked("submit", form)
   const connector = marked("connect", row)
+  const draw = drawIn(form)
+  /** Of one purchase: the stone that is drawn is the one that is bought. */
+  let salt = randomHex(16)
+  const redraw = () => canHash() && void commitmentIn(entriesIn(form), salt).then(draw)
   let busy = false
   /** The pay button was pressed before a way to pay was chosen. */
   let isAwaited = false
@@ -57,6 +62,10 @@ const attach = (form: ElementOf<"pay">) => {
   const finish = (result: Result) => {
     if (result.tag === "refused" && result.field !== undefined)
       fault(fieldNamed(form, "body", result.field), result.message)
+    if (result.tag === "refused") {
+      salt = randomHex(16)
+      redraw()
+    }
     if (result.tag !== "settled") return
     wallet?.paid(BigInt(result.purchase.amount))
     for (const left of allMarked("left", form.closest("li") ?? form))
@@ -202,6 +211,7 @@ const attach = (form: ElementOf<"pay">) => {
   showTerms()
   // A message about words that have changed since would mislead.
   form.addEventListener("input", () => {
+    redraw()
     for (const field of all("[aria-invalid]", HTMLElement, form)) field.removeAttribute("aria-invalid")
     for (const problem of all(".problem", HTMLElement, form)) problem.remove()
     if (busy || remembered(id) !== undefined) return
@@ -224,12 +234,12 @@ const attach = (form: ElementOf<"pay">) => {
     const again = () => (remembered(id)?.payment === undefined ? form.requestSubmit() : askAgain())
     void guard(
       async () => {
-        await orderIn(form)
+        await orderIn(form, salt)
         const payer = await payerOf()
         if (payer === undefined) return undefined
         const { run } = await checkout()
         // The form may have changed while a wallet was opened.
-        const { body, keepsake, listed } = await orderIn(form)
+        const { body, keepsake, listed } = await orderIn(form, salt)
         return () => conduct(outcome, (progress) => run(begin(id, listed, body, keepsake), payer, progress), again)
       },
       "Nothing was signed.",

@@ -1,7 +1,6 @@
 /** A filled form as an order: its terms, its body, and its words sealed. It needs no page. */
 import { normalizedLength, wordsMaximum } from "../../../../schema/altar/Recipe.ts"
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
-import { randomHex } from "../../../buyer/core/Digest.ts"
 import { parsed } from "../../../buyer/core/Json.ts"
 import type { Keepsake } from "../words/box.ts"
 import type { Listed } from "./purchase.ts"
@@ -43,8 +42,14 @@ export const listedOf = (terms: Terms, entries: ReadonlyArray<Entry>): Listed =>
   return { path: query === "" ? place : `${place}?${query}`, amount, network, title, recorded }
 }
 
-/** The order, or the first field that cannot be sent as it is. */
-export const orderOf = async (terms: Terms, entries: ReadonlyArray<Entry>): Promise<Order | Problem> => {
+/** The commitment of the stone that the entries would set; undefined while they are blank. */
+export const commitmentIn = async (entries: ReadonlyArray<Entry>, salt: string): Promise<string | undefined> => {
+  const entry = entries.find((one) => (one.part === "seal" || one.name === "commitment") && !isBlank(one))
+  return entry?.part === "seal" ? commitmentOf(salt, entry.text) : entry?.text
+}
+
+/** The order, or the first field that cannot be sent as it is. Its words are sealed with the salt. */
+export const orderOf = async (terms: Terms, entries: ReadonlyArray<Entry>, salt: string): Promise<Order | Problem> => {
   const missing = entries.find((entry) => entry.isRequired && isBlank(entry))
   if (missing !== undefined) return { at: missing, says: "Write something first." }
   const body: Record<string, unknown> = {}
@@ -55,7 +60,6 @@ export const orderOf = async (terms: Terms, entries: ReadonlyArray<Entry>): Prom
     if (part === "body") body[name] = text.trim()
     if (part === "json") body[name] = parsed(text)
     if (part !== "seal") continue
-    const salt = randomHex(16)
     const problem = unsealable(salt, text)
     if (problem !== undefined) return { at: entry, says: problem }
     keepsake = { salt, words: text, commitment: await commitmentOf(salt, text) }

@@ -1,12 +1,11 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
-import { part, partFailed, sentenceOf } from "../page/http.ts"
-import { all, longCode, make, retry, verdict } from "../page/dom.ts"
+import { partFailed, sentenceOf } from "../page/http.ts"
+import { all, make, retry, verdict } from "../page/dom.ts"
 import { attributeOf, marked } from "../page/marks.ts"
-import { timeWords } from "../page/durations.ts"
-import { keepsake } from "../words/keepsake.ts"
 import type { Progress, Result } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
+import { receipt } from "./receipt.ts"
 
 /** The code of a purchase, from its price to its end; most readers of a page pay nothing. */
 export const checkout = () => import("./signer.ts").catch(partFailed)
@@ -34,60 +33,9 @@ const progress = (said: HTMLElement, isHere: () => boolean): Progress => {
   }
 }
 
-const text = (value: unknown) => (typeof value === "string" ? value : "")
-
 /** A live region must stay in the document: after reinsertion, a screen reader would repeat or skip it. */
 const clear = (place: Element, kept: Element) => {
   for (const other of all(":scope > *", HTMLElement, place)) if (other !== kept) other.remove()
-}
-
-/** The bought stone, candle or edition in a sentence. */
-const boughtOf = (record: unknown): ReadonlyArray<HTMLElement> => {
-  const [sequence, until, edition] = ["sequence", "litUntil", "edition"].map((name) => part(record, name))
-  const says = (words: string) => [make("p", {}, make("b", { dir: "auto" }, words))]
-  if (typeof sequence === "number") return says(`Stone ${sequence} is set.`)
-  if (typeof until === "string") return says(`Your candle burns until ${timeWords(until)}.`)
-  return typeof edition === "number"
-    ? says(`You have number ${edition} of ${String(part(record, "editionSize"))}.`)
-    : []
-}
-
-/** An altar takes one prayer a day, and one first keeper. */
-const mayRepeat = (path: string) => !/^\/api\/(?:prayers|acquire)\//u.test(path)
-
-/** The name of the file of sealed words. */
-const fileOf = (record: unknown) => {
-  const sequence = part(record, "sequence")
-  return `${typeof sequence === "number" ? `stone-${sequence}` : text(part(record, "id"))}.words`
-}
-
-/** The lasting result of a purchase; its settlement was announced before. */
-const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
-  const line = text(body["line"])
-  const permalink = URL.parse(text(body["permalink"]))
-  return [
-    ...(line === ""
-      ? []
-      : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
-    ...(purchase.sealed === undefined ? [] : [keepsake(purchase.sealed, fileOf(body["record"]))]),
-    ...boughtOf(body["record"]),
-    ...(purchase.sealed === undefined && part(body["record"], "commitment") !== undefined
-      ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
-      : []),
-    make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
-    make(
-      "p",
-      { class: "doors" },
-      make(
-        "a",
-        { class: "button", href: permalink?.pathname ?? "/v2/" },
-        permalink?.pathname.startsWith("/witness/") === true ? "See your stone" : "See your act",
-      ),
-      ...(mayRepeat(purchase.url)
-        ? [make("a", { class: "button", href: `${location.pathname}${location.search}` }, "Another")]
-        : []),
-    ),
-  ]
 }
 
 /** Replaces the form, or other status of the purchase, by its receipt around the same live region. */
@@ -101,8 +49,8 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   outcome.setAttribute("role", "group")
   outcome.setAttribute("aria-label", "Receipt")
   outcome.tabIndex = -1
-  said.replaceChildren(verdict("holds", "Settled.", `${priceUsd(BigInt(result.purchase.amount))} was charged, once.`))
-  outcome.append(...proof(result))
+  said.replaceChildren(verdict("holds", "Settled.", `You paid ${priceUsd(BigInt(result.purchase.amount))}.`))
+  outcome.append(...receipt(result))
   if (isFree) outcome.focus()
 }
 

@@ -3,6 +3,7 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { verdict } from "../page/dom.ts"
 import { allMarked, marked, valuesOf } from "../page/marks.ts"
+import { drawIn } from "../page/drawn.ts"
 import { cannotHash } from "../page/http.ts"
 
 /** The recorded fingerprint with its differing digits marked. */
@@ -11,19 +12,19 @@ const attach = (form: HTMLFormElement) => {
   const computed = marked("computed", form)
   const told = marked("verdictShown", form)
   const { example: recorded = "", saltShown = "" } = valuesOf("example", form)
+  const draw = drawIn(document, recorded)
   let shown = ""
   const compute = async () => {
     const fingerprint = await commitmentOf(decodeURIComponent(saltShown), words.value)
     computed.textContent = fingerprint
+    void draw(fingerprint)
     computed.classList.toggle("differs", fingerprint !== recorded)
     const outcome = fingerprint === recorded ? "holds" : "broken"
     // A status is announced once, not at each letter.
     if (outcome === shown) return
     shown = outcome
     told.replaceChildren(
-      outcome === "holds"
-        ? verdict("holds", "It matches.", "These are the words that were sealed.")
-        : verdict("broken", "It does not match.", "These are not the words that were sealed."),
+      outcome === "holds" ? verdict("holds", "It matches.") : verdict("broken", "It does not match."),
     )
   }
   if (!canHash()) return told.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))

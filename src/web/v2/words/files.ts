@@ -56,6 +56,7 @@ const sealFile = (place: HTMLElement) => {
     if (kind !== undefined && (hash !== "" || words.disabled)) kind.value = hash === "" ? "intention" : "hash"
     words.disabled = hash !== ""
     words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
+    form.dispatchEvent(new Event("input"))
   }
   const useFiles = (fingerprint: Fingerprint) => {
     const { differences, made, name, sha256 } = fingerprint

@@ -22,15 +22,9 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
     const mine = make("a", { href: "/v2/mine#box" }, "My words")
     note.replaceChildren(
       ...(saved
-        ? [
-            make("b", {}, "Saved."),
-            " Keep the file where you will find it. Drop it on ",
-            mine,
-            " to restore your words.",
-          ]
+        ? [make("b", {}, "Saved."), " To restore your words, drop the file on ", mine, "."]
         : [
-            make("b", {}, "Not saved yet."),
-            `${isRevealed ? " This" : " Only this"} browser has them, under `,
+            `${isRevealed ? "They are" : "Your words are"} in this browser, under `,
             mine,
             ", until its data is cleared.",
           ]),
@@ -50,13 +44,17 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
     make(
       "p",
       {},
-      make("b", {}, isRevealed ? "Revealed." : "Keep this."),
       isRevealed
-        ? " Everyone can read the salt and the words."
-        : " Only you have the salt and the words. Without both, nothing can be proved.",
+        ? "Everyone can read the salt and the words."
+        : "Only you have your words and their salt. Save them as a file: without both, nothing can be proved.",
     ),
-    make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, saving(text, `${name}.json`, "Save as a file", save), copy),
     note,
+    make(
+      "details",
+      { class: "fold" },
+      make("summary", {}, "Salt, words and commitment"),
+      make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
+    ),
   )
 }
