@@ -66,7 +66,7 @@ const quoted = (word: string) => (/^[\w./-]+$/u.test(word) ? word : `'${word.rep
 
 /** The command that asks for the outcome of a purchase, with the journal that holds it. */
 const resuming = (key: string, data: Option.Option<string>) => {
-  const folder = Option.match(data, { onNone: () => "", onSome: (one) => ` --data ${quoted(one)}` })
+  const folder = Option.match(data, { onNone: () => "", onSome: (path) => ` --data ${quoted(path)}` })
   return `${programName} acts${folder} ${key.startsWith("-") ? "-- " : ""}${key}`
 }
 

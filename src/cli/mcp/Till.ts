@@ -60,7 +60,7 @@ export const buyOnce = async (
   const stem = await stemOf(till, act, input)
   const numberOf = ({ key }: Purchase) => Number(key.slice(stem.length))
   const mine = (await purchasesIn(till.journal).all()).filter(({ key }) => key.startsWith(stem))
-  const [newest] = mine.toSorted((one, other) => numberOf(other) - numberOf(one))
+  const [newest] = mine.toSorted((left, right) => numberOf(right) - numberOf(left))
   const isNewOne = newest === undefined || isOver(newest, wantsAnother, Date.now())
   if (!isNewOne && isMembers(newest.settled?.answer)) {
     const { replayed: _, ...answer } = newest.settled.answer
