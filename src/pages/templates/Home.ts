@@ -151,7 +151,7 @@ export const home = (view: HomeView): Page => ({
     "plates",
     "The spirits",
     "Each keeps an altar, which takes one prayer a day (UTC).",
-    ...chapters.map((one, index) => chapter(one, view, index)),
+    ...chapters.map((plate, index) => chapter(plate, view, index)),
   )}
   ${section(
     "acts",

@@ -44,7 +44,7 @@ const orderIn = async (form: ElementOf<"pay">, salt: string): Promise<Order> => 
 const attach = (form: ElementOf<"pay">) => {
   const { network = "", path: id = "" } = valuesOf("pay", form)
   const outcome = marked("outcome", form)
-  const said = marked("progress", outcome)
+  const region = marked("progress", outcome)
   const row = marked("wallet", form)
   const submit = marked("submit", form)
   const connector = marked("connect", row)
@@ -87,13 +87,13 @@ const attach = (form: ElementOf<"pay">) => {
     const pay = await prepare().catch((error: unknown) => {
       const message = `${sentenceOf(error, pageFailed)} ${safe}`
       const isHere = outcome.contains(document.activeElement)
-      said.replaceChildren(
+      region.replaceChildren(
         ...(waitOf(error) === undefined
           ? [verdict("broken", "Not done.", message)]
           : failure("Not done.", message, again, "broken", waitOf(error))),
       )
-      if (isHere) said.querySelector("button")?.focus()
-      said.scrollIntoView({ block: "nearest" })
+      if (isHere) region.querySelector("button")?.focus()
+      region.scrollIntoView({ block: "nearest" })
     })
     if (pay !== undefined) finish(await pay())
     busy = false
@@ -173,7 +173,7 @@ const attach = (form: ElementOf<"pay">) => {
     if (wallet === undefined) await connectTo(choose)
     isAwaited = wallet === undefined && !row.contains(connector)
     if (isAwaited) {
-      said.replaceChildren(verdict("waits", "Choose how to pay."))
+      region.replaceChildren(verdict("waits", "Choose how to pay."))
       row.scrollIntoView({ block: "center" })
       row.querySelector("button")?.focus()
     }
@@ -215,7 +215,7 @@ const attach = (form: ElementOf<"pay">) => {
     for (const field of all("[aria-invalid]", HTMLElement, form)) field.removeAttribute("aria-invalid")
     for (const problem of all(".problem", HTMLElement, form)) problem.remove()
     if (busy || remembered(id) !== undefined) return
-    said.replaceChildren()
+    region.replaceChildren()
     for (const again of all(".again", HTMLElement, outcome)) again.remove()
   })
   connector.addEventListener("click", () => {
@@ -227,10 +227,10 @@ const attach = (form: ElementOf<"pay">) => {
   show()
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (!canHash()) return said.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
+    if (!canHash()) return region.replaceChildren(verdict("broken", "Cannot seal here.", cannotHash))
     // A signed purchase is still open: its outcome is asked for, and nothing else is signed.
     if (remembered(id)?.payment !== undefined) return askAgain()
-    if (!mayBegin()) return said.replaceChildren(verdict("broken", "Cannot pay here.", keepsNothing))
+    if (!mayBegin()) return region.replaceChildren(verdict("broken", "Cannot pay here.", keepsNothing))
     const again = () => (remembered(id)?.payment === undefined ? form.requestSubmit() : askAgain())
     void guard(
       async () => {

@@ -11,9 +11,9 @@ import { receipt } from "./receipt.ts"
 export const checkout = () => import("./signer.ts").catch(partFailed)
 
 /** The steps as a list; each is announced as it comes, and scrolled into the view of a buyer who is here. */
-const progress = (said: HTMLElement, isHere: () => boolean): Progress => {
+const progress = (region: HTMLElement, isHere: () => boolean): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
-  said.replaceChildren(list)
+  region.replaceChildren(list)
   const items = new Map<string, HTMLElement>()
   const kinds = {
     waits: ["waits", "Now"],
@@ -39,7 +39,7 @@ const clear = (place: Element, kept: Element) => {
 }
 
 /** Replaces the form, or other status of the purchase, by its receipt around the same live region. */
-const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result, { tag: "settled" }>) => {
+const settle = (outcome: HTMLElement, region: HTMLElement, result: Extract<Result, { tag: "settled" }>) => {
   const around = outcome.parentElement
   const active = document.activeElement
   // A reader who is elsewhere on the page hears of it without losing the focus.
@@ -49,7 +49,7 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   outcome.setAttribute("role", "group")
   outcome.setAttribute("aria-label", "Receipt")
   outcome.tabIndex = -1
-  said.replaceChildren(verdict("holds", "Settled.", `You paid ${priceUsd(BigInt(result.purchase.amount))}.`))
+  region.replaceChildren(verdict("holds", "Settled.", `You paid ${priceUsd(BigInt(result.purchase.amount))}.`))
   outcome.append(...receipt(result))
   if (isFree) outcome.focus()
 }
@@ -60,24 +60,24 @@ export const conduct = async (
   work: (progress: Progress) => Promise<Result>,
   again: () => void,
 ): Promise<Result> => {
-  const said = marked("progress", outcome)
+  const region = marked("progress", outcome)
   // The retry button goes, so keyboard focus moves to this place.
   if (outcome.contains(document.activeElement)) {
     outcome.tabIndex = -1
     outcome.focus()
   }
-  clear(outcome, said)
+  clear(outcome, region)
   const isHere = () => outcome.parentElement?.contains(document.activeElement) === true
-  const result = await work(progress(said, isHere)).catch((error: unknown): Result => ({
+  const result = await work(progress(region, isHere)).catch((error: unknown): Result => ({
     tag: "open",
     message: sentenceOf(error, "This page failed. Ask again: it asks how the payment ended, and pays nothing twice."),
   }))
   if (result.tag === "settled") {
-    settle(outcome, said, result)
+    settle(outcome, region, result)
     return result
   }
   const isOpen = result.tag === "open"
-  said.append(
+  region.append(
     isOpen && result.isMisrecorded === true
       ? verdict("broken", "Not what you bought.", result.message)
       : isOpen

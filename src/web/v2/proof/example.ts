@@ -10,7 +10,7 @@ import { cannotHash } from "../page/http.ts"
 const attach = (form: HTMLFormElement) => {
   const words = marked("words", form)
   const computed = marked("computed", form)
-  const told = marked("verdictShown", form)
+  const shownResult = marked("verdictShown", form)
   const { example: recorded = "", saltShown = "" } = valuesOf("example", form)
   const draw = drawIn(document, recorded)
   let shown = ""
@@ -23,11 +23,11 @@ const attach = (form: HTMLFormElement) => {
     // A status is announced once, not at each letter.
     if (outcome === shown) return
     shown = outcome
-    told.replaceChildren(
+    shownResult.replaceChildren(
       outcome === "holds" ? verdict("holds", "It matches.") : verdict("broken", "It does not match."),
     )
   }
-  if (!canHash()) return told.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
+  if (!canHash()) return shownResult.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
   words.addEventListener("input", () => void compute())
   form.addEventListener("submit", (event) => event.preventDefault())
   void compute()

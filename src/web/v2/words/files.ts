@@ -18,19 +18,21 @@ const accept = (
   use: (fingerprint: Fingerprint) => ReadonlyArray<Node>,
   fail = () => {},
 ) => {
-  const said = marked("fileSaid", place)
+  const region = marked("fileSaid", place)
   let newest: ReadonlyArray<File> = []
   const take = async (files: ReadonlyArray<File>) => {
     newest = files
     const isNewest = () => files === newest
-    const progress = (words: string) => isNewest() && said.replaceChildren(verdict("waits", words))
+    const progress = (words: string) => isNewest() && region.replaceChildren(verdict("waits", words))
     progress(files.length === 1 ? `Hashing ${files[0]?.name}.` : `Hashing ${files.length} files.`)
     const hashing = await fingerprintOf(files, progress).catch((error: unknown) =>
       sentenceOf(error, "The browser cannot read this file."),
     )
     if (!isNewest()) return
     if (typeof hashing === "string") fail()
-    said.replaceChildren(...(typeof hashing === "string" ? [verdict("broken", "Not hashed.", hashing)] : use(hashing)))
+    region.replaceChildren(
+      ...(typeof hashing === "string" ? [verdict("broken", "Not hashed.", hashing)] : use(hashing)),
+    )
   }
   const open = (...files: ReadonlyArray<File>) => {
     // A file may be dropped beside a closed fold.
@@ -39,10 +41,10 @@ const accept = (
   }
   hearFiles(marked("file", place), dropped, open, () => {
     newest = []
-    said.replaceChildren()
+    region.replaceChildren()
     fail()
   })
-  return said
+  return region
 }
 
 /** The form sends the hash instead of sealed words. */
@@ -80,13 +82,13 @@ const sealFile = (place: HTMLElement) => {
       make("p", {}, "It has no salt, so anyone who has the file, or can guess it, will recognise it."),
       button("Use words instead", () => {
         marked("file", place).value = ""
-        said.replaceChildren()
+        region.replaceChildren()
         asFile("")
         words.focus()
       }),
     ]
   }
-  const said = accept(place, form, useFiles, () => asFile(""))
+  const region = accept(place, form, useFiles, () => asFile(""))
 }
 
 const checkFile = (place: ElementOf<"fileCheck">) =>
