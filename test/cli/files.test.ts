@@ -72,6 +72,8 @@ layer(world(), realClock)("a stone of files", (it) => {
       assert.match(changed.stdout, /^HOLDS {8}file: /mu)
       appendFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  d.txt\n`)
       assert.match((yield* verify("--folder", folder, "--stone", stone)).stdout, /^BROKEN {7}file: .*SHA256SUMS has/mu)
+      const bare = yield* verify("--folder", join(folder, "notes"), "--stone", stone)
+      assert.match(bare.stderr, /notes\/SHA256SUMS cannot be read/u)
       writeFileSync(join(folder, "SHA256SUMS"), "a list")
       assert.match((yield* verify("--folder", folder, "--stone", stone)).stderr, /SHA256SUMS is no list of hashes/u)
       const forged = JSON.parse(readFileSync(stone, "utf8"))

@@ -14,7 +14,8 @@ export const sha256Of = (content: string | Uint8Array) => createHash("sha256").u
 
 const fail = (message: string) => new Error(plain(message))
 
-const unreadable =
+/** Fails with the name of what cannot be read. */
+export const unreadable =
   (path: string) =>
   (error: unknown): never => {
     throw fail(`${path} cannot be read: ${messageOf(error)}.`)

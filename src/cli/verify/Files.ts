@@ -9,7 +9,7 @@ import { broken, holds, isSound, open, type ReceiptCheck } from "../../buyer/rec
 import { messageOf } from "../../buyer/PurchaseError.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { optionalText } from "../Define.ts"
-import { hashFile, hashFolder, sha256Of } from "../files/Hash.ts"
+import { hashFile, hashFolder, sha256Of, unreadable } from "../files/Hash.ts"
 import { stoneAt } from "./Proof.ts"
 import { report } from "./Report.ts"
 
@@ -43,7 +43,7 @@ export interface Fingerprint {
 
 const folderAt = async (folder: string): Promise<Fingerprint> => {
   const path = join(folder, sumsName)
-  const list = await readFile(path)
+  const list = await readFile(path).catch(unreadable(path))
   const listed = filesIn(list.toString())
   if (listed === undefined) throw new Error(`${path} is no list of hashes as sha256sum writes it.`)
   const differences = fileDifferences(listed, await hashFolder(folder))
