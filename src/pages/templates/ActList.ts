@@ -7,6 +7,7 @@ import { type Html, html, type Value } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
+import { listedWords } from "./Seal.ts"
 import { ago, dayWords, isolated, short } from "./Words.ts"
 
 /** A settled act with the text of its kind. */
@@ -89,9 +90,13 @@ const mark = (act: SettledAct): Value => {
   return plateOf(id) && illustration(id, "", "lazy")
 }
 
-const quote = (act: SettledAct): Value => {
-  const words = act.reveal?.text ?? quotedIn(act)
-  return words !== "" && html`<br /><small class="quiet" dir="auto">“${words}”</small>`
+/** The public words of an act: revealed ones, which script checks, or its own texts. */
+const wordsOf = (act: SettledAct): Html | undefined => {
+  const { reveal } = act
+  const commitment = recordText(act, "commitment") || recordText(act, "intentionCommitment")
+  if (typeof reveal?.text === "string") return listedWords(commitment, reveal, ["", "revealed"])
+  const words = quotedIn(act)
+  return words === "" ? undefined : html`“${isolated(words)}”`
 }
 
 /** Path of an act's page below the public URL. */
@@ -104,14 +109,22 @@ export const hasOwnPage = (act: SettledAct) => pathOf(act) !== `/acts/${act.id}`
 const wallet = ({ agentName, receipt: { payer } }: SettledAct): Value =>
   agentName === null && payer !== null && html` <small class="quiet">${short(payer)}</small>`
 
-/** The list of acts: the time in the margin, the sentence beside it, and where wanted its public words. */
-export const journal = (acts: ReadonlyArray<SettledAct>, now: number, isQuoting = false): Html =>
+/** The words of an act with its sentence below them, or the sentence alone. */
+const entry = (act: SettledAct): Html => {
+  const words = wordsOf(act)
+  return words === undefined
+    ? html`<a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}`
+    : html`<a class="journal__words" href="${pathOf(act)}">${words}</a>
+        <small class="quiet">${sentenceHtml(act)}${wallet(act)}</small>`
+}
+
+/** The list of acts: the time in the margin, and beside it their words and sentences. */
+export const journal = (acts: ReadonlyArray<SettledAct>, now: number): Html =>
   html`<ol class="journal rows" role="list">
     ${acts.map(
       (act) =>
         html`<li>
-          ${ago(act.settledAt, now)}<span class="journal__mark">${mark(act)}</span
-          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}${isQuoting && quote(act)}</span
+          ${ago(act.settledAt, now)}<span class="journal__mark">${mark(act)}</span><span>${entry(act)}</span
           ><span class="quiet price">${act.priceUsd}</span>
         </li>`,
     )}

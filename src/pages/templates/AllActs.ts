@@ -94,7 +94,7 @@ export const allActs = (view: AllActsView): Page => {
       !isSearch ? order : acts.length === 0 ? "How to search" : "Found",
       "",
       acts.length > 0
-        ? journal(acts, now, isSearch)
+        ? journal(acts, now)
         : blank(isSearch ? hint : html`No such acts yet. <a href="/v2/acts">All acts</a>`),
       pager("acts", { ...place, next }),
     )}`,

@@ -94,10 +94,7 @@ export const checkPage = (view: CheckView): Page => ({
         ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, or drop it anywhere on this page. Of a list, choose SHA256SUMS with its files.", "take")}
         <div role="status"></div>
         <ol class="checks" role="list" aria-label="The checks"></ol>
-        <p class="small quiet">
-          Holds: computed in this browser, and right. Broken: computed, and wrong. Not checked: neither, and the line
-          says why.
-        </p>
+        <p class="small quiet">Your browser computes each part itself. A part that is not checked says why.</p>
       </div>
     </section>
     ${section("words", "Words", "Nothing you type here is sent.", wordsForm(""))}

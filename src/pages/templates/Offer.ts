@@ -13,7 +13,7 @@ import { sample } from "./Prose.ts"
 
 /** Explains salt and commitment to newcomers. */
 export const sealing = html`Your words are locked with a random code, the salt. Without the salt, a reader could try
-guesses. Only a fingerprint of both is published, the commitment: 64 digits that show nothing.`
+guesses. Only a fingerprint of both is published, the commitment. It shows nothing of your words.`
 
 /** The use of sealed words, said where they can be revealed. */
 export const showing = "Show words and salt later, and anyone can see that they match."

@@ -198,7 +198,7 @@ export const signalRoom: Page = {
   path: "/signals/",
   chapter: "none",
   assets: "signals",
-  note: "A sent signal has reached the server. Whether anyone has seen it, only they can tell you.",
+  note: "A sent signal has reached the server. It does not say whether anyone has seen it.",
   body: html`${drawings}
     <noscript>
       <p class="notice">

@@ -34,19 +34,26 @@ export interface WitnessView {
   readonly log: LogView | undefined
 }
 
+/** `A sealed prediction`, or `An opened promise`; a hash is of a file or a text. */
+const kindWords = ({ kind, reveal }: Stone): string =>
+  `${reveal === null ? "A sealed" : "An opened"} ${kind === "hash" ? "file or text" : kind}`
+
 /** One stone with its words, if they were revealed. On the thread its hash is what the stone above it names. */
 const row = (stone: Stone, place: "chain" | "ledger"): Html =>
   html`<li class="link" ${mark("link", { link: stone.sequence, chainHash: stone.chainHash })}>
     <a href="/witness/${stone.id}" tabindex="-1" aria-hidden="true">${pebble(stone.commitment, place)}</a>
     <div>
       <p>
-        <a class="name" href="/witness/${stone.id}">Stone ${stone.sequence}</a>
-        <span class="quiet">${short(stone.chainHash)}</span> <span class="link__verdict" ${mark("verdict")}></span>
+        <a class="name" href="/witness/${stone.id}"
+          >${stone.reveal === null ? kindWords(stone) : listedWords(stone.commitment, stone.reveal, ["", "revealed"])}</a
+        >
       </p>
-      <p>${listedWords(stone.commitment, stone.reveal, ["sealed", "revealed"])}</p>
       <p class="small quiet">
-        ${stone.kind} with ${spiritLink(stone.spirit)}, by ${who(stone.agentName, stone.payer)},
-        ${moment(stone.witnessedAt)}
+        ${stone.reveal !== null && html`${kindWords(stone)}, `}with ${spiritLink(stone.spirit)}, by
+        ${who(stone.agentName, stone.payer)}, ${moment(stone.witnessedAt)}
+      </p>
+      <p class="small quiet">
+        Stone ${stone.sequence}, ${short(stone.chainHash)} <span class="link__verdict" ${mark("verdict")}></span>
       </p>
     </div>
   </li>`

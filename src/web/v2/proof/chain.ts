@@ -185,9 +185,6 @@ export const checkChain = async (
     ...(faults.length > 0 ? faults : [holds("links", links)]),
     ...(log === undefined || opened === undefined ? [] : [ofLog(opened, root, log.vkey, before)]),
     ...(await ofWords()),
-    ...(isWhole
-      ? [open("payments", "Each stone names its transaction. Look it up at a node or an explorer of your choice.")]
-      : []),
   ]
   if (isWhole && last !== undefined && checks.every(({ state }) => state !== "broken"))
     browser.set(slot, JSON.stringify({ ...last, at: Date.now(), vkey: log?.vkey ?? before?.vkey }))

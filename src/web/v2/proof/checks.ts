@@ -41,6 +41,12 @@ const ofChain = (root: ElementOf<"verify">) => {
   const { from, logVkey: vkey, to, witnesses = "" } = valuesOf("verify", root)
   const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
 
+  const payments = make(
+    "p",
+    { class: "small quiet" },
+    "Payments are on another chain: each stone's page links its transaction.",
+  )
+
   const check = async () => {
     // Most readers never check, so this code comes when it is needed.
     const { checkChain, forget, isRemembering } = await import("./chain.ts").catch(partFailed)
@@ -48,6 +54,7 @@ const ofChain = (root: ElementOf<"verify">) => {
       status.replaceChildren(verdict("waits", words)),
     )
     tell(status, list, to === undefined ? `The page of stone ${from}` : "The chain", checks)
+    if (to !== undefined) list.after(payments)
     if (checks.every(({ state }) => state !== "broken") || !isRemembering()) return
     const again = () => {
       forget()
