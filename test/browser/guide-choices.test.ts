@@ -92,19 +92,25 @@ guide("a stone's page", (it) => {
 })
 
 guide("a phone", (it) => {
-  it("shows all eight links, the money once, and the catalog's texts", async ({ run, visit }) => {
+  it("shows five links and folds the others, the money once, and the catalog's texts", async ({ run, visit }) => {
     await run(createActs)
     await run(buy("/api/witness", { commitment: newCommitment() }))
     const { page, url } = await visit("/v2/", { viewport: { width: 360, height: 740 } })
-    const links = page.getByRole("navigation", { name: "Site" }).getByRole("link")
-    assert.strictEqual(await links.count(), 8)
-    for (const link of await links.all()) {
-      const isWhole = await link.evaluate((one) => {
-        const { left, right } = one.getBoundingClientRect()
-        return left >= 0 && right <= innerWidth && one.scrollWidth <= one.clientWidth + 1
-      })
-      assert.isTrue(isWhole, await link.innerText())
+    const site = page.getByRole("navigation", { name: "Site" })
+    const links = site.getByRole("link")
+    const isWhole = (link: Element) => {
+      const { height, left, right } = link.getBoundingClientRect()
+      return left >= 0 && right <= innerWidth && height >= 44 && link.scrollWidth <= link.clientWidth + 1
     }
+    const wholeLinks = async () => {
+      for (const link of await links.all()) assert.isTrue(await link.evaluate(isWhole), await link.innerText())
+      return links.count()
+    }
+    assert.strictEqual(await wholeLinks(), 5)
+    await site.getByRole("button", { name: "More" }).press("Enter")
+    assert.strictEqual(await wholeLinks(), 11)
+    await page.keyboard.press("Escape")
+    assert.strictEqual(await links.count(), 5)
     const body = await page.locator("body").innerText()
     assert.strictEqual(body.match(/play money/giu)?.length, 1)
     await page.goto(`${url}/v2/catalog`)

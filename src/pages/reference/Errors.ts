@@ -66,7 +66,7 @@ export const errorsPage = (reference: Reference): Page => {
     title: "Error codes",
     description: "Every error code of the spirit altar and the signal room, with its meaning and its remedy.",
     path: errorsPath,
-    chapter: "none",
+    chapter: "docs",
     assets: "docs",
     body: html`<div class="errors">
       <p><a href="/docs">The API</a></p>

@@ -134,7 +134,7 @@ export const referencePage = (publicUrl: string, reference: Reference): Page => 
   title: "The API",
   description: "Every operation of the spirit altar and the signal room, with examples, answers and error codes.",
   path: "/docs",
-  chapter: "none",
+  chapter: "docs",
   assets: "docs",
   body: html`<div class="reference">
     <header class="intro">

@@ -76,7 +76,7 @@ export const checkPage = (view: CheckView): Page => ({
   title: "Check",
   description: "Check a receipt, a log proof, a file or sealed words in your own browser, or without this server.",
   path: "/verify",
-  chapter: "none",
+  chapter: "check",
   preview: "stones",
   body: html`${opening(
       "Check",

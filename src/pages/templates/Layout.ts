@@ -37,15 +37,24 @@ const moneyNotice = {
 const chapters = [
   ["guide", "/v2/", "Spirits"],
   ["stone", "/v2/stone", "Set a stone"],
+  ["witness", "/v2/witness", "Chain"],
+  ["check", "/verify", "Check"],
+  ["mine", "/v2/mine", "My words"],
   ["candles", "/v2/candles", "Candles"],
   ["catalog", "/v2/catalog", "Catalog"],
-  ["witness", "/v2/witness", "Chain"],
   ["acts", "/v2/acts", "Acts"],
-  ["mine", "/v2/mine", "My words"],
   ["agents", "/for-agents", "For agents"],
+  ["docs", "/docs", "API"],
+  ["room", "/signals/", "Signal room"],
 ] as const
 
-const current = (is: boolean) => (is ? html` aria-current="page"` : "")
+/** The chapters after these are folded. */
+const unfolded = 5
+
+const linkTo =
+  (current: Page["chapter"]) =>
+  ([name, path, title]: (typeof chapters)[number]): Html =>
+    html`<a href="${path}" ${name === current ? html` aria-current="page"` : ""}>${title}</a>`
 
 /** A whole document; absolute addresses are below `publicUrl`. */
 export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =>
@@ -84,9 +93,9 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
           <nav aria-label="Site">
-            ${chapters.map(
-              ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
-            )}
+            ${chapters.slice(0, unfolded).map(linkTo(page.chapter))}
+            <button type="button" popovertarget="more">More</button>
+            <div id="more" popover>${chapters.slice(unfolded).map(linkTo(page.chapter))}</div>
           </nav>
         </header>
         ${moneyNotice[money]}

@@ -196,7 +196,7 @@ export const signalRoom: Page = {
   title: "Signal room",
   description: "A private room behind an invite link, for short signals of light and sound between people and agents.",
   path: "/signals/",
-  chapter: "none",
+  chapter: "room",
   assets: "signals",
   note: "A sent signal has reached the server. It does not say whether anyone has seen it.",
   body: html`${drawings}
