@@ -9,7 +9,7 @@ import { ours } from "../http/SecurityHeaders.ts"
 import { surroundings } from "../pages/Frame.ts"
 import * as Pages from "../pages/Pages.ts"
 import { layout, type Page } from "../pages/templates/Layout.ts"
-import { headingsIn, prose } from "../pages/templates/Prose.ts"
+import { headingsIn, prose, sample } from "../pages/templates/Prose.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/Receipt.ts"
 import { html } from "../platform/Html.ts"
@@ -22,7 +22,7 @@ import { Offers } from "./Offers.ts"
 import * as Routes from "./Routes.ts"
 import * as Words from "./Words.ts"
 
-const page = (manual: string): Page => ({
+const page = (publicUrl: string, manual: string): Page => ({
   title: "For agents",
   description: Words.description,
   path: "/for-agents",
@@ -32,7 +32,11 @@ const page = (manual: string): Page => ({
   body: html`<div class="reference">
     <header class="intro">
       <h1>For agents</h1>
-      <p>A whole purchase in curl and twelve lines of signing, every price, and the remedy of every refusal.</p>
+      <p>Paste this line into an agent that can pay by x402:</p>
+      ${sample("paste", "the line for an agent", `Read ${publicUrl}/llms.txt, then set a stone for me. Ask me for my words and the maximum price before you sign.`)}
+      <p>
+        Below is a whole purchase in curl and twelve lines of signing, every price, and the remedy of every refusal.
+      </p>
     </header>
     <nav class="contents" aria-label="On this page">
       <details>
@@ -97,7 +101,10 @@ const documents = Layer.unwrap(
     const text = `# ${Words.name}\n\n> ${Words.about}\n\n${content}\n`
     const headers = { vary: "accept", "content-security-policy": ours }
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
-    const asPage = cachedResponse(layout(frame, page(content)), { contentType: "text/html; charset=utf-8", headers })
+    const asPage = cachedResponse(layout(frame, page(publicUrl, content)), {
+      contentType: "text/html; charset=utf-8",
+      headers,
+    })
 
     return Layer.mergeAll(
       json("/.well-known/mcp/server-card.json", card),

@@ -44,8 +44,8 @@ guide("the field guide", (it) => {
     await page.getByText("No candles yet.").waitFor()
   })
 
-  it("marks the operation that is read, and finds one by words of its title and path", async ({ visit }) => {
-    const { page } = await visit("/docs#revealWitnessStone")
+  it("marks the operation that is read, and finds operations and error codes by their words", async ({ visit }) => {
+    const { page, url } = await visit("/docs#revealWitnessStone")
     const contents = page.getByRole("navigation", { name: "Operations" })
     assert.include(await contents.locator("[aria-current]").innerText(), "Reveal the words of a stone")
     const filter = contents.getByRole("searchbox")
@@ -54,5 +54,9 @@ guide("the field guide", (it) => {
     await filter.fill("nowhere")
     await contents.getByText("No operation has these words.").waitFor()
     assert.strictEqual(await contents.getByRole("link").count(), 0)
+    await page.goto(`${url}/docs/errors`)
+    const codes = page.getByRole("navigation", { name: "Error codes" })
+    await codes.getByRole("searchbox").fill("404 no stone")
+    assert.deepStrictEqual(await codes.getByRole("link").allInnerTexts(), ["404 witness_not_found"])
   })
 })

@@ -7,6 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { exampleOf } from "./Form.ts"
 import { type Reference, statusesOf } from "./Operations.ts"
+import { contents } from "./Page.ts"
 import { sample } from "../templates/Prose.ts"
 
 /** The document lists only methods that a path answers. */
@@ -46,44 +47,44 @@ const entry = ({ code, message, status }: ErrorCode): Html =>
   </article>`
 
 const chapter = (id: string, title: string, errors: ReadonlyArray<ErrorCode>): Html =>
-  html`<h2 id="${id}">${title}</h2>
-    <ul class="codes">
-      ${errors.map(
-        ({ code, status }) =>
-          html`<li>
-            <span class="quiet">${status}</span> <a href="#${code}"><code>${code}</code></a>
-          </li>`,
-      )}
-    </ul>
-    ${errors.map(entry)}`
+  html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${errors.map(entry)}
+  </section>`
+
+const linkOf = ({ code, status }: ErrorCode) => ({ anchor: code, kind: status, title: html`<code>${code}</code>` })
 
 /** The room writes its codes in capitals. */
 const isOfRoom = ({ code }: ErrorCode) => code === code.toUpperCase()
 
 export const errorsPage = (reference: Reference): Page => {
   const errors = errorsOf(reference)
+  const ofAltar = errors.filter((error) => !isOfRoom(error))
+  const ofRooms = errors.filter(isOfRoom)
   return {
     title: "Error codes",
     description: "Every error code of the spirit altar and the signal room, with its meaning and its remedy.",
     path: errorsPath,
     chapter: "docs",
     assets: "docs",
-    body: html`<div class="errors">
-      <p><a href="/docs">The API</a></p>
-      <h1>Error codes</h1>
-      <p>
-        Every refusal has a stable code and a sentence that says what is wrong, what to do, and whether anything was
-        charged. The altar's body links its code here as <code>docs</code>; a room's answer links this page in its
-        <code>Link</code> header.
-      </p>
-      <p><a href="#altar">Codes of the altar</a>, <a href="#rooms">codes of signal rooms</a></p>
-      ${sample("refusal", "A refusal", JSON.stringify(refusalOf(new NotFound({})), null, 2))}
-      ${chapter(
-        "altar",
-        "Codes of the altar",
-        errors.filter((error) => !isOfRoom(error)),
-      )}
-      ${chapter("rooms", "Codes of signal rooms", errors.filter(isOfRoom))}
+    body: html`<div class="reference">
+      <header class="intro">
+        <p><a href="/docs">The API</a></p>
+        <h1>Error codes</h1>
+        <p>
+          Every refusal has a stable code and a sentence that says what is wrong, what to do, and whether anything was
+          charged. The altar's body links its code here as <code>docs</code>; a room's answer links this page in its
+          <code>Link</code> header.
+        </p>
+        ${sample("refusal", "A refusal", JSON.stringify(refusalOf(new NotFound({})), null, 2))}
+      </header>
+      ${contents("error code", [
+        ["The altar", ofAltar.map(linkOf)],
+        ["Signal rooms", ofRooms.map(linkOf)],
+      ])}
+      <div class="operations">
+        ${chapter("altar", "Codes of the altar", ofAltar)} ${chapter("rooms", "Codes of signal rooms", ofRooms)}
+      </div>
     </div>`,
   }
 }

@@ -15,7 +15,7 @@ import {
   statusesOf,
 } from "./Operations.ts"
 import { anchorOf, inline, sample } from "../templates/Prose.ts"
-import { money } from "../templates/Words.ts"
+import { capitalized, money } from "../templates/Words.ts"
 
 /** A summary ends with its price. */
 const priced = (summary: string) => {
@@ -110,25 +110,42 @@ const chapterOf = (publicUrl: string, forms: Forms, { description, operations, t
     ${operations.map((operation) => operationOf(publicUrl, forms, operation))}
   </section>`
 
-const contents = (chapters: ReadonlyArray<Chapter>) =>
-  html`<nav class="contents" aria-label="Operations">
-    <input class="field scripted" type="search" placeholder="Filter operations" aria-label="Filter operations" />
-    <p class="quiet" role="status" hidden>No operation has these words.</p>
+interface Entry {
+  readonly anchor: string
+  /** The method of an operation, or the status of an error code. */
+  readonly kind: string
+  readonly title: Html | string
+}
+
+/** The contents of a page by chapter, with their filter. */
+export const contents = (
+  thing: "operation" | "error code",
+  chapters: ReadonlyArray<readonly [title: string, entries: ReadonlyArray<Entry>]>,
+): Html =>
+  html`<nav class="contents" aria-label="${capitalized(thing)}s">
+    <input class="field scripted" type="search" placeholder="Filter ${thing}s" aria-label="Filter ${thing}s" />
+    <p class="quiet" role="status" hidden>No ${thing} has these words.</p>
     ${chapters.map(
-      ({ operations, title }) =>
+      ([title, entries]) =>
         html`<details>
           <summary>${title}</summary>
           <ul>
-            ${operations.map(
-              ({ method, operationId, summary }) =>
+            ${entries.map(
+              ({ anchor, kind, title }) =>
                 html`<li>
-                  <a href="#${operationId}"><span class="method">${method}</span> ${priced(summary)}</a>
+                  <a href="#${anchor}"><span class="method">${kind}</span> ${title}</a>
                 </li>`,
             )}
           </ul>
         </details>`,
     )}
   </nav>`
+
+const entryOf = ({ method, operationId, summary }: Operation): Entry => ({
+  anchor: operationId,
+  kind: method,
+  title: priced(summary),
+})
 
 export const referencePage = (publicUrl: string, reference: Reference): Page => ({
   title: "The API",
@@ -146,7 +163,10 @@ export const referencePage = (publicUrl: string, reference: Reference): Page => 
         ${reference.version}.
       </p>
     </header>
-    ${contents(reference.chapters)}
+    ${contents(
+      "operation",
+      reference.chapters.map(({ operations, title }) => [title, operations.map(entryOf)]),
+    )}
     <div class="operations">${reference.chapters.map((chapter) => chapterOf(publicUrl, reference.forms, chapter))}</div>
   </div>`,
 })

@@ -10,11 +10,11 @@ export const inline = (text: string): ReadonlyArray<Html | string> =>
     return url === undefined ? html`<code>${piece.slice(1, -1)}</code>` : html`<a href="${url}">${title ?? url}</a>`
   })
 
-/** A block of code that scrolls by itself, with its copy button. */
+/** A block of code with its copy button; long lines wrap. */
 export const sample = (id: string, label: string, text: Html | string): Html =>
   html`<div class="sample">
     <button class="copy" type="button" ${mark("copy", { copy: id })} aria-label="Copy ${label}">Copy</button>
-    <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>
+    <pre><code id="${id}">${text}</code></pre>
   </div> `
 
 const isHeading = (text: string) => text.startsWith("## ")

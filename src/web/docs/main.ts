@@ -1,14 +1,14 @@
-/** The copy buttons of the reference and of the manual; the reference's filter, and its marker of what is read. */
+/** The copy buttons of the reference and of the manual; the filter of operations and of error codes, and its marker of what is read. */
 import { start } from "../v2/page/copy.ts"
 import { all } from "../v2/page/dom.ts"
 
 start()
 
-/** Each link of the contents with its operation. */
+/** Each link of the contents with its operation or error code, found by the route of the one and the message of the other. */
 const entries = all(".contents a", HTMLAnchorElement).flatMap((link) => {
   const operation = document.getElementById(link.hash.slice(1))
-  const route = operation?.querySelector(".route")?.textContent ?? ""
-  return operation === null ? [] : [{ link, operation, words: `${link.textContent} ${route}`.toLowerCase() }]
+  const words = `${link.textContent} ${operation?.querySelector("p")?.textContent}`
+  return operation === null ? [] : [{ link, operation, words: words.toLowerCase() }]
 })
 
 for (const field of all(".contents input", HTMLInputElement))
