@@ -41,6 +41,8 @@ type Find = (id: string) => Effect.Effect<Content, Missing | Pages.Unreadable>
 const nothing =
   "Nothing is recorded under this address. Its payment may still be pending, or the address may have been cut short."
 
+const malformed = "This address names no record: it may have been cut short. Open the whole link again."
+
 const varied = (response: HttpServerResponse.HttpServerResponse) => {
   const { vary } = response.headers
   return HttpServerResponse.setHeader(response, "vary", vary === undefined ? "accept" : `accept, ${vary}`)
@@ -87,7 +89,9 @@ export const layer = HttpRouter.use((router) =>
           const page = content.pipe(
             Effect.flatMap(({ page }) => page),
             Effect.flatMap((shown) => Pages.page(frame, request, shown)),
-            Effect.catchIf(isMissing, () => Effect.succeed(Pages.notFound(frame, nothing))),
+            Effect.catchIf(isMissing, () =>
+              Effect.succeed(Pages.notFound(frame, Pages.isUuid(id) ? nothing : malformed)),
+            ),
           )
           return Pages.guarded(frame, page)
         }).pipe(Effect.map(varied)),

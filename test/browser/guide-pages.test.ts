@@ -23,7 +23,7 @@ guide("the field guide", (it) => {
     await page.waitForLoadState("load")
     assert.include(await page.locator("#keeper").innerText(), "Kept by")
     assert.include(await page.locator("#prayer").innerText(), "Paying from this page needs script.")
-    await page.locator("#prayer").getByText("An agent or a terminal can pay the $0.01, too").click()
+    await page.locator("#prayer").getByText("Without a wallet: let an agent or a terminal pay the $0.01").click()
     assert.isTrue(await page.locator("#prayer-prompt").isVisible())
     assert.isFalse(await page.getByRole("button", { name: "Leave the prayer for" }).isVisible())
     await page.goto(`${url}/v2/acts`)

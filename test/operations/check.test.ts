@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { base } from "../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
@@ -25,7 +26,7 @@ const fails = (says: RegExp) =>
   })
 
 describe.concurrent("serve --check", () => {
-  it.live("fails for an absent node, a paused token and a blocked PAY_TO, and names the cause without a secret", () =>
+  it.live("fails for an absent node, an unnamed operator, a paused token and a blocked PAY_TO, without a secret", () =>
     Effect.gen(function* () {
       const { payTo } = yield* LocalChain
       const { code, stderr, stdout } = yield* checked()
@@ -35,6 +36,9 @@ describe.concurrent("serve --check", () => {
       assert.strictEqual(away.code, 1)
       assert.match(away.stderr, /^The node of RPC_URL cannot be used: eth_chainId /mu)
       assert.notInclude(away.stdout + away.stderr, "hush")
+      const unnamed = yield* checked({ X402_NETWORK: base, OPERATOR_NAME: "Wren" })
+      assert.strictEqual(unnamed.code, 1)
+      assert.match(unnamed.stderr, /^OPERATOR_NAME and OPERATOR_CONTACT must both be set/mu)
       yield* usdcOwner(["pause"])
       yield* fails(/paused all transfers/u)
       yield* usdcOwner(["unpause"])

@@ -1,6 +1,7 @@
 /** `serve --check`: asks each external dependency of a server once, and fails with the first fault. */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { formatEther, numberToHex } from "viem"
+import { base } from "../../../schema/payments/Usdc.ts"
 import { type Address, mayListen } from "../../http/Listener.ts"
 import type { LogConfig } from "../../log/Log.ts"
 import { LogStore } from "../../log/LogStore.ts"
@@ -13,6 +14,7 @@ import { currentFees, settlementGas } from "../../payments/x402/settle/Fees.ts"
 import { addressOf } from "../../payments/x402/settle/Relayer.ts"
 import { DatabaseClock, isFarOff } from "../../platform/DatabaseClock.ts"
 import * as DatabaseSettings from "../../platform/DatabaseSettings.ts"
+import { Operator, type OperatorConfig } from "../../platform/Operator.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { advice, withUnknown } from "../../server/config/Advice.ts"
 import { production, telemetry } from "../../server/config/Config.ts"
@@ -50,6 +52,14 @@ const checkDatabase = Effect.fnUntraced(function* (log: LogConfig | undefined) {
     )
   yield* says("database", "it answers, and its clock agrees with this machine's")
 })
+
+/** Buyers of real things must know whom they pay, and where to write. */
+const checkOperator = ({ terms: { network } }: PaymentsConfig, { contact, name }: OperatorConfig = Operator.unnamed) =>
+  network === base && (Option.isNone(name) || Option.isNone(contact))
+    ? unfit(
+        "OPERATOR_NAME and OPERATOR_CONTACT must both be set: the terms of a server that takes real money name them.",
+      )
+    : Effect.void
 
 /** Blocks that the node must be able to search for a payment. */
 const logRange = 1_000n
@@ -112,7 +122,7 @@ const within = Effect.timeoutOrElse({
 })
 
 export const checking = Effect.gen(function* () {
-  const { databaseUrl, host, log, payments, port } = yield* withUnknown(production)
+  const { databaseUrl, host, log, operator, payments, port } = yield* withUnknown(production)
   const { metricsPort } = yield* telemetry("json")
   for (const sentence of yield* advice) yield* says("advice", sentence)
   yield* checkAddress("HOST", { host, port })
@@ -124,6 +134,9 @@ export const checking = Effect.gen(function* () {
     within,
   )
   if ("length" in payments) yield* says("payments", `paid routes are off without ${payments.join(", ")}`)
-  else yield* within(checkPayments(payments))
+  else {
+    yield* checkOperator(payments, operator)
+    yield* within(checkPayments(payments))
+  }
   yield* done
 })

@@ -76,7 +76,7 @@ const by = (description: string, { contact, name }: Answering): Html =>
       ${
         Option.isSome(name)
           ? `This server is run by ${name.value}.`
-          : "The operator of this server has not said who they are. Ask before you pay with real money."
+          : "This server does not say who runs it. Do not pay here with real money."
       }
       ${Option.isSome(contact) && html`Write to <a href="${contact.value}">${contact.value.replace(/^mailto:/u, "")}</a>.`}
     </p>`

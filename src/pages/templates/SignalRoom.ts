@@ -198,7 +198,7 @@ export const signalRoom: Page = {
   path: "/signals/",
   chapter: "room",
   assets: "signals",
-  note: "A sent signal has reached the server. It does not say whether anyone has seen it.",
+  note: "A sent signal has reached the server. The server does not know whether anyone has seen it.",
   body: html`${drawings}
     <noscript>
       <p class="notice">
