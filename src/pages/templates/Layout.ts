@@ -51,10 +51,19 @@ const chapters = [
 /** The chapters after these are folded. */
 const unfolded = 5
 
-const linkTo =
-  (current: Page["chapter"]) =>
-  ([name, path, title]: (typeof chapters)[number]): Html =>
-    html`<a href="${path}" ${name === current ? html` aria-current="page"` : ""}>${title}</a>`
+const navigation = (current: Page["chapter"]): Html => {
+  const links = chapters.map(
+    ([name, path, title]) => html`<a href="${path}" ${name === current && html`aria-current="page"`}>${title}</a>`,
+  )
+  const isFolded = chapters.slice(unfolded).some(([name]) => name === current)
+  return html`<nav aria-label="Site">
+    ${links.slice(0, unfolded)}
+    <button type="button" popovertarget="more" ${isFolded && html`aria-current="true"`}>
+      More&nbsp;<span aria-hidden="true">▾</span>
+    </button>
+    <div id="more" popover>${links.slice(unfolded)}</div>
+  </nav>`
+}
 
 /** A whole document; absolute addresses are below `publicUrl`. */
 export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =>
@@ -92,11 +101,7 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <a class="skip button" href="#main">Skip to the content</a>
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
-          <nav aria-label="Site">
-            ${chapters.slice(0, unfolded).map(linkTo(page.chapter))}
-            <button type="button" popovertarget="more">More</button>
-            <div id="more" popover>${chapters.slice(unfolded).map(linkTo(page.chapter))}</div>
-          </nav>
+          ${navigation(page.chapter)}
         </header>
         ${moneyNotice[money]}
         <p class="offline" role="status" ${mark("offline")} hidden>

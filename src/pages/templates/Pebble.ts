@@ -111,13 +111,18 @@ export const pebbleWords = (commitment: string): string => {
 /** The whole drawing, or only the parts that are visible at the size of a letter. */
 type Detail = "whole" | "small"
 
+const outlineId = (commitment: string, place: string) => `${place}-${commitment.slice(0, 16)}`
+
+/** The id of a drawing, by which a page shows it a second time. */
+export const drawingOf = (commitment: string, place: string) => `${outlineId(commitment, place)}-all`
+
 /** `place` distinguishes two drawings of one stone on a page. */
 export const pebble = (commitment: string, place = "stone", detail: Detail = "whole"): Html => {
   const digit = digitsOf(commitment)
   const rock = rockOf(digit)
   const { foot, high, wide } = figureOf(digit)
   const middle = round(bottom - high)
-  const id = `${place}-${commitment.slice(0, 16)}`
+  const id = outlineId(commitment, place)
   const ground: Ground = { rock, digit, middle, outline: `#${id}` }
   const bands = strata(digit, digit(31) < 0.5 ? rock.dark : rock.light, middle)
   const mark = markOf(digit).draw(ground)
@@ -128,7 +133,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
       ? `${bands}${mark}`
       : `${grains[rock.name]?.(ground) ?? ""}${bands}${shade}${mark}${path(gleam, "#fff", 4, 0.5)}`
   return new Html(
-    `<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false"><ellipse cx="53" cy="${bottom - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16"/><clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}"/></clipPath><use class="pebble__body" href="#${id}" fill="${rock.body}"/><g class="pebble__inside" clip-path="url(#${id}-in)" fill="none" stroke-linecap="round" stroke-linejoin="round">${inside}</g><use class="pebble__edge" href="#${id}"/></svg>`,
+    `<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false"><g id="${drawingOf(commitment, place)}"><ellipse cx="53" cy="${bottom - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16"/><clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}"/></clipPath><use class="pebble__body" href="#${id}" fill="${rock.body}"/><g class="pebble__inside" clip-path="url(#${id}-in)" fill="none" stroke-linecap="round" stroke-linejoin="round">${inside}</g><use class="pebble__edge" href="#${id}"/></g></svg>`,
   )
 }
 

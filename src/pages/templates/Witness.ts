@@ -8,6 +8,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { blank, fold, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
 import { pebble } from "./Pebble.ts"
+import { pebblePath } from "./PebblePath.ts"
 import { spiritLink } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
 import { listedWords } from "./Seal.ts"
@@ -142,8 +143,7 @@ const theLog = (view: LogView): Html => {
           ["Name of the log", code(log.origin)],
           ["Its key", code(log.vkey)],
         ])}
-        ${cosignatures(view, checkpoint)}
-        ${fold("The signed text, for programs", html`<pre class="long">${checkpoint.note}</pre>`)}`,
+        ${cosignatures(view, checkpoint)} ${fold("The signed text, for programs", html`<pre>${checkpoint.note}</pre>`)}`,
     html`<p class="small quiet">
       The log uses a public format (C2SP tlog-tiles), which other tools read from
       <a href="/log/checkpoint">/log/checkpoint</a>. Compare its key with a copy from elsewhere.
@@ -181,9 +181,10 @@ export const witness = (view: WitnessView): Page => {
         before === undefined ? "Newest first" : `Before stone ${before}`,
         stones.length === 0
           ? blank(before === undefined ? none : "No stones before this one.")
-          : html`<ol class="chain" role="list" aria-label="The chain, newest stone first">
-              ${stones.map((stone) => row(stone, "chain"))}
-            </ol>`,
+          : html`${pebblePath(stones, "chain", next !== null)}
+              <ol class="chain" role="list" aria-label="The chain, newest stone first">
+                ${stones.map((stone) => row(stone, "chain"))}
+              </ol>`,
         pager("stones", { path: "/v2/witness", before, next }),
       )}
       ${log && theLog(log)}`,
