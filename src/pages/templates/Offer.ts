@@ -103,8 +103,8 @@ export const call = (
 ): Html =>
   html`<details class="fold call">
     <summary>
-      No wallet here? An agent or a terminal can pay the <span ${mark("price")}>${priceUsd(sale.priceAtomic)}</span>,
-      too
+      Without a wallet: let an agent or a terminal pay the
+      <span ${mark("price")}>${priceUsd(sale.priceAtomic)}</span>
     </summary>
     <p>
       A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[money]} An agent
