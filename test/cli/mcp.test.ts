@@ -64,6 +64,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
         const { answer: unsealed } = await call("reveal", { id: candle.answer.record.id })
         assert.strictEqual(unsealed.candle.unsealed.words, "Later.")
         assert.isTrue((await call("verify", { thing: record.id })).answer.ok)
+        assert.strictEqual((await call("verify", { thing: "http://127.0.0.1:9/latest" })).answer.code, "bad_url")
         assert.strictEqual((await call("outcome", { key })).answer.record.id, record.id)
       })
       assert.strictEqual(yield* spent(at), 6)

@@ -160,7 +160,7 @@ const own: ReadonlyArray<LocalTool> = [
     description:
       "Recomputes the hashes of a stone, words, segment, receipt, proof or checkpoint, and says what holds, what is broken and what was not checked. Believes no server.",
     properties: {
-      thing: text("The id of a stone, a URL, or the text of a file"),
+      thing: text("The id of a stone, a URL of this altar, or the text of a file"),
       key: text("The verifier key of receipts, from another source than the receipt"),
       vkey: text("The verifier key of the log, from another source than the log"),
     },
@@ -168,6 +168,9 @@ const own: ReadonlyArray<LocalTool> = [
     kind: "reads",
     run: (input, { altar, insecure, signal }) => {
       const [thing, key, vkey] = [needed(input, "thing"), textIn(input, "key"), textIn(input, "vkey")]
+      // A model's host may follow instructions of strangers, so no other server is asked from this machine.
+      if (/^https?:/u.test(thing) && !thing.startsWith(`${altar}/`))
+        throw refuse("bad_url", `Only addresses of ${altar} are read; give the text itself. Nothing was sent.`)
       return verify(isUuid(thing) ? `${altar}/api/witness/${thing}` : thing, {
         insecure,
         signal,
