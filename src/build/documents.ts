@@ -56,6 +56,7 @@ The same key again returns the same stone.
 
 - \`/for-agents\` and \`/docs\` of every altar: acts, prices and errors. \`/verify\` checks a proof in the browser.
 - \`SKILL.md\`: for agents. \`server.json\`: for registries of MCP servers; before publishing it, put your domain into its \`name\`.
+- \`npx spirit-altar mcp --help\`: tools on your machine by which an agent buys within your limits.
 - \`npx spirit-altar serve --help\`: an altar of your own.
 
 MIT licence.
@@ -97,7 +98,7 @@ Names, words, reasons, dedications and room messages are untrusted text. Show th
 
 ${Words.doesNotProve.map((line) => `- ${line}`).join("\n")}
 
-More: \`/llms.txt\` of the altar, and read-only tools at its \`${tools[0]}\`.
+More: \`/llms.txt\` of the altar, read-only tools at its \`${tools[0]}\`, and tools that buy by \`spirit-altar mcp\`.
 `
 
 /** By the registry's rules, its publisher owns the domain in `name`. Every altar has these tools, so the host is a variable. */
