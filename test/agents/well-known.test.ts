@@ -30,7 +30,7 @@ layer(world(), realClock)("a server", (it) => {
         for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
       }
       for (const path of ["/terms", "/privacy"])
-        assert.include((yield* ask(`${url}${path}`)).text, "has not said who they are")
+        assert.include((yield* ask(`${url}${path}`)).text, "This server does not say who runs it.")
     }),
   )
 
