@@ -20,8 +20,9 @@ describe("the package's", () => {
   it.effect("README and SKILL.md name only commands and flags that exist", () =>
     Effect.gen(function* () {
       const text = `${readme}${skill}`
-      const commands = new Set([...text.matchAll(/spirit-altar ([a-z]+) /gu)].map(([, name = ""]) => name))
+      const commands = new Set([...text.matchAll(/npx spirit-altar ([a-z]+) /gu)].map(([, name = ""]) => name))
       const helps = yield* Effect.forEach([...commands], (command) => printed(command, "--help"))
+      assertNone([...commands], (command, at) => helps[at]?.includes(`spirit-altar ${command} `) !== true)
       const help = helps.join("\n")
       assertNone([...text.matchAll(/(?<= |`)--[a-z][a-z-]*/gu)], ([flag]) => !help.includes(flag))
       assert.includeMembers([...commands], ["witness", "reveal", "verify", "serve"])
