@@ -3,11 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
+import { bodyText } from "../../schema/payments/BindingRecipe.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/receipt/VerifyReceipt.ts"
 import { fromText } from "../../src/log/Signer.ts"
 import { jwsOf } from "../../src/payments/Receipt.ts"
+import { boundNonce } from "../../src/payments/x402/verify/Offer.ts"
 import { host, key, keyTextOf, log, madeReceiptFile, other, payTo, signer } from "../lab/buyer/ReceiptFiles.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
@@ -121,6 +123,12 @@ describe("a receipt file", () => {
     await broken("another body", { ...file, body: { commitment: "0".repeat(64) } }, "binding")
     const ofNothing = { ...file, binding: { ...binding, bodySha256: sha256("{}") }, body: {} }
     await broken("another body hash", ofNothing, "binding")
+    for (const body of [{ commitment: sha256("words of an earlier day") }, {}]) {
+      const early = { ...binding, bodySha256: sha256(bodyText(body)) }
+      const nonce = boundNonce(early, Buffer.from(early.salt, "base64url"))
+      const paidBefore = { ...signed({ delivered: { ...claims.delivered, nonce } }), body, binding: early }
+      await broken("a payment that names other words", paidBefore, "binding")
+    }
     await broken("another salt", { ...file, binding: { ...binding, salt: "A".repeat(22) } }, "binding")
     await broken("no binding of a marked nonce", { ...file, binding: null }, "binding")
     await broken("another permalink", { ...file, permalink: `${host}/witness/other` }, "claims")

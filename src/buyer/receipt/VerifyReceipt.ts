@@ -91,7 +91,7 @@ const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
   })
 
 /** The nonce of the payment names the request, so the transfer itself says what it bought. */
-const bindingCheck = ({ binding, body }: ReceiptFile, { nonce, resourceUrl }: ReceiptClaims) =>
+const bindingCheck = ({ binding, body, record }: ReceiptFile, { nonce, resourceUrl }: ReceiptClaims) =>
   checked("binding", async () => {
     if (binding === null) {
       unless(!isMarked(nonce), "The nonce names a request, and the file does not say which.")
@@ -105,6 +105,12 @@ const bindingCheck = ({ binding, body }: ReceiptFile, { nonce, resourceUrl }: Re
     if (bytes === undefined) throw new Unproven("malformed", "The salt does not have its form.")
     const bound = await boundNonce({ method: "POST", url, bodySha256 }, bytes)
     unless(same(nonce, bound), "The nonce of the payment was derived from another request.")
+    // A request for other words dates none of the record's.
+    for (const name of record === null ? [] : ["commitment", "intentionCommitment"])
+      unless(
+        (body[name] ?? null) === (record?.[name] ?? null),
+        "The payment names other sealed words than the record has.",
+      )
     return holds(
       "binding",
       `The nonce was derived from POST ${url} with this body: the transfer pays for nothing else.`,

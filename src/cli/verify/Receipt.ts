@@ -87,7 +87,10 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
   const checks = [...receipt.checks, ...files]
   const ok = receipt.ok && isSound(files)
   if (Option.isNone(rpc) || claims === undefined) return yield* report(path, { ok, checks, claims: claims ?? null })
-  const isNamed = checks.some(({ name, state }) => name === "binding" && state === "holds")
+  // Without its record, nothing says which words the payment names.
+  const isNamed = ["binding", "record"].every((part) =>
+    checks.some(({ name, state }) => name === part && state === "holds"),
+  )
   const paid = yield* transferChecks(rpc.value, claims, isNamed)
   const others = checks.filter(({ name }) => name !== "payment")
   yield* report(path, { ok: ok && isSound(paid), checks: [...others, ...paid], claims })
