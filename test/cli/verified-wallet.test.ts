@@ -56,7 +56,7 @@ layer(Layer.merge(NodeServices.layer, world()), realClock)("verify --wallet", (i
       const { fault, output } = yield* verify(url, { wallet, rpc })
       assert.strictEqual(fault, "none", output)
       assert.match(output, /HOLDS +record: .*2 sealed, 1 opened, 1 closed, 0 hidden/u)
-      assert.match(output, /HOLDS +completeness: Each of its 3 payments/u)
+      assert.match(output, /HOLDS +completeness: Each of its 3 payments to 0x[0-9a-fA-F]{40} since block \d+ bought/u)
     }),
   )
 
@@ -87,6 +87,32 @@ layer(Layer.merge(NodeServices.layer, world()), realClock)("verify --wallet", (i
         JSON.stringify({ ...JSON.parse(text), opened: 0, closed: 2 }),
       )
       assert.match((yield* verify(closing, { wallet })).output, /BROKEN +record: .*it says 2 sealed, 0 opened/u)
+      const fewer = yield* lying(url, "/api/wallets/", (text) => JSON.stringify({ ...JSON.parse(text), closed: 0 }))
+      assert.match((yield* verify(fewer, { wallet })).output, /BROKEN +record: .*, 0 closed, 0 hidden, and the chain/u)
+    }),
+  )
+
+  it.effect("says that completeness was not checked where the altar shows no stone that says where payments went", () =>
+    Effect.gen(function* () {
+      const { rpcUrl, url, wallet } = yield* settled
+      const head = { sequence: 0, chainHash: "0".repeat(64) }
+      const nothing: Readonly<Record<string, unknown>> = {
+        sealed: 0,
+        opened: 0,
+        closed: 0,
+        hidden: 0,
+        asOf: { head, checkpoint: null },
+        head,
+        next: null,
+        stones: [],
+        entries: [],
+        acts: [],
+      }
+      const hiding = yield* lying(url, "/api/", (text) =>
+        JSON.stringify(JSON.parse(text, (name, value) => (name in nothing ? nothing[name] : value))),
+      )
+      const { output } = yield* verify(hiding, { wallet, rpc: rpcUrl })
+      assert.match(output, /NOT CHECKED +completeness: Completeness not checked: no stone says where payments went\./u)
     }),
   )
 

@@ -65,12 +65,14 @@ const transfersAt = Effect.fnUntraced(function* (
 ) {
   const { entries } = yield* Download.json(`${base}/api/witness/chain?from=1&limit=1`, FirstLink)
   const [first] = entries
-  if (usdc === undefined || first === undefined) return []
+  if (first === undefined) return "no stone says where payments went"
+  if (usdc === undefined) return "no USDC is known on the network of this node"
   const { receipt } = yield* Download.json(`${base}/api/witness/${first.id}`, FirstStone)
   const mined = yield* receiptOf(receipt.currentTransaction ?? receipt.transaction, usdc)
-  if (Option.isNone(mined)) return []
+  if (Option.isNone(mined)) return "the payment of the first stone is not on the chain"
   const recipients = payees.length === 0 ? [receipt.payTo] : payees
-  return yield* transfersFrom(usdc, wallet, recipients, mined.value.block.number)
+  const { number: since } = mined.value.block
+  return { recipients, since, transfers: yield* transfersFrom(usdc, wallet, recipients, since) }
 })
 
 /** The record and the transfers, to compare with the chain. They are read first, so that their acts are listed later. */
@@ -112,10 +114,13 @@ const recordCheck = (
   const faults = [
     ...(omitted.length > 0 ? [`it leaves out the stones ${listed(omitted)}`] : []),
     ...(foreign.length > 0 ? [`the stones ${listed(foreign)} are not of this wallet`] : []),
-    ...(record.sealed === counted.length && record.opened === opened && record.hidden === hidden
+    ...(record.sealed === counted.length &&
+    record.opened === opened &&
+    record.closed === closed &&
+    record.hidden === hidden
       ? []
       : [
-          `it says ${record.sealed} sealed, ${record.opened} opened, ${record.hidden} hidden, and the chain has ${sums}`,
+          `it says ${record.sealed} sealed, ${record.opened} opened, ${record.closed} closed, ${record.hidden} hidden, and the chain has ${sums}`,
         ]),
   ]
   return faults.length === 0
@@ -131,15 +136,19 @@ const countedBy = (transactions: ReadonlyArray<string>) =>
 
 /** Each payment must have bought an act that the altar shows. */
 const completenessCheck = (
-  { transfers }: Pick<OpenedWallet, "transfers">,
+  { transfers: looked }: Pick<OpenedWallet, "transfers">,
   paidIn: ReadonlyArray<string>,
 ): ReceiptCheck => {
-  if (typeof transfers === "string") return open("completeness", `Completeness not checked: ${transfers}.`)
+  if (typeof looked === "string") return open("completeness", `Completeness not checked: ${looked}.`)
+  const { recipients, since, transfers } = looked
   const acts = countedBy(paidIn)
   const payments = countedBy(transfers.map(({ transaction }: Transfer) => transaction))
   const unexplained = [...payments].filter(([hash, count]) => count > (acts.get(hash) ?? 0)).map(([hash]) => hash)
   return unexplained.length === 0
-    ? holds("completeness", `Each of its ${transfers.length} payments on the chain bought an act that the altar shows.`)
+    ? holds(
+        "completeness",
+        `Each of its ${transfers.length} payments to ${recipients.join(" and ")} since block ${since} bought an act that the altar shows.`,
+      )
     : broken(
         "completeness",
         `The altar shows no act for payments in ${unexplained.join(", ")}. Each is in flight, bought nothing, or bought an act that is left out.`,
