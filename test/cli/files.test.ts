@@ -18,7 +18,7 @@ const write = (folder: string, files: Readonly<Record<string, string>>) => {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
 }
 
-const draft = { "notes/b.txt": "b", "notes/a.txt": "a", "ä.txt": "ä", "-z \\ .txt": "z" }
+const draft = { "notes/b.txt": "b", "notes/a.txt": "a", "ä.txt": "ä", "-z \\ \u2028.txt": "z" }
 
 /** A folder with a stone of it; the answer is in a file beside the folder. */
 const sealed = Effect.gen(function* () {
@@ -39,7 +39,7 @@ layer(world(), realClock)("a stone of files", (it) => {
       const list = readFileSync(join(folder, "SHA256SUMS"), "utf8")
       assert.deepStrictEqual(
         list.split("\n").map((line) => line.slice(66)),
-        ["-z \\ .txt", "notes/a.txt", "notes/b.txt", "ä.txt", ""],
+        ["-z \\ \u2028.txt", "notes/a.txt", "notes/b.txt", "ä.txt", ""],
       )
       execFileSync("sha256sum", ["-c", "--strict", "--quiet", "SHA256SUMS"], { cwd: folder })
       const { record } = JSON.parse(bought.stdout)

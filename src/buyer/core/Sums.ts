@@ -28,7 +28,7 @@ export const sumsOf = (files: ReadonlyArray<HashedFile>): string =>
 export const filesIn = (text: string): ReadonlyArray<HashedFile> | undefined => {
   const lines = text.replace(/\n$/u, "").split("\n")
   const files = lines.flatMap((line) => {
-    const [, sha256 = "", path] = /^([0-9a-f]{64}) [ *](.+)$/u.exec(line) ?? []
+    const [, sha256 = "", path] = /^([0-9a-f]{64}) [ *]([^\r]+)$/u.exec(line) ?? []
     return path === undefined ? [] : [{ path, sha256 }]
   })
   return files.length === lines.length ? files : undefined
