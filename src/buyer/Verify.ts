@@ -90,7 +90,8 @@ const ofSegment = async (members: Members, { anchor }: Trust): Promise<Verified>
     head = last
     return holds("links", `${checks.length} links hash and follow ${start.sequence}, up to ${last.sequence}.`)
   })
-  const isAnchored = anchor !== undefined || pointOf(members["anchor"]).sequence === 0
+  const own = members["anchor"]
+  const isAnchored = anchor !== undefined || !isMembers(own) || own["sequence"] === 0
   const more = isAnchored ? [] : [open("anchor", "The links before it were not checked: give the head you kept.")]
   return verified("segment", [links, ...more], head === undefined ? {} : { head })
 }
@@ -149,8 +150,13 @@ const ofJson = async (json: Members, text: string, trust: Trust): Promise<Verifi
   if (String(json["format"]).startsWith("spirit-altar-receipt/")) return ofReceipt(text, trust)
   if (Array.isArray(json["entries"])) return ofSegment(json, trust)
   const records = recordsIn(json)
-  const [stone, revealed] = records.find(([record]) => "chainHash" in record) ?? []
-  if (stone !== undefined) return verified("stone", await stoneChecks(stone, revealed, trust))
+  const [stone, ...others] = records.filter(
+    ([record], at) => "chainHash" in record && records.findIndex(([same]) => same === record) === at,
+  )
+  // Only one would be checked, and its reader may take another.
+  if (others.length > 0)
+    return verified("stone", [await checked("stone", () => Promise.reject(malformed("It holds more than one stone.")))])
+  if (stone !== undefined) return verified("stone", await stoneChecks(...stone, trust))
   const [record, shown] = records.find(([each]) => "intentionCommitment" in each || "commitment" in each) ?? []
   if (record === undefined) return unknownForm
   const commitment = textOrNull(record["intentionCommitment"] ?? record["commitment"])
