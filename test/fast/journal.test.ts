@@ -10,9 +10,9 @@ import { purchasesIn, turnsOf } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import * as DurableFile from "../../src/platform/DurableFile.ts"
-import { asking } from "../lab/buyer/Offers.ts"
+import { altar as altarUrl, asking } from "../lab/buyer/Offers.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { rejected } from "../lab/Assertions.ts"
+import { rejected, valuesOf } from "../lab/Assertions.ts"
 
 describe("the journal", () => {
   const folder = newFolder()
@@ -52,6 +52,25 @@ describe("the journal", () => {
     })
     assert.strictEqual((await rejected(refused)).code, "not_signed")
     assert.isUndefined(await journal.alone((pages) => pages.get("half")))
+  })
+
+  it("stores nothing of a turn whose transaction a full disk ended", async () => {
+    const statements = vi.spyOn(DatabaseSync.prototype, "exec")
+    const journal = open(join(folder, "full.db"))
+    const [old, another] = ["the-key-of-an-old-purchase", "the-key-of-another-one"]
+    const begin = (key: string, note: string) =>
+      purchasesIn(journal).begin(key, async () => ({
+        act: "offerPrayer",
+        url: altarUrl,
+        altar: altarUrl,
+        request: { payload: { note } },
+      }))
+    await begin(old, "x".repeat(8_000))
+    const [connection] = statements.mock.contexts
+    statements.mockRestore()
+    Object(connection).exec("PRAGMA max_page_count = 6")
+    assert.strictEqual((await rejected(begin(another, "x".repeat(9_000)))).code, "journal_unavailable")
+    assert.deepStrictEqual(valuesOf(await purchasesIn(journal).all(), "key"), [old])
   })
 
   it("admits one turn at a time, on one connection or several", async () => {

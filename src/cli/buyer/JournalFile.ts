@@ -46,7 +46,10 @@ export const open = (file: string): Journal => {
           .prepare("INSERT INTO pages VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text")
           .run(name, text)
       } catch (error) {
-        throw codeOf(error) === 13 ? new DOMException(messageOf(error), "QuotaExceededError") : error
+        // A full disk may end the transaction, and what a turn wrote after that would be written outside of it.
+        throw codeOf(error) === 13 && database.isTransaction
+          ? new DOMException(messageOf(error), "QuotaExceededError")
+          : error
       }
     },
     remove: async (name) => void database.prepare("DELETE FROM pages WHERE name = ?").run(name),
