@@ -61,7 +61,7 @@ export class Refused extends AltarError {
   override readonly name = "Refused"
 }
 
-/** Signed and sent, but the outcome is unknown. The same key resumes the purchase without signing. */
+/** Signed, or being signed by another call, and the outcome is unknown. The same key resumes the purchase without signing. */
 export class Open extends AltarError {
   readonly _tag = "Open"
   override readonly name = "Open"

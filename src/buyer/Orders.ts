@@ -15,7 +15,7 @@ import { type Act, anyAnswer, catalog, type RequestParts, type Settled } from ".
 import { buyerOf } from "./Buyer.ts"
 import { ask } from "./Client.ts"
 import { randomHex } from "./core/Digest.ts"
-import { type Purchase, stateOf } from "./core/Purchase.ts"
+import { type Purchase, secondsReserved, stateOf } from "./core/Purchase.ts"
 import type { Kept } from "./Options.ts"
 import type * as Library from "./Library.ts"
 import { messageOf, Open, refuse } from "./PurchaseError.ts"
@@ -176,6 +176,12 @@ export const ordersOf = (options: Kept, signal: AbortSignal) => {
   const outcomeOf = async (key: string) => {
     const purchase = await purchases.find(key)
     if (purchase === undefined) return ask(reconcile, at(altar), { id: key })
+    const seconds = purchase.payment === undefined ? secondsReserved(purchase) : 0
+    if (seconds > 0)
+      throw new Open({
+        key,
+        message: `A signature is being made under the key ${key}, so its outcome is not known. Ask again in ${Math.ceil(seconds)} s at the latest.`,
+      })
     if (purchase.payment === undefined)
       throw refuse("not_signed", `Nothing was signed under the key ${key}, so nothing was charged.`, key)
     at(purchase.altar)

@@ -136,7 +136,11 @@ const reserve = async (pages: Pages, { approve, challenge, purchase: begun }: Si
   const others = await purchases.all(pages, [`"signedAt":"${day}`, `"reservedAt":"${day}`, '"openUntil":'])
   const seconds = Math.max(secondsOpen(others, purchase.url), secondsHeld(purchase))
   if (seconds > 0) return seconds
-  const spent = others.reduce((sum, other) => sum + spentBy(other, day), await forgottenOn(pages, day))
+  const spent = others.reduce(
+    // This key's own earlier reservation ends with the new one.
+    (sum, other) => (other.key === purchase.key ? sum : sum + spentBy(other, day)),
+    await forgottenOn(pages, day),
+  )
   const held = approve(spent, await terms.get(pages, purchase.altar))
   const [{ amount, maxTimeoutSeconds }] = challenge.accepts
   const reserved: Reservation = {

@@ -4,7 +4,7 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import type { Purchase } from "../../src/buyer/core/Purchase.ts"
 import { purchasesIn, type Signing } from "../../src/buyer/Purchases.ts"
-import { type Journal, memoryJournal } from "../../src/buyer/index.ts"
+import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import { rejected, valuesOf } from "../lab/Assertions.ts"
 import { altar, asking, payTo as payer, stoneUrl as url } from "../lab/buyer/Offers.ts"
@@ -113,6 +113,34 @@ describe.each(Object.entries(shared))("a journal %s", (_, connect) => {
     answer("too late")
     assert.strictEqual((await rejected(ended)).code, "not_signed")
     assert.isUndefined((await purchasesIn(mine).find(key))?.payment)
+  })
+
+  it("says of a purchase that is being signed that its outcome is open, not that nothing was charged", async () => {
+    const [mine, others] = connect()
+    const { answer, ended } = await askedFor(mine, await begun(mine))
+    const refusal = await rejected(buyer({ url: altar, journal: others }).resume(key))
+    assert.deepStrictEqual([refusal.code, refusal.message.includes("charged")], ["outcome_open", false])
+    answer("the signature")
+    await ended
+  })
+
+  it("does not count what a call takes over from another of the same key for the day", async () => {
+    const [mine, others] = connect()
+    const purchase = await begun(mine)
+    await askedFor(mine, purchase)
+    later(patienceMs)
+    const sums: Array<bigint> = []
+    const approve = (spentToday: bigint) => (sums.push(spentToday), undefined)
+    await purchasesIn(others).signOnce(signing(purchase, { approve }))
+    assert.deepStrictEqual(sums, [0n])
+  })
+
+  it("lets another call sign at once when the clock was set back", async () => {
+    const [mine, others] = connect()
+    const purchase = await begun(mine)
+    await askedFor(mine, purchase)
+    later(-3_600_000)
+    assert.strictEqual(await purchasesIn(others).signOnce(signing(purchase)), "header")
   })
 
   it("is free again at once when a wallet refuses", async () => {

@@ -101,9 +101,11 @@ const secondsUntil = (time: number) => Math.max(0, (time - Date.now()) / 1000 ||
 /** Milliseconds after which another call for the key signs instead: the process of the first may have ended. */
 const patienceMs = 10_000
 
-/** Seconds until another call for the key may take the reservation over. */
-export const secondsHeld = ({ reserved }: Purchase) =>
-  reserved === undefined ? 0 : secondsUntil(Date.parse(reserved.reservedAt) + patienceMs)
+/** Seconds until another call for the key may take the reservation over: at once when the clock was set back. */
+export const secondsHeld = ({ reserved }: Purchase) => {
+  const seconds = reserved === undefined ? 0 : secondsUntil(Date.parse(reserved.reservedAt) + patienceMs)
+  return seconds * 1000 > patienceMs ? 0 : seconds
+}
 
 /** Seconds in which another call may still store its signature. */
 export const secondsReserved = ({ reserved }: Purchase) =>
