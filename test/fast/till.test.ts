@@ -34,8 +34,8 @@ const keyOf = async (till: Till, given: Readonly<Record<string, Schema.Json>> = 
 type Change = Partial<Pick<Purchase, "payment" | "settled" | "failed" | "misrecorded">>
 
 const payment = { header: "e30=", payer: "0x1", amountAtomic: "10000", signedAt: hoursAgo(9_000) }
-const settled = (hours: number): Change => ({
-  payment,
+const settled = (hours: number, signedAt = payment.signedAt): Change => ({
+  payment: { ...payment, signedAt },
   settled: { id: "1", permalink: "/", answer: { replayed: false, receipt: { settledAt: hoursAgo(hours) } } },
 })
 
@@ -58,6 +58,7 @@ describe("a call at the till", () => {
     ["is open, however old", { payment }, "1", "1"],
     ["settled 23 hours ago", settled(23), undefined, "2"],
     ["settled 25 hours ago", settled(25), "2", "2"],
+    ["settled before it was signed, as its altar says", settled(9_000, hoursAgo(1)), undefined, "2"],
     ["failed", { payment, failed: "expired" }, "2", "2"],
     ["was misrecorded", { payment, misrecorded: { at: "", differences: [], answer: {}, response: null } }, "1", "1"],
   ])("whose purchase %s resumes it, returns it, or buys under the next number", async (_, change, plain, another) => {

@@ -36,10 +36,11 @@ const secretIn = (journal: Journal) =>
 const stemOf = async ({ altar, journal, wallet }: Till, act: string, input: Input) =>
   `till-${(await sha256(`${await secretIn(journal)}\0${canonicalJson([altar, wallet, act, input])}`)).slice(0, 40)}-`
 
-const settledAt = ({ payment, settled }: Purchase) => {
+/** Never before the payment was signed: the time of an answer is the altar's word, which would let it sell again. */
+const settledAt = ({ begunAt, payment, settled }: Purchase) => {
   const receipt = isMembers(settled?.answer) ? settled.answer["receipt"] : undefined
-  const at = isMembers(receipt) ? receipt["settledAt"] : undefined
-  return Date.parse(typeof at === "string" ? at : (payment?.signedAt ?? ""))
+  const signedAt = Date.parse(payment?.signedAt ?? begunAt)
+  return Math.max(signedAt, Date.parse(isMembers(receipt) ? String(receipt["settledAt"]) : "") || signedAt)
 }
 
 /** Ended, so that the next call may buy anew: failed, or settled longer ago than a repetition reaches. */

@@ -40,7 +40,7 @@ const words = text(
 const another: Schema.Json = {
   type: "boolean",
   description:
-    "true: buy once more, after the same purchase has ended. A purchase that is open is resumed in any case.",
+    "true: buy once more, after the same purchase has ended. Each such call pays, so leave it out to repeat one after a lost answer. A purchase that is open is resumed in any case.",
 }
 
 /** The members of an act's path, query and body; its commitment is made here, of words. */
