@@ -21,6 +21,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
     Effect.gen(function* () {
       yield* today
       const at = yield* terminal
+      const owners = JSON.parse((yield* at.command(["witness", "--text", "Her owner's alone.", "--json"])).stdout)
       const { call, client, stderr } = yield* stdioMcp(at)
       const tools = yield* Effect.promise(() => client.listTools())
       assert.sameMembers(
@@ -59,6 +60,8 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
           mine.map(({ act, state }) => [act, state]),
           ["setWitnessStone", "setWitnessStone", "offerPrayer", "lightWeek"].map((act) => [act, "settled"]),
         )
+        const refused = await call("reveal", { id: owners.record.id })
+        assert.deepStrictEqual([refused.isError, refused.answer.code], [true, "words_unknown"])
         const { answer: opened } = await call("reveal", { id: record.id })
         assert.strictEqual(opened.stone.reveal.text, words)
         const { answer: unsealed } = await call("reveal", { id: candle.answer.record.id })
@@ -67,7 +70,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
         assert.strictEqual((await call("verify", { thing: "http://127.0.0.1:9/latest" })).answer.code, "bad_url")
         assert.strictEqual((await call("outcome", { key })).answer.record.id, record.id)
       })
-      assert.strictEqual(yield* spent(at), 6)
+      assert.strictEqual(yield* spent(at), 7)
       assert.notInclude(stderr(), at.secret.slice(2))
     }),
   )

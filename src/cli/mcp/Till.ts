@@ -22,6 +22,12 @@ const repeats = 24 * 3_600_000
 
 const page = "till/secret"
 
+const prefix = "till-"
+
+/** The purchases of this till. The owner's others in the journal, and their words, are not the agent's to see. */
+export const purchasesOf = async (journal: Journal) =>
+  (await purchasesIn(journal).all()).filter(({ key }) => key.startsWith(prefix))
+
 /** Drawn once for a journal: keys travel, and must not confirm guesses of sealed words. */
 const secretIn = (journal: Journal) =>
   turnsOf(journal)(async (pages) => {
@@ -34,7 +40,7 @@ const secretIn = (journal: Journal) =>
 
 /** The same for every spelling of one input. */
 const stemOf = async ({ altar, journal, wallet }: Till, act: string, input: Input) =>
-  `till-${(await sha256(`${await secretIn(journal)}\0${canonicalJson([altar, wallet, act, input])}`)).slice(0, 40)}-`
+  `${prefix}${(await sha256(`${await secretIn(journal)}\0${canonicalJson([altar, wallet, act, input])}`)).slice(0, 40)}-`
 
 /** Never before the payment was signed: the time of an answer is the altar's word, which would let it sell again. */
 const settledAt = ({ begunAt, payment, settled }: Purchase) => {
@@ -60,7 +66,7 @@ export const buyOnce = async (
   const input = typeof words === "string" ? { ...given, words: normalize(words) } : given
   const stem = await stemOf(till, act, input)
   const numberOf = ({ key }: Purchase) => Number(key.slice(stem.length))
-  const mine = (await purchasesIn(till.journal).all()).filter(({ key }) => key.startsWith(stem))
+  const mine = (await purchasesOf(till.journal)).filter(({ key }) => key.startsWith(stem))
   const [newest] = mine.toSorted((left, right) => numberOf(right) - numberOf(left))
   const isNewOne = newest === undefined || isOver(newest, wantsAnother, Date.now())
   if (!isNewOne && isMembers(newest.settled?.answer)) {

@@ -9,9 +9,8 @@ import { inputSchema } from "../../agents/AgentTool.ts"
 import { stateOf } from "../../buyer/core/Purchase.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import { refuse } from "../../buyer/PurchaseError.ts"
-import { purchasesIn } from "../../buyer/Purchases.ts"
 import { verify } from "../../buyer/Verify.ts"
-import { buyOnce, type Input, type Till } from "./Till.ts"
+import { buyOnce, type Input, purchasesOf, type Till } from "./Till.ts"
 
 /** One call: the buyer at an altar, and the signal that ends it. */
 export interface Counter extends Till {
@@ -120,8 +119,13 @@ const own: ReadonlyArray<LocalTool> = [
     kind: "publishes",
     run: async (input, { journal, orders }) => {
       const [id, agentName] = [needed(input, "id"), textIn(input, "agentName")]
-      const bought = (await purchasesIn(journal).all()).find(({ settled }) => settled?.id === id)
-      return bought?.act.startsWith("light") === true
+      const bought = (await purchasesOf(journal)).find(({ settled }) => settled?.id === id)
+      if (bought === undefined)
+        throw refuse(
+          "words_unknown",
+          `This server does not hold the words of ${id}: it opens what its own tools sealed. Its owner opens others with the command reveal. Nothing was sent.`,
+        )
+      return bought.act.startsWith("light")
         ? orders.unseal(id)
         : orders.reveal(id, agentName === undefined ? {} : { agentName })
     },
@@ -138,12 +142,12 @@ const own: ReadonlyArray<LocalTool> = [
   {
     name: "my_words",
     title: "My sealed words",
-    description: "Lists the words that were sealed on this machine, with the ids to reveal them by. Nothing is sent.",
+    description: "Lists the words that these tools sealed, with the ids to reveal them by. Nothing is sent.",
     properties: {},
     required: [],
     kind: "reads",
     run: async (_, { journal }) => ({
-      words: (await purchasesIn(journal).all()).flatMap((purchase) => {
+      words: (await purchasesOf(journal)).flatMap((purchase) => {
         const { act, altar, begunAt, key, released, sealed, settled } = purchase
         if (sealed === undefined) return []
         const { id = null, permalink = null } = settled ?? {}
