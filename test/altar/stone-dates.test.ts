@@ -46,6 +46,7 @@ layer(Layer.merge(NodeServices.layer, house), realClock)("the date of a stone", 
       const { id, transaction } = settled.record
       const early = yield* statements(id)
       if (early.block === null) assert.strictEqual(early.says, notFinal)
+      assert.include(yield* lines(id), `NOT CHECKED  date: ${notFinal}`)
       yield* mine(4)
       yield* read(`/api/witness/${id}`).pipe(until("it is never dated", ({ dated }) => dated.block !== null))
       const { block, says, time } = yield* statements(id)

@@ -46,6 +46,11 @@ describe("a receipt file", () => {
     })
   })
 
+  it("says that a date in it was not shown", async () => {
+    const dated = { block: 1, time: "2020-01-01T00:00:00.000Z", says: "Sealed at the latest on 1 January 2020." }
+    assert.deepInclude((await stateOf({ ...file, dated })).states, { date: "open", binding: "holds" })
+  })
+
   it("holds with any line ends between its members", async () => {
     for (const end of ["\n", "\r\n", "\r"])
       assert.isTrue((await stateOf(`${JSON.stringify(file, null, 2)}\n`.replaceAll("\n", end))).ok)

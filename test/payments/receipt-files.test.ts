@@ -65,6 +65,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log: logConfig 
           words: "holds",
           key: "open",
           payment: "open",
+          date: "open",
         })
         const { commitment } = stone.record
         for (const [sha256, line] of [

@@ -92,6 +92,7 @@ export const readReceiptFile = (text: string) => {
     /** The body of the purchase; undefined where it is not public. */
     body: "body" in file ? anyMembers(file["body"], "The body") : undefined,
     log: "log" in file ? textAt(file, "log") : undefined,
+    isDated: "dated" in file,
   }
 }
 

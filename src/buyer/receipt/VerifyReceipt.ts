@@ -189,6 +189,9 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     await bindingCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log)),
     await wordsCheck(file),
+    ...(file.isDated
+      ? [open("date", "The date in the file is not signed: verify --receipt with --rpc reads the payment's block.")]
+      : []),
     open(
       "key",
       "Nothing here shows that this key belongs to the altar: compare it with a copy from an independent source.",

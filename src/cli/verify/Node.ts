@@ -84,6 +84,12 @@ export const nodeAt = Effect.fn("nodeAt")(function* (rpcUrl: string) {
     /** USDC of the network; undefined where no altar is paid. */
     usdc: usdcOn(network),
     timeOf: (block: bigint) => answered(timeOf(block)),
+    /** Whether no reorganisation can move what this block holds; false where the node does not tell. */
+    isFinal: (block: bigint) =>
+      Effect.match(retried(ask(blockAt("finalized"))), {
+        onSuccess: (final) => final.number >= block,
+        onFailure: () => false,
+      }),
     receiptOf: (transaction: string, asset: string) =>
       answered(receiptOf(inLowerCase(transaction), inLowerCase(asset))),
     isUsed: (asset: string, from: string, nonce: string) =>

@@ -1,7 +1,7 @@
 /** `verify --receipt`: checks the receipt file of one act, offline except for `--rpc`. */
 import { Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
-import { sealedBy, unnamed } from "../../../schema/altar/StoneDate.ts"
+import { notFinal, sealedBy, unnamed } from "../../../schema/altar/StoneDate.ts"
 import { onlyLogOf } from "../../../schema/log/Policy.ts"
 import { same } from "../../buyer/core/Expectation.ts"
 import { holds, isSound, open, type ReceiptCheck } from "../../buyer/receipt/Checks.ts"
@@ -54,6 +54,7 @@ const transferChecks = Effect.fn("transferChecks")(function* (
   const payment = holds("payment", says)
   if (claims.stone === undefined) return [payment]
   if (!isNamed) return [payment, open("date", unnamed)]
+  if (!(yield* node.isFinal(number))) return [payment, open("date", notFinal)]
   const time = yield* node.timeOf(number)
   return [payment, holds("date", sealedBy({ network, block: Number(number), time: Number(time) }))]
 }, Effect.scoped)
@@ -92,6 +93,7 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (
     checks.some(({ name, state }) => name === part && state === "holds"),
   )
   const paid = yield* transferChecks(rpc.value, claims, isNamed)
-  const others = checks.filter(({ name }) => name !== "payment")
+  const looked = new Set(["payment", "date"])
+  const others = checks.filter(({ name }) => !looked.has(name))
   yield* report(path, { ok: ok && isSound(paid), checks: [...others, ...paid], claims })
 })
