@@ -85,7 +85,7 @@ export const bindFetch =
     if (url !== request.url) throw no("foreign_resource", `The shop asks to pay for ${url}, not for ${request.url}.`)
     for (const accepted of accepts) {
       const offer = offerIn(accepted)
-      if (offer === undefined || !(await approve(offer, request))) continue
+      if (offer === undefined || !(await approve(offer, request.clone()))) continue
       const body = await request.clone().text()
       const bound = await boundTo(challenge, body, request.method).catch(() => {
         throw no("bad_request", "Only a request whose body is JSON, or absent, can be bound.")

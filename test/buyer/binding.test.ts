@@ -47,16 +47,16 @@ describe("a fetch that binds payments", () => {
   it("pays the first approved transfer of a shop by a nonce that names the request, and keeps it first", async () => {
     const { requests, send } = shop()
     const [kept, offers]: [Array<string>, Array<BindingOffer>] = [[], []]
+    const body = '{"b":1,"a":"é"}'
     const pay = bindFetch({
       account,
       fetch: send,
-      approve: (offered) => offers.push(offered) > 0,
+      approve: async (offered, asked) => offers.push(offered) > 0 && (await asked.text()) === body,
       keep: (payment) => {
         assert.lengthOf(requests, 1)
         kept.push(payment)
       },
     })
-    const body = '{"b":1,"a":"é"}'
     const answer = await pay(url, { method: "PUT", body, headers: { accept: "text/plain" } })
     assert.strictEqual(await answer.text(), "The report.")
     assert.deepStrictEqual(
