@@ -142,7 +142,7 @@ layer(LocalChain.layer({ network: "eip155:84532" }), realClock)("DevUSD", (it) =
         ["FiatTokenV2: invalid signature", yield* t.sign(a, "ReceiveWithAuthorization")],
         ["ECRecover: invalid signature 's' value", twin],
         ["ECRecover: invalid signature length", concat([good.r, good.s])],
-        ["ECRecover: invalid signature 'v' value", concat([good.r, good.s, numberToHex(good.yParity)])],
+        ["ECRecover: invalid signature 'v' value", concat([good.r, good.s, numberToHex(good.yParity, { size: 1 })])],
         ["ECRecover: invalid signature", concat([pad("0x0"), good.s, numberToHex(27)])],
       ] as const)
         yield* t.refused(reason, t.redeem(a, signature))

@@ -12,6 +12,7 @@ import { wordsField } from "./Offer.ts"
 import { figure } from "./Pebble.ts"
 import { type Chapter, chapters, illustration, type Plate, spiritPath } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
+import { steps } from "./Steps.ts"
 import { count, price, priceWords, roman, who } from "./Words.ts"
 
 type AltarState = typeof Altar.Type
@@ -69,36 +70,6 @@ const uses: Html = html`<ul class="thirds" role="list" aria-label="What for">
   <li><b>Date an idea.</b> Seal it before you tell anyone. The payment is its public timestamp.</li>
   <li><b>Bind an agent.</b> Make it commit to its plan before it acts, and compare the two afterwards.</li>
 </ul>`
-
-const step = (picture: string, name: string, words: Html | string): Html =>
-  html`<li>
-    <img src="/art/steps/${picture}.svg" alt="" width="120" height="88" />
-    <h3>${name}</h3>
-    <p>${words}</p>
-  </li>`
-
-const steps: Html = html`<section id="how" aria-labelledby="how-title">
-  <h2 id="how-title" class="unseen">How it works</h2>
-  <ol class="thirds" role="list">
-    ${step(
-      "write",
-      "Write",
-      html`Your browser locks your words with a random code, the <dfn>salt</dfn>. Only a fingerprint of both leaves this
-        machine: the <dfn>commitment</dfn>.`,
-    )}
-    ${step(
-      "pay",
-      "Pay",
-      html`${price(setWitnessStone.sale.priceAtomic)} records the commitment. The payment is public, with its time, and
-      each record names the one before. Nobody can move yours to an earlier day.`,
-    )}
-    ${step(
-      "reveal",
-      "Reveal, if you like",
-      "Show words and salt on any later day. Anyone can compute the fingerprint again and see that it matches.",
-    )}
-  </ol>
-</section>`
 
 const words = "The heron will return by May."
 const salt = "5f0c9a1be27d4438"
