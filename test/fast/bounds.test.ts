@@ -8,7 +8,7 @@ import { dailyCeiling, setWitnessStone } from "../../schema/altar/Witness.ts"
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../schema/payments/Errors.ts"
 import { priceUsd } from "../../schema/payments/Usdc.ts"
 import { searchMaximum } from "../../src/altar/Acts.ts"
-import { defaultMaxPerDay } from "../../src/buyer/Policy.ts"
+import { defaultMaxPerDay, objection } from "../../src/buyer/Policy.ts"
 import { PaymentOffers } from "../../src/payments/Offers.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { Chain } from "../../src/payments/x402/chain/Chain.ts"
@@ -24,6 +24,7 @@ import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { cardPayments, guards, openings, questions, refusedPayments, searches } from "../../src/altar/Limits.ts"
 import type { Limit } from "../../src/limits/Limit.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
+import { asking, stoneUrl } from "../lab/buyer/Offers.ts"
 import { patience } from "../lab/Patience.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { textOf } from "../lab/Sources.ts"
@@ -218,4 +219,12 @@ it.each([
   ["docs/integrating.md", `\`--max-per-day\` (${priceUsd(defaultMaxPerDay).slice(1)})`],
 ])("%s states the number of the code: %s", (file, phrase) => {
   assert.include(textOf(file).replaceAll(/\s+/gu, " "), phrase)
+})
+
+it("a buyer who names no limit signs for ten dollars of a day, and no more", () => {
+  const price = { name: "setWitnessStone", priceAtomic: 10_000n }
+  const codeAfter = (spentToday: bigint) =>
+    objection({ challenge: asking(), key: "key", url: stoneUrl, price, policy: {}, earlier: undefined, spentToday })
+      ?.code
+  assert.deepStrictEqual([codeAfter(9_990_000n), codeAfter(9_990_001n)], [undefined, "above_day_limit"])
 })

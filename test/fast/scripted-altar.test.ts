@@ -5,7 +5,6 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { exampleOf } from "../../schema/openapi/JsonSchema.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
-import { objection } from "../../src/buyer/Policy.ts"
 import {
   altar as url,
   asking,
@@ -118,15 +117,6 @@ describe.concurrent("an altar that lies to the library", () => {
     const refusal = await rejected(altar.witness({ commitment }))
     assert.deepStrictEqual([refusal.code, signed, asked], [code, [], ["price"]])
     assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
-  })
-
-  it("gets no signature beyond ten dollars of a day from a buyer who names no limit", () => {
-    const codeAfter = (spentToday: bigint) => {
-      const price = { name: "setWitnessStone", priceAtomic: 10_000n }
-      const purchase = { challenge: asking({}, resource), key: "key", url: resource, price, policy: own }
-      return objection({ ...purchase, earlier: undefined, spentToday })?.code
-    }
-    assert.deepStrictEqual([codeAfter(9_990_000n), codeAfter(9_990_001n)], [undefined, "above_day_limit"])
   })
 
   it("gets no signature for another purchase than the ordered one", async () => {
