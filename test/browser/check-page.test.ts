@@ -54,7 +54,7 @@ guide(
         route.request().resourceType() === "script" ? route.continue() : route.abort(),
       )
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "6 of 9 parts hold. Not checked: binding, key, payment.")
+      await outcome(page, "unchecked", "6 of 10 parts hold. Not checked: binding, date, key, payment.")
       assert.strictEqual(await page.locator("[data-checker] [role=status] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
         Signature: "holds",

@@ -65,7 +65,7 @@ describe("a changed price", () => {
         ])
           assert.include(texts.get(path), "$0.05", path)
         // Its sentence is about stones and prayers, its example about a stone.
-        assert.match(texts.get("/v2/") ?? "", /promise or prayer[^.]*\$0\.05 or \$0\.07/u)
+        assert.match(texts.get("/v2/") ?? "", /Seal your words for [^.]*\$0\.05 or \$0\.07/u)
         assert.match(texts.get("/v2/") ?? "", /\$0\.05<\/span> records the commitment/u)
         assert.include(texts.get("/v2/spirits/moss-hare"), "$0.07")
         assert.include(texts.get("/llms.txt"), "$63.00")

@@ -136,7 +136,10 @@ layer(sandbox(), realClock)("an agent that has only the documents", (it) => {
       const shown = [...page.text.matchAll(/<pre[^>]*><code[^>]*>([\s\S]*?)<\/code>/gu)]
       assert.deepStrictEqual(
         shown.map(([, block = ""]) => unescaped(block)),
-        program,
+        [
+          `Read ${url}/llms.txt, then set a stone for me. Ask me for my words and the maximum price before you sign.`,
+          ...program,
+        ],
       )
     }),
   )
