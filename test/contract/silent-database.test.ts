@@ -180,8 +180,10 @@ describe.concurrent("a server whose database connections fall silent", () => {
       }).pipe(Effect.provide(stage)),
     )
   }
+})
 
-  it.live("after a room's message was stored repeats it under its clientId", () =>
+describe("a room of a server whose database connections fall silent", () => {
+  it.live("repeats a message under its clientId after it was stored", () =>
     Effect.gen(function* () {
       const { database, silence, url } = yield* silenceable
       const guest = yield* newRoom(url)
