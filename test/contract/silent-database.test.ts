@@ -180,10 +180,8 @@ describe.concurrent("a server whose database connections fall silent", () => {
       }).pipe(Effect.provide(stage)),
     )
   }
-})
 
-describe("a room of a server whose database connections fall silent", () => {
-  it.live("repeats a message under its clientId after it was stored", () =>
+  it.live("after a room's message was stored repeats it under its clientId", () =>
     Effect.gen(function* () {
       const { database, silence, url } = yield* silenceable
       const guest = yield* newRoom(url)

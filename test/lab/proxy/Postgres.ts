@@ -177,11 +177,24 @@ const relay = (
     }
   })
 
-  /** The whole answer of a statement that was struck has come. */
-  const end = async ({ caught, fault }: Struck<PostgresFault>, answer: ReadonlyArray<Buffer>) => {
+  /** The held answer and all behind it: answers are told apart by their order alone. */
+  let answering: Promise<void> | undefined
+  const answer = (write: () => void) => {
+    if (answering === undefined) write()
+    else answering = answering.then(write)
+  }
+
+  /** Keeps the whole answer of a struck statement, or throws it away with the connection. */
+  const end = ({ caught, fault }: Struck<PostgresFault>, messages: ReadonlyArray<Buffer>) => {
     const verdict = caught()
-    if (fault === "cutAfter" || (await verdict) === "discard") return cut()
-    for (const message of answer) client.write(message)
+    if (fault === "cutAfter") return cut()
+    const before = answering
+    const deliverHeld = async () => {
+      await before
+      if ((await verdict) === "discard") return cut()
+      for (const message of messages) client.write(message)
+    }
+    answering = deliverHeld()
   }
 
   database.on("data", (chunk) => {
@@ -196,10 +209,10 @@ const relay = (
       if (struck !== undefined) {
         kept.push(message)
         if (!isEnd) continue
-        void end(struck, kept)
+        end(struck, kept)
         kept = []
-      } else if (failsAs === undefined) client.write(message)
-      else if (isEnd) client.write(errorAndIdle(failsAs))
+      } else if (failsAs === undefined) answer(() => client.write(message))
+      else if (isEnd) answer(() => client.write(errorAndIdle(failsAs)))
     }
   })
 }
