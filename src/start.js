@@ -5,6 +5,10 @@ import "./node.js"
 const { existsSync } = await import("node:fs")
 const { enableCompileCache } = await import("node:module")
 const { fileURLToPath } = await import("node:url")
+const { setFlagsFromString } = await import("node:v8")
+
+// A process that ends waits for its compiler threads, and one of these may wait for ever for memory (nodejs/node#54918).
+setFlagsFromString("--no-concurrent-sparkplug")
 
 const root = new URL("../", import.meta.url)
 
