@@ -116,14 +116,17 @@ const with3 = (change: object): Segment => ({
 describe("a chain", () => {
   it("verifies whole and piece by piece", async () => {
     const head = { sequence: 2, chainHash: hashAt(chain, 2) }
-    for (const [part, end, trust] of [
-      [segment(1, 2), head, {}],
-      [rest, whole.head, { anchor: head }],
-      [rest, whole.head, {}],
-      [whole, whole.head, {}],
-      [JSON.stringify(whole), whole.head, {}],
-    ] as const)
-      assert.deepInclude(await verify(part, trust), { kind: "segment", ok: true, head: end })
+    for (const [part, end, links, trust] of [
+      [segment(1, 2), head, 2, {}],
+      [rest, whole.head, 3, { anchor: head }],
+      [rest, whole.head, 3, {}],
+      [whole, whole.head, 5, {}],
+      [JSON.stringify(whole), whole.head, 5, {}],
+    ] as const) {
+      const verdict = await verify(part, trust)
+      assert.deepInclude(verdict, { kind: "segment", ok: true, head: end })
+      assert.match(verdict.checks[0]?.says ?? "", new RegExp(`^${links} links hash and follow`, "u"))
+    }
     const states = async (trust: Trust) =>
       (await verify(rest, trust)).checks.map(({ name, state }) => `${name} ${state}`)
     assert.deepStrictEqual(
