@@ -111,6 +111,9 @@ layer(world(), realClock)("over MCP,", (it) => {
       assert.isBelow(JSON.stringify(verification).split(record.transaction).length, 6, "the stone is not repeated")
       assert.deepStrictEqual(verification.predecessor, { sequence: 1, chainHash: record.previousHash, holds: true })
       assert.match(verification.doesNotProve.join(" "), /authorship/u)
+      const { chain, wallet } = verification.checkYourself
+      assert.strictEqual(chain, `${url}/api/witness/chain?from=2&limit=1`)
+      assert.strictEqual(wallet, `${url}/api/wallets/${record.payer}`)
 
       yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
       const broken = yield* call(connected, "verify_witness", { witnessId: record.id })
