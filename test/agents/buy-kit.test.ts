@@ -1,5 +1,5 @@
 /** The kit of every act is true: sent as it stands it meets the very offer it named, and pays. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Kit } from "../../schema/agents/Kit.ts"
@@ -38,8 +38,9 @@ const open = Effect.gen(function* () {
 
 layer(world(), realClock)("buy_kit", (it) => {
   for (const [args, price] of purchases) {
-    it.effect(`makes a kit of ${String(args["action"])} with the live offer, whose typed data and payment settle`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `makes a kit of ${String(args["action"])} with the live offer, whose typed data and payment settle`,
+      function* () {
         const connected = yield* open
         const today = yield* Clock.today
         const payer = yield* newPayer()
@@ -65,7 +66,7 @@ layer(world(), realClock)("buy_kit", (it) => {
         assert.strictEqual(paid.status, 201, paid.text)
         const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
         assert.strictEqual(reconciled.status, 200)
-      }),
+      },
     )
   }
 
@@ -80,65 +81,59 @@ layer(world(), realClock)("buy_kit", (it) => {
       missing: ["dedication"],
       body: { agentName: "Wren", dedication: "<dedication>" },
     })),
-  ])("leaves only the buyer's own values of $args.action open", ({ args, body, missing }) =>
-    Effect.gen(function* () {
-      const kit = yield* kitOf(yield* open, args)
-      assert.deepStrictEqual([kit.complete, kit.missing, kit.request.body], [false, missing, body])
-      assert.doesNotHaveAnyKeys(kit, ["sign", "payment"])
-    }),
-  )
+  ])("leaves only the buyer's own values of $args.action open", function* ({ args, body, missing }) {
+    const kit = yield* kitOf(yield* open, args)
+    assert.deepStrictEqual([kit.complete, kit.missing, kit.request.body], [false, missing, body])
+    assert.doesNotHaveAnyKeys(kit, ["sign", "payment"])
+  })
 
-  it.effect("contains only the parts that its act needs", () =>
-    Effect.gen(function* () {
-      const connected = yield* open
-      const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
-      const kit = JSON.parse(complete.text)
-      assert.isUndefined(kit.recipe, "a keeper seals nothing")
-      assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")
-      const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
-      assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
-    }),
-  )
+  it.effect("contains only the parts that its act needs", function* () {
+    const connected = yield* open
+    const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
+    const kit = JSON.parse(complete.text)
+    assert.isUndefined(kit.recipe, "a keeper seals nothing")
+    assert.notInclude(complete.text, connected.client.getInstructions()?.match(/Same purchase[^.]*/u)?.[0] ?? "")
+    const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
+    assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
+  })
 
-  it.effect("reports what would be refused, and stores nothing", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const connected = yield* open
-      yield* buy("/api/acquire/dew-spider")
-      const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
+  it.effect("reports what would be refused, and stores nothing", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const connected = yield* open
+    yield* buy("/api/acquire/dew-spider")
+    const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
         (SELECT count(*) FROM payment_pools) AS p`
-      const before = yield* count
-      const takeIn = { action: "takeIn", spirit: "moss-hare" }
-      const light = { action: "lightDay", spirit: "moss-hare" }
-      const dedicated = { ...light, dedication: "x" }
-      const late = { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() }
-      const zero = "0".repeat(64)
-      const badChecksum = "0x70997970c51812dc3A010C7d01b50e0d17dc79C8"
-      const refused: ReadonlyArray<readonly [Record<string, unknown>, code: string, says?: RegExp]> = [
-        [{ ...takeIn, spirit: "dew-spider" }, "already_kept", /first keeper/u],
-        [{ action: "takeIn" }, "bad_request", /spirit: Required/u],
-        [{ ...takeIn, kind: "promise" }, "bad_request", /kind: No part/u],
-        [{ ...takeIn, day: "2026-11-28" }, "bad_request", /day: No part/u],
-        [{ ...takeIn, parentId: nowhere }, "bad_request", /parentId: No part/u],
-        [{ action: "takeIn", familiarId: "moss-hare" }, "bad_request", /familiarId: Call it spirit/u],
-        [{ ...light, parent_id: nowhere }, "bad_request", /parent_id: Call it parentId/u],
-        [{ ...takeIn, AGENTNAME: "x" }, "bad_request", /AGENTNAME: Call it agentName/u],
-        [{ ...takeIn, "Parent ID": "" }, "bad_request", /Parent ID: Call it parentId/u],
-        [{ ...dedicated, intentionCommitment: zero }, "bad_request", /Call it commitment/u],
-        [{ ...dedicated, parentId: nowhere }, "bad_request", /dedication/u],
-        [{ ...light, dedication: "see altar.example.com" }, "dedication_held"],
-        [late, "prayer_day_not_today"],
-        [{ action: "steal" }, "bad_request", /action: /u],
-        [{ ...takeIn, payer: badChecksum }, "bad_request", /checksum/u],
-      ]
-      for (const [args, code, says] of refused) {
-        const { isError, text } = yield* call(connected, "buy_kit", args)
-        assert.isTrue(isError, text)
-        const refusal: { code: string; message: string } = JSON.parse(text)
-        assert.strictEqual(refusal.code, code, text)
-        if (says !== undefined) assert.match(refusal.message, says)
-      }
-      assert.deepStrictEqual(yield* count, before)
-    }),
-  )
+    const before = yield* count
+    const takeIn = { action: "takeIn", spirit: "moss-hare" }
+    const light = { action: "lightDay", spirit: "moss-hare" }
+    const dedicated = { ...light, dedication: "x" }
+    const late = { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() }
+    const zero = "0".repeat(64)
+    const badChecksum = "0x70997970c51812dc3A010C7d01b50e0d17dc79C8"
+    const refused: ReadonlyArray<readonly [Record<string, unknown>, code: string, says?: RegExp]> = [
+      [{ ...takeIn, spirit: "dew-spider" }, "already_kept", /first keeper/u],
+      [{ action: "takeIn" }, "bad_request", /spirit: Required/u],
+      [{ ...takeIn, kind: "promise" }, "bad_request", /kind: No part/u],
+      [{ ...takeIn, day: "2026-11-28" }, "bad_request", /day: No part/u],
+      [{ ...takeIn, parentId: nowhere }, "bad_request", /parentId: No part/u],
+      [{ action: "takeIn", familiarId: "moss-hare" }, "bad_request", /familiarId: Call it spirit/u],
+      [{ ...light, parent_id: nowhere }, "bad_request", /parent_id: Call it parentId/u],
+      [{ ...takeIn, AGENTNAME: "x" }, "bad_request", /AGENTNAME: Call it agentName/u],
+      [{ ...takeIn, "Parent ID": "" }, "bad_request", /Parent ID: Call it parentId/u],
+      [{ ...dedicated, intentionCommitment: zero }, "bad_request", /Call it commitment/u],
+      [{ ...dedicated, parentId: nowhere }, "bad_request", /dedication/u],
+      [{ ...light, dedication: "see altar.example.com" }, "dedication_held"],
+      [late, "prayer_day_not_today"],
+      [{ action: "steal" }, "bad_request", /action: /u],
+      [{ ...takeIn, payer: badChecksum }, "bad_request", /checksum/u],
+    ]
+    for (const [args, code, says] of refused) {
+      const { isError, text } = yield* call(connected, "buy_kit", args)
+      assert.isTrue(isError, text)
+      const refusal: { code: string; message: string } = JSON.parse(text)
+      assert.strictEqual(refusal.code, code, text)
+      if (says !== undefined) assert.match(refusal.message, says)
+    }
+    assert.deepStrictEqual(yield* count, before)
+  })
 })

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, beforeAll, layer } from "@effect/vitest"
+import { assert, beforeAll, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { realClock, TestServer, world } from "../lab/Fixture.ts"
@@ -72,16 +72,14 @@ beforeAll(mustBeInstalled)
 // A server for each: the suites send more messages together than one address may in a minute.
 for (const line of lines) {
   layer(world(), realClock)(`MCP's conformance suite ${line.name}`, (it) => {
-    it.effect("finds faults only in features that this server does not offer", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
-        assert.strictEqual(code, 0, text)
-        for (const [scenario, wanted] of Object.entries(line.required)) {
-          const of = checks.get(scenario) ?? []
-          assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
-        }
-      }),
-    )
+    it.effect("finds faults only in features that this server does not offer", function* () {
+      const { url } = yield* TestServer
+      const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
+      assert.strictEqual(code, 0, text)
+      for (const [scenario, wanted] of Object.entries(line.required)) {
+        const of = checks.get(scenario) ?? []
+        assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
+      }
+    })
   })
 }

@@ -1,5 +1,5 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Redacted } from "effect"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
@@ -57,48 +57,44 @@ layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
     [{ pin: stateless }, stateless],
     ["legacy", "2025-06-18"],
   ] satisfies ReadonlyArray<readonly [New.Mode, string]>) {
-    it.effect(`the client of 2026 in mode ${JSON.stringify(mode)} connects, lists, calls and validates`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        for (const path of ["/mcp", "/api/mcp"]) {
-          const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
-          assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
-          assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
-          const { tools } = yield* Effect.promise(() => client.listTools())
-          assert.deepStrictEqual(valuesOf(tools, "name"), names)
-          // The client checks structured content against the schema of the list.
-          const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
-          assert.propertyVal(called.structuredContent, "ok", true)
-          const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
-          assert.isTrue(refused.isError)
-        }
-      }),
-    )
+    it.effect(`the client of 2026 in mode ${JSON.stringify(mode)} connects, lists, calls and validates`, function* () {
+      const { url } = yield* TestServer
+      for (const path of ["/mcp", "/api/mcp"]) {
+        const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
+        assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
+        assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
+        const { tools } = yield* Effect.promise(() => client.listTools())
+        assert.deepStrictEqual(valuesOf(tools, "name"), names)
+        // The client checks structured content against the schema of the list.
+        const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
+        assert.propertyVal(called.structuredContent, "ok", true)
+        const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
+        assert.isTrue(refused.isError)
+      }
+    })
   }
 
-  it.effect("each version's answer to tools/list has the members of that version", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const old = yield* ask(`${url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-      })
-      assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
-      const listed = yield* send({ method: "tools/list" })
-      assert.strictEqual(listed.status, 200)
-      assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
-      assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
-      assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
-      assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
-      const { reply } = yield* send({ method: "server/discover", id: "a" })
-      assert.strictEqual(reply.id, "a")
-      const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
-      assert.hasAllKeys(reply.result, members.split(" "))
-      assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
-      assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
-    }),
-  )
+  it.effect("each version's answer to tools/list has the members of that version", function* () {
+    const { url } = yield* TestServer
+    const old = yield* ask(`${url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    })
+    assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
+    const listed = yield* send({ method: "tools/list" })
+    assert.strictEqual(listed.status, 200)
+    assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
+    assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
+    assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
+    assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
+    const { reply } = yield* send({ method: "server/discover", id: "a" })
+    assert.strictEqual(reply.id, "a")
+    const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
+    assert.hasAllKeys(reply.result, members.split(" "))
+    assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
+    assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
+  })
 
   const encoded = (name: string) => `=?base64?${Buffer.from(name).toString("base64")}?=`
   const call = { method: "tools/call", params: { name: "field" } }
@@ -132,77 +128,69 @@ layer(aServer, realClock)("at one URL for both protocol versions,", (it) => {
     ["a session of an unknown name", headed(list, { "mcp-session-id": "x" }), 200],
   ]
 
-  it.effect.each(answers)("%s is answered as 2026-07-28 says", ([, sent, status, code]) =>
-    Effect.gen(function* () {
-      const answer = yield* send({ id: 7, ...sent })
-      assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
-      assert.strictEqual(answer.reply.id, 7)
-      assert.isNull(answer.headers.get("mcp-session-id"))
-    }),
-  )
+  it.effect.each(answers)("%s is answered as 2026-07-28 says", function* ([, sent, status, code]) {
+    const answer = yield* send({ id: 7, ...sent })
+    assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
+    assert.strictEqual(answer.reply.id, 7)
+    assert.isNull(answer.headers.get("mcp-session-id"))
+  })
 
-  it.effect("a client of an unknown version is told the supported versions", () =>
-    Effect.gen(function* () {
-      for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
-        const { reply, status } = yield* send({
-          method: "server/discover",
-          params: { _meta: { ...meta, [key.version]: version } },
-          headers: { "mcp-protocol-version": version },
-        })
-        assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
-        assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
-      }
-    }),
-  )
+  it.effect("a client of an unknown version is told the supported versions", function* () {
+    for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
+      const { reply, status } = yield* send({
+        method: "server/discover",
+        params: { _meta: { ...meta, [key.version]: version } },
+        headers: { "mcp-protocol-version": version },
+      })
+      assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
+      assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
+    }
+  })
 
-  it.effect("a malformed request is answered without an id, and a notification not at all", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const post = (body: string) =>
-        ask(`${url}/mcp`, {
-          method: "POST",
-          headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
-          body,
-        })
-      for (const [body, code] of [
-        ["{", -32700],
-        ["[]", -32600],
-        [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
-        [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
-      ] as const) {
-        const answer = yield* post(body)
-        assert.strictEqual(answer.status, 400)
-        assert.notProperty(JSON.parse(answer.text), "id")
-        assert.strictEqual(JSON.parse(answer.text).error.code, code)
-      }
-      const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
-      assert.deepStrictEqual([heard.status, heard.text], [202, ""])
-    }),
-  )
+  it.effect("a malformed request is answered without an id, and a notification not at all", function* () {
+    const { url } = yield* TestServer
+    const post = (body: string) =>
+      ask(`${url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
+        body,
+      })
+    for (const [body, code] of [
+      ["{", -32700],
+      ["[]", -32600],
+      [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
+      [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
+    ] as const) {
+      const answer = yield* post(body)
+      assert.strictEqual(answer.status, 400)
+      assert.notProperty(JSON.parse(answer.text), "id")
+      assert.strictEqual(JSON.parse(answer.text).error.code, code)
+    }
+    const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
+    assert.deepStrictEqual([heard.status, heard.text], [202, ""])
+  })
 })
 
 layer(aServer, realClock)("a client of both protocol versions", (it) => {
-  it.effect("finds the new version while its address is limited, and while the database is unreachable", () =>
-    Effect.gen(function* () {
-      const { url: database } = yield* LocalDatabase
-      const proxy = yield* PgProxy.make(Redacted.value(database))
-      const url = yield* anotherServer({}, { databaseUrl: Redacted.make(proxy.url) })
-      const headers = { "x-forwarded-for": undefined }
-      const calls = yield* Effect.forEach(
-        Array.from({ length: 121 }),
-        () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
-        { concurrency: 8 },
-      )
-      const limited = calls.filter(({ status }) => status === 429)
-      assert.lengthOf(limited, 1)
-      assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
-      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
-      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
-      proxy.refuse(true)
-      proxy.cutAll()
-      const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
-      assert.strictEqual(transport.protocolVersion, stateless)
-      assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
-    }),
-  )
+  it.effect("finds the new version while its address is limited, and while the database is unreachable", function* () {
+    const { url: database } = yield* LocalDatabase
+    const proxy = yield* PgProxy.make(Redacted.value(database))
+    const url = yield* anotherServer({}, { databaseUrl: Redacted.make(proxy.url) })
+    const headers = { "x-forwarded-for": undefined }
+    const calls = yield* Effect.forEach(
+      Array.from({ length: 121 }),
+      () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
+      { concurrency: 8 },
+    )
+    const limited = calls.filter(({ status }) => status === 429)
+    assert.lengthOf(limited, 1)
+    assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+    const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+    assert.strictEqual(long.status, 429, "a long body is not read for nothing")
+    proxy.refuse(true)
+    proxy.cutAll()
+    const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
+    assert.strictEqual(transport.protocolVersion, stateless)
+    assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
+  })
 })

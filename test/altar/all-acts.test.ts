@@ -1,6 +1,6 @@
 /** All acts for people: filters that a link keeps, and a page for each wallet. */
 import { buy } from "../lab/buyer/Purchase.ts"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { assertEach } from "../lab/Assertions.ts"
@@ -10,48 +10,45 @@ const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
 
 layer(world(), realClock)("the page of all acts", (it) => {
-  it.effect("filters by kind, spirit and wallet, alone and together, and keeps the choice in its form", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
-      const { record: prayer } = yield* buy("/api/prayers/moss-hare", body, { payer })
-      const { record: candle } = yield* buy("/api/candles/day/moss-hare", { dedication: "One" }, { payer })
-      const { record: stone } = yield* buy("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
-      const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
-      const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
-        ["", [stone.id, candle.id, prayer.id]],
-        ["?kind=candle", [candle.id]],
-        ["?spirit=moss-hare", [candle.id, prayer.id]],
-        ["?kind=stone&spirit=moss-hare", []],
-        ["?kind=nothing&spirit=unicorn&before=x", [stone.id, candle.id, prayer.id]],
-      ]
-      for (const [query, ids] of choices) assert.deepStrictEqual([...new Set(idsIn(yield* page(query)))], ids, query)
-      const chosen = yield* page("?kind=candle&spirit=moss-hare")
-      assert.match(chosen, /<option value="candle"\s+selected>/u)
-      assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
-      const { text } = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer&spirit=moss-hare`)
-      assert.deepStrictEqual([...new Set(idsIn(text))], [prayer.id])
-    }),
-  )
+  it.effect("filters by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
+    const { record: prayer } = yield* buy("/api/prayers/moss-hare", body, { payer })
+    const { record: candle } = yield* buy("/api/candles/day/moss-hare", { dedication: "One" }, { payer })
+    const { record: stone } = yield* buy("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+    const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
+    const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
+      ["", [stone.id, candle.id, prayer.id]],
+      ["?kind=candle", [candle.id]],
+      ["?spirit=moss-hare", [candle.id, prayer.id]],
+      ["?kind=stone&spirit=moss-hare", []],
+      ["?kind=nothing&spirit=unicorn&before=x", [stone.id, candle.id, prayer.id]],
+    ]
+    for (const [query, ids] of choices) assert.deepStrictEqual([...new Set(idsIn(yield* page(query)))], ids, query)
+    const chosen = yield* page("?kind=candle&spirit=moss-hare")
+    assert.match(chosen, /<option value="candle"\s+selected>/u)
+    assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
+    const { text } = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer&spirit=moss-hare`)
+    assert.deepStrictEqual([...new Set(idsIn(text))], [prayer.id])
+  })
 
-  it.effect("shows the acts of a wallet in any spelling of its address", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const { record } = yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
-      for (const address of [payer.address, payer.address.toLowerCase()]) {
-        const { text } = yield* ask(`${url}/v2/acts?q=${address}`)
-        assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
-        assert.include(text, `rel="canonical" href="${url}/v2/acts?q=${payer.address.toLowerCase()}"`)
-      }
-      const other = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer`)
-      assert.include(other.text, "No such acts yet.")
-    }),
-  )
+  it.effect("shows the acts of a wallet in any spelling of its address", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    const { record } = yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
+    for (const address of [payer.address, payer.address.toLowerCase()]) {
+      const { text } = yield* ask(`${url}/v2/acts?q=${address}`)
+      assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
+      assert.include(text, `rel="canonical" href="${url}/v2/acts?q=${payer.address.toLowerCase()}"`)
+    }
+    const other = yield* ask(`${url}/v2/acts?q=${payer.address}&kind=prayer`)
+    assert.include(other.text, "No such acts yet.")
+  })
 
-  it.effect("links older acts, fifty a page, by the same choice; lists have their default and maximum length", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "links older acts, fifty a page, by the same choice; lists have their default and maximum length",
+    function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const wallet = payer.address.toLowerCase()
@@ -91,6 +88,6 @@ layer(world(), realClock)("the page of all acts", (it) => {
       )
       for (const path of ["acts?limit=51", "witness?limit=51", "candles?limit=51", "acts?limit=0", "candles?spirit=x"])
         assert.strictEqual((yield* ask(`${url}/api/${path}`)).status, 400, path)
-    }),
+    },
   )
 })

@@ -1,5 +1,5 @@
 /** UTC midnight by the database, on a clock that the test holds still: slots keep their day, ceilings start anew, candles end. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -65,123 +65,114 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
 })
 
 layer(held, realClock)("at UTC midnight", (it) => {
-  it.effect("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      const { rpcUrl } = yield* LocalChain
-      const chain = chainClient(rpcUrl)
-      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-      yield* put(midnight - 1)
-      yield* Effect.promise(() => chain.setAutomine(false))
-      const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
-      // The faucet needs a block of its own before the payer can pay.
-      yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
-        until("the faucet sent nothing", ({ pending }) => pending > 0),
+  it.effect("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", function* () {
+    const { url } = yield* TestServer
+    const { put } = yield* ControlledClock
+    const { rpcUrl } = yield* LocalChain
+    const chain = chainClient(rpcUrl)
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    yield* put(midnight - 1)
+    yield* Effect.promise(() => chain.setAutomine(false))
+    const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
+    // The faucet needs a block of its own before the payer can pay.
+    yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
+      until("the faucet sent nothing", ({ pending }) => pending > 0),
+    )
+    yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+    const first = yield* Fiber.join(buying)
+    assert.strictEqual(first.answer.status, 202, first.answer.text)
+    const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
+    assert.strictEqual(today.json["code"], "prayer_slot_taken")
+
+    yield* put(midnight)
+    const tomorrow = yield* ask(
+      `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
+      post(prayer, { "idempotency-key": newKey() }),
+    )
+    assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
+    yield* Effect.promise(() => chain.setAutomine(true))
+    yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+    const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
+    assert.strictEqual(settled.status, 200, settled.text)
+    const { record } = JSON.parse(settled.text)
+    assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])
+
+    const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer)
+    assert.strictEqual(second.answer.status, 201, second.answer.text)
+    assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
+  })
+
+  it.effect("a prayer paid for yesterday is still answered to its key, and to no other", function* () {
+    const { url } = yield* TestServer
+    const { put } = yield* ControlledClock
+    const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    yield* put(midnight - 1)
+    const { answer, key, request } = yield* buy(path, prayer)
+    assert.strictEqual(answer.status, 201, answer.text)
+    yield* put(midnight)
+    const unsigned = post(prayer, { "idempotency-key": key })
+    for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
+      assert.strictEqual(again.status, 200, again.text)
+      assert.deepStrictEqual(again.json["record"], answer.json["record"])
+    }
+    for (const spirit of ["frost-stoat", "dew-spider"]) {
+      const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer)
+      assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
+    }
+    // The day is checked before the slot: today's slot is taken by now, and the refusal still names the day.
+    assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
+    const late = yield* buy(path, prayer)
+    assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
+  })
+
+  it.effect("the daily ceiling of stones starts again", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const { put } = yield* ControlledClock
+    const pool = `witness:${dayOf(midnight - 1)}`
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${pool}, 4999, 4999)`
+    const stone = () =>
+      ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
+    yield* put(midnight - 1)
+    assert.strictEqual((yield* stone()).json["code"], "payment_required")
+    yield* sql`UPDATE payment_pools SET drawn = 5000, highest = 5000 WHERE name = ${pool}`
+    const over = yield* stone()
+    assertAnswer(over, 409, "witness_ceiling_today")
+    assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
+    yield* put(midnight)
+    assert.strictEqual((yield* stone()).json["code"], "payment_required")
+  })
+
+  it.effect("a candle of one day burns to the millisecond", function* () {
+    const { url } = yield* TestServer
+    const { put } = yield* ControlledClock
+    yield* put(midnight - 1)
+    const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { id, litAt, litUntil } = JSON.parse(answer.text).record
+    assert.deepStrictEqual(
+      [litAt, litUntil],
+      [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
+    )
+    const week = yield* buy("/api/candles/week/rain-crow", { dedication: "Until next week" })
+    yield* buy("/api/candles/day/rain-crow", { parentId: JSON.parse(week.answer.text).record.id })
+    /** Lit candles, and the burning lights of the longer one, wherever they are counted. */
+    const lit = Effect.gen(function* () {
+      const wall = yield* read("/api/candles?spirit=rain-crow")
+      const { altars } = yield* read("/api/altars")
+      const { candles, litCandles } = altars.find(({ spirit }: { spirit: string }) => spirit === "rain-crow")
+      const lights = [...wall.candles, ...candles].flatMap(({ lightCount, rung }) =>
+        rung === "week" ? [lightCount] : [],
       )
-      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
-      const first = yield* Fiber.join(buying)
-      assert.strictEqual(first.answer.status, 202, first.answer.text)
-      const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
-      assert.strictEqual(today.json["code"], "prayer_slot_taken")
-
-      yield* put(midnight)
-      const tomorrow = yield* ask(
-        `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
-        post(prayer, { "idempotency-key": newKey() }),
-      )
-      assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
-      yield* Effect.promise(() => chain.setAutomine(true))
-      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
-      const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
-      assert.strictEqual(settled.status, 200, settled.text)
-      const { record } = JSON.parse(settled.text)
-      assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])
-
-      const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer)
-      assert.strictEqual(second.answer.status, 201, second.answer.text)
-      assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
-    }),
-  )
-
-  it.effect("a prayer paid for yesterday is still answered to its key, and to no other", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
-      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-      yield* put(midnight - 1)
-      const { answer, key, request } = yield* buy(path, prayer)
-      assert.strictEqual(answer.status, 201, answer.text)
-      yield* put(midnight)
-      const unsigned = post(prayer, { "idempotency-key": key })
-      for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
-        assert.strictEqual(again.status, 200, again.text)
-        assert.deepStrictEqual(again.json["record"], answer.json["record"])
-      }
-      for (const spirit of ["frost-stoat", "dew-spider"]) {
-        const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer)
-        assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
-      }
-      // The day is checked before the slot: today's slot is taken by now, and the refusal still names the day.
-      assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
-      const late = yield* buy(path, prayer)
-      assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
-    }),
-  )
-
-  it.effect("the daily ceiling of stones starts again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { put } = yield* ControlledClock
-      const pool = `witness:${dayOf(midnight - 1)}`
-      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${pool}, 4999, 4999)`
-      const stone = () =>
-        ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
-      yield* put(midnight - 1)
-      assert.strictEqual((yield* stone()).json["code"], "payment_required")
-      yield* sql`UPDATE payment_pools SET drawn = 5000, highest = 5000 WHERE name = ${pool}`
-      const over = yield* stone()
-      assertAnswer(over, 409, "witness_ceiling_today")
-      assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
-      yield* put(midnight)
-      assert.strictEqual((yield* stone()).json["code"], "payment_required")
-    }),
-  )
-
-  it.effect("a candle of one day burns to the millisecond", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      yield* put(midnight - 1)
-      const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
-      assert.strictEqual(answer.status, 201, answer.text)
-      const { id, litAt, litUntil } = JSON.parse(answer.text).record
-      assert.deepStrictEqual(
-        [litAt, litUntil],
-        [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
-      )
-      const week = yield* buy("/api/candles/week/rain-crow", { dedication: "Until next week" })
-      yield* buy("/api/candles/day/rain-crow", { parentId: JSON.parse(week.answer.text).record.id })
-      /** Lit candles, and the burning lights of the longer one, wherever they are counted. */
-      const lit = Effect.gen(function* () {
-        const wall = yield* read("/api/candles?spirit=rain-crow")
-        const { altars } = yield* read("/api/altars")
-        const { candles, litCandles } = altars.find(({ spirit }: { spirit: string }) => spirit === "rain-crow")
-        const lights = [...wall.candles, ...candles].flatMap(({ lightCount, rung }) =>
-          rung === "week" ? [lightCount] : [],
-        )
-        return [wall.lit, litCandles, (yield* read("/api/field")).litCandles, ...lights]
-      })
-      const light = () =>
-        ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
-      yield* put(midnight - 2 + dayMillis)
-      assert.deepStrictEqual(yield* lit, [2, 2, 2, 1, 1])
-      assert.strictEqual((yield* light()).json["code"], "payment_required")
-      yield* put(midnight - 1 + dayMillis)
-      assert.deepStrictEqual(yield* lit, [1, 1, 1, 0, 0])
-      assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
-    }),
-  )
+      return [wall.lit, litCandles, (yield* read("/api/field")).litCandles, ...lights]
+    })
+    const light = () => ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
+    yield* put(midnight - 2 + dayMillis)
+    assert.deepStrictEqual(yield* lit, [2, 2, 2, 1, 1])
+    assert.strictEqual((yield* light()).json["code"], "payment_required")
+    yield* put(midnight - 1 + dayMillis)
+    assert.deepStrictEqual(yield* lit, [1, 1, 1, 0, 0])
+    assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
+  })
 })

@@ -1,6 +1,6 @@
 /** Permalinks: one address, a page for people, the record for programs, and every value of a page escaped. */
 import { existsSync } from "node:fs"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
@@ -14,100 +14,94 @@ const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
 layer(sandbox(), realClock)("the pages", (it) => {
-  it.effect("answer with a page, the record, or neither, as requested", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { kept, stone } = yield* createActs
-      for (const [path, api] of [
-        [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
-        [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
-        [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
-      ] as const) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
-        assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
-        assert.include(
-          (page.headers.get("vary") ?? "").toLowerCase().split(", "),
-          "accept",
-          "either form is cached apart",
-        )
-        assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
-        assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
-        const picture = meta(page.text, "og:image") ?? ""
-        const drawn = yield* ask(picture, {})
-        assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
-        assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+  it.effect("answer with a page, the record, or neither, as requested", function* () {
+    const { url } = yield* TestServer
+    const { kept, stone } = yield* createActs
+    for (const [path, api] of [
+      [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
+      [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
+      [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
+    ] as const) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
+      assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
+      assert.include(
+        (page.headers.get("vary") ?? "").toLowerCase().split(", "),
+        "accept",
+        "either form is cached apart",
+      )
+      assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
+      assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
+      const picture = meta(page.text, "og:image") ?? ""
+      const drawn = yield* ask(picture, {})
+      assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
+      assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
 
-        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-        const known = yield* ask(`${url}${api}`)
-        assert.deepStrictEqual([record.status, record.text], [200, known.text])
-        const again = yield* ask(`${url}${path}`, {
-          headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
-        })
-        assert.strictEqual(again.status, 304)
+      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+      const known = yield* ask(`${url}${api}`)
+      assert.deepStrictEqual([record.status, record.text], [200, known.text])
+      const again = yield* ask(`${url}${path}`, {
+        headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
+      })
+      assert.strictEqual(again.status, 304)
 
-        const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
-        assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
-      }
-      const only = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } })
-      assert.notMatch(only.text, /rel="(?:prev|next)"/u, "no stone is beside the only one")
-      const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
-      const { receipt } = JSON.parse(JSON.stringify(json["act"]))
-      const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
-      assert.strictEqual((yield* ask(transaction)).json["ok"], true)
-    }),
-  )
+      const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
+      assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
+    }
+    const only = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } })
+    assert.notMatch(only.text, /rel="(?:prev|next)"/u, "no stone is beside the only one")
+    const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
+    const { receipt } = JSON.parse(JSON.stringify(json["act"]))
+    const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
+    assert.strictEqual((yield* ask(transaction)).json["ok"], true)
+  })
 
-  it.effect("answer in the requested form that nothing is there", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const [path, code] of [
-        ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
-        ["/acts/nothing", "act_not_found"],
-        ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
-        ["/witness/%27%3B--", "witness_not_found"],
-      ] as const) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.strictEqual(page.status, 404)
-        assert.include(page.text, "Page not found")
-        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-        assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
-      }
-      for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
-        assert.deepStrictEqual([page.status, page.text.includes("No page has this address.")], [404, true], path)
-        assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
-        const record = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
-      }
-      const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
-      assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
-      const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
-      assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
-    }),
-  )
+  it.effect("answer in the requested form that nothing is there", function* () {
+    const { url } = yield* TestServer
+    for (const [path, code] of [
+      ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
+      ["/acts/nothing", "act_not_found"],
+      ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
+      ["/witness/%27%3B--", "witness_not_found"],
+    ] as const) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.strictEqual(page.status, 404)
+      assert.include(page.text, "Page not found")
+      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+      assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
+    }
+    for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      assert.deepStrictEqual([page.status, page.text.includes("No page has this address.")], [404, true], path)
+      assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+      const record = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
+    }
+    const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
+    assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
+    const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
+    assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
+  })
 
-  it.effect("report a chain that does not verify wherever they would show it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { json } = yield* ask(`${url}/api/witness?limit=1`)
-      const [stone] = JSON.parse(JSON.stringify(json["stones"]))
-      yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
-      for (const path of ["/v2/witness", "/v2/acts?q=1", `/witness/${stone.id}`]) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
-        assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
-        assert.notInclude(page.text, "e".repeat(64))
-      }
-      const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
-      assert.strictEqual(altar.status, 200)
-      assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
-      assert.notInclude(altar.text, "e".repeat(64))
-      const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
-      assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
-      assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
-    }),
-  )
+  it.effect("report a chain that does not verify wherever they would show it", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const { json } = yield* ask(`${url}/api/witness?limit=1`)
+    const [stone] = JSON.parse(JSON.stringify(json["stones"]))
+    yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
+    for (const path of ["/v2/witness", "/v2/acts?q=1", `/witness/${stone.id}`]) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
+      assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
+      assert.notInclude(page.text, "e".repeat(64))
+    }
+    const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
+    assert.strictEqual(altar.status, 200)
+    assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
+    assert.notInclude(altar.text, "e".repeat(64))
+    const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
+    assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
+    assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
+  })
 })
 
 describe("the templates of pages", () => {

@@ -1,5 +1,5 @@
 /** The database cost of a read: one statement each, whatever it gathers. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { Acts } from "../../src/altar/Acts.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
@@ -42,11 +42,9 @@ const services = Layer.unwrap(Effect.map(configOf(), Server.services)).pipe(
 )
 
 layer(services, realClock)("a read", (it) => {
-  it.effect.each(Object.entries(reads))("of %s is one statement", ([, read]) =>
-    Effect.gen(function* () {
-      // Reads share a comparison of the clocks for five seconds.
-      yield* (yield* DatabaseClock).estimate
-      assert.strictEqual(yield* statementsOf(read), 1)
-    }),
-  )
+  it.effect.each(Object.entries(reads))("of %s is one statement", function* ([, read]) {
+    // Reads share a comparison of the clocks for five seconds.
+    yield* (yield* DatabaseClock).estimate
+    assert.strictEqual(yield* statementsOf(read), 1)
+  })
 })

@@ -1,6 +1,6 @@
 /** Every text of a stranger, wherever a page, a feed, a list or a tool shows it: never as markup, and nowhere once it is hidden. */
 import { buyForId } from "../lab/buyer/Purchase.ts"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
@@ -113,31 +113,29 @@ const everything = Effect.fnUntraced(function* (ids: Iterable<string>) {
 })
 
 layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the text of a stranger", (it) => {
-  it.effect("is no markup where it is shown, and is shown nowhere while an operator hides it", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const moderation = yield* Moderation
-      const rows = yield* written
-      const ids = new Set(rows.map(([id]) => id))
-      const shown = yield* everything(ids)
-      assert.isAbove(shown.size, 60)
-      for (const place of ["/api/wallets/", "/v2/wallets/"])
-        assert.isTrue(
-          [...shown].some(([path, text]) => path.startsWith(place) && text.includes("Stonewords")),
-          place,
-        )
-      const joined = [...shown.values()].join("\n")
-      for (const [, , word] of rows)
-        assert.isAbove(joined.split(word).length, 2, `${word} is shown on a page and in an answer`)
-      for (const [path, text] of shown)
-        if (text.startsWith("<")) assert.notMatch(text, /<b onclick|onclick="x"|<script>/u, path)
+  it.effect("is no markup where it is shown, and is shown nowhere while an operator hides it", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const moderation = yield* Moderation
+    const rows = yield* written
+    const ids = new Set(rows.map(([id]) => id))
+    const shown = yield* everything(ids)
+    assert.isAbove(shown.size, 60)
+    for (const place of ["/api/wallets/", "/v2/wallets/"])
+      assert.isTrue(
+        [...shown].some(([path, text]) => path.startsWith(place) && text.includes("Stonewords")),
+        place,
+      )
+    const joined = [...shown.values()].join("\n")
+    for (const [, , word] of rows)
+      assert.isAbove(joined.split(word).length, 2, `${word} is shown on a page and in an answer`)
+    for (const [path, text] of shown)
+      if (text.startsWith("<")) assert.notMatch(text, /<b onclick|onclick="x"|<script>/u, path)
 
-      for (const [id, member] of rows) yield* sql.withTransaction(moderation.hide(id, member))
-      const hidden = yield* everything(ids)
-      for (const [path, text] of hidden)
-        for (const [, , word] of rows)
-          // A search repeats what was searched for.
-          if (!path.includes(word)) assert.notInclude(text, word, `${path} shows ${word}`)
-    }),
-  )
+    for (const [id, member] of rows) yield* sql.withTransaction(moderation.hide(id, member))
+    const hidden = yield* everything(ids)
+    for (const [path, text] of hidden)
+      for (const [, , word] of rows)
+        // A search repeats what was searched for.
+        if (!path.includes(word)) assert.notInclude(text, word, `${path} shows ${word}`)
+  })
 })

@@ -1,5 +1,5 @@
 /** The date of a stone without its altar: the block of a payment that names the sealed words. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Duration, Effect, Layer, Option } from "effect"
 import { lost, notFinal, unnamed } from "../../schema/altar/StoneDate.ts"
@@ -37,39 +37,33 @@ const lines = Effect.fnUntraced(function* (id: string) {
 })
 
 layer(Layer.merge(NodeServices.layer, house), realClock)("the date of a stone", (it) => {
-  it.effect("is that of the final block whose transfer names its words, wherever it is stated", () =>
-    Effect.gen(function* () {
-      const at = yield* newCustomer()
-      const altar = buyerOf(at)
-      const settled = yield* Effect.promise(() => altar.witness({ words: "The heron will return.", key: newKey() }))
-      assert.notProperty(settled, "dated", "no stored answer has it")
-      const { id, transaction } = settled.record
-      const early = yield* statements(id)
-      if (early.block === null) assert.strictEqual(early.says, notFinal)
-      assert.include(yield* lines(id), `NOT CHECKED  date: ${notFinal}`)
-      yield* mine(4)
-      yield* read(`/api/witness/${id}`).pipe(until("it is never dated", ({ dated }) => dated.block !== null))
-      const { block, says, time } = yield* statements(id)
-      const { blockNumber } = yield* onChain((client) =>
-        client.getTransactionReceipt({ hash: inLowerCase(transaction) }),
-      )
-      const { timestamp } = yield* onChain((client) => client.getBlock({ blockNumber }))
-      assert.deepStrictEqual([block, Date.parse(time)], [Number(blockNumber), Number(timestamp) * 1000])
-      assert.match(
-        says,
-        new RegExp(`^Sealed at the latest on \\d+ \\w+ \\d{4}, [\\d:]{8} UTC: .* block ${block}\\.$`, "u"),
-      )
-      assert.include(yield* lines(id), `HOLDS        date: ${says}`)
-    }),
-  )
+  it.effect("is that of the final block whose transfer names its words, wherever it is stated", function* () {
+    const at = yield* newCustomer()
+    const altar = buyerOf(at)
+    const settled = yield* Effect.promise(() => altar.witness({ words: "The heron will return.", key: newKey() }))
+    assert.notProperty(settled, "dated", "no stored answer has it")
+    const { id, transaction } = settled.record
+    const early = yield* statements(id)
+    if (early.block === null) assert.strictEqual(early.says, notFinal)
+    assert.include(yield* lines(id), `NOT CHECKED  date: ${notFinal}`)
+    yield* mine(4)
+    yield* read(`/api/witness/${id}`).pipe(until("it is never dated", ({ dated }) => dated.block !== null))
+    const { block, says, time } = yield* statements(id)
+    const { blockNumber } = yield* onChain((client) => client.getTransactionReceipt({ hash: inLowerCase(transaction) }))
+    const { timestamp } = yield* onChain((client) => client.getBlock({ blockNumber }))
+    assert.deepStrictEqual([block, Date.parse(time)], [Number(blockNumber), Number(timestamp) * 1000])
+    assert.match(
+      says,
+      new RegExp(`^Sealed at the latest on \\d+ \\w+ \\d{4}, [\\d:]{8} UTC: .* block ${block}\\.$`, "u"),
+    )
+    assert.include(yield* lines(id), `HOLDS        date: ${says}`)
+  })
 
-  it.effect("is the word of altar and cosigners where the payment names nothing", () =>
-    Effect.gen(function* () {
-      const { record } = yield* buy("/api/witness")
-      yield* mine(4)
-      assert.deepStrictEqual(yield* statements(record.id), { block: null, time: null, says: unnamed })
-      assert.include(yield* lines(record.id), `NOT CHECKED  date: ${unnamed}`)
-      for (const sentence of [lost, notFinal, unnamed]) assert.notInclude(sentence, "nonce")
-    }),
-  )
+  it.effect("is the word of altar and cosigners where the payment names nothing", function* () {
+    const { record } = yield* buy("/api/witness")
+    yield* mine(4)
+    assert.deepStrictEqual(yield* statements(record.id), { block: null, time: null, says: unnamed })
+    assert.include(yield* lines(record.id), `NOT CHECKED  date: ${unnamed}`)
+    for (const sentence of [lost, notFinal, unnamed]) assert.notInclude(sentence, "nonce")
+  })
 })

@@ -1,5 +1,5 @@
 /** The record of a wallet: its stones, opened or not, counted and listed in one moment. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
@@ -38,41 +38,40 @@ const countedIn = (stones: ReadonlyArray<{ readonly reveal: { readonly text: str
 })
 
 layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a wallet", (it) => {
-  it.effect("counts and lists its stones and no others, page by page, under any spelling of its address", () =>
-    Effect.gen(function* () {
-      const payer = yield* newPayer()
-      yield* buy("/api/witness")
-      const first = yield* buyStone(payer)
-      yield* open(payer, "It will rain.")
-      yield* open(payer, "See example.com")
-      yield* open(payer, "It will snow.", "https://example.com/salt")
-      const last = yield* buyStone(payer, { commitment: newCommitment(), kind: "hash" })
-      yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
-      const wallet = payer.address.toLowerCase()
-      const record = yield* read(`/api/wallets/${payer.address}`)
-      assert.deepStrictEqual(yield* read(`/api/wallets/${wallet}`), record)
-      assert.deepInclude(record, { wallet, sealed: 5, opened: 1, closed: 2, hidden: 2, next: null })
-      assert.deepStrictEqual(countsOf(record), countedIn(record.stones))
-      assert.deepStrictEqual(record.kinds, { intention: 1, prediction: 3, promise: 0, hash: 1 })
-      assert.deepStrictEqual(
-        [record.first, record.last],
-        [first, last].map(({ sequence, witnessedAt }) => ({ sequence, witnessedAt })),
-      )
-      const { head } = yield* read("/api/witness?limit=1")
-      assert.deepStrictEqual(record.asOf.head, head)
-      const pages = [yield* read(`/api/wallets/${wallet}?limit=3`)]
-      pages.push(yield* read(`/api/wallets/${wallet}?limit=3&before=${pages[0]?.next}`))
-      assert.deepStrictEqual(
-        pages.flatMap(({ stones }) => stones),
-        record.stones,
-      )
-      assert.deepStrictEqual(pages.map(countsOf), [countsOf(record), countsOf(record)])
-      assert.isNull(pages[1]?.next)
-    }),
-  )
+  it.effect("counts and lists its stones and no others, page by page, under any spelling of its address", function* () {
+    const payer = yield* newPayer()
+    yield* buy("/api/witness")
+    const first = yield* buyStone(payer)
+    yield* open(payer, "It will rain.")
+    yield* open(payer, "See example.com")
+    yield* open(payer, "It will snow.", "https://example.com/salt")
+    const last = yield* buyStone(payer, { commitment: newCommitment(), kind: "hash" })
+    yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
+    const wallet = payer.address.toLowerCase()
+    const record = yield* read(`/api/wallets/${payer.address}`)
+    assert.deepStrictEqual(yield* read(`/api/wallets/${wallet}`), record)
+    assert.deepInclude(record, { wallet, sealed: 5, opened: 1, closed: 2, hidden: 2, next: null })
+    assert.deepStrictEqual(countsOf(record), countedIn(record.stones))
+    assert.deepStrictEqual(record.kinds, { intention: 1, prediction: 3, promise: 0, hash: 1 })
+    assert.deepStrictEqual(
+      [record.first, record.last],
+      [first, last].map(({ sequence, witnessedAt }) => ({ sequence, witnessedAt })),
+    )
+    const { head } = yield* read("/api/witness?limit=1")
+    assert.deepStrictEqual(record.asOf.head, head)
+    const pages = [yield* read(`/api/wallets/${wallet}?limit=3`)]
+    pages.push(yield* read(`/api/wallets/${wallet}?limit=3&before=${pages[0]?.next}`))
+    assert.deepStrictEqual(
+      pages.flatMap(({ stones }) => stones),
+      record.stones,
+    )
+    assert.deepStrictEqual(pages.map(countsOf), [countsOf(record), countsOf(record)])
+    assert.isNull(pages[1]?.next)
+  })
 
-  it.effect("has one page, which pictures its stones in order, shows opened words, and says what it cannot show", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "has one page, which pictures its stones in order, shows opened words, and says what it cannot show",
+    function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
       const { id: closed, sequence } = yield* buyStone(payer)
@@ -96,66 +95,58 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a
       assert.include(text, `spirit-altar verify --url ${url} --wallet ${payer.address.toLowerCase()} --rpc`)
       assert.include((yield* ask(`${url}/v2/acts?q=${payer.address}`)).text, `href="${path}"`)
       assert.include((yield* ask(`${url}/witness/${closed}`)).text, `href="${path}"`)
-    }),
+    },
   )
 
-  it.effect("is empty for a wallet without stones, and no other text is a wallet", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const record = yield* read(`/api/wallets/0x${"A".repeat(40)}`)
-      assert.deepInclude(record, { wallet: `0x${"a".repeat(40)}`, sealed: 0, first: null, last: null, stones: [] })
-      for (const text of ["0x1", `0x${"g".repeat(40)}`, "a".repeat(42), "%00"])
-        for (const path of ["/api/wallets/", "/v2/wallets/"])
-          assert.strictEqual((yield* ask(`${url}${path}${text}`)).status, 404, path + text)
-      const empty = yield* ask(`${url}/v2/wallets/0x${"a".repeat(40)}`)
-      assert.include(empty.text, "This wallet has set no stone.")
-      assertAnswer(yield* ask(`${url}/api/wallets/0x${"a".repeat(40)}?before=x`), 400, "bad_request")
-    }),
-  )
+  it.effect("is empty for a wallet without stones, and no other text is a wallet", function* () {
+    const { url } = yield* TestServer
+    const record = yield* read(`/api/wallets/0x${"A".repeat(40)}`)
+    assert.deepInclude(record, { wallet: `0x${"a".repeat(40)}`, sealed: 0, first: null, last: null, stones: [] })
+    for (const text of ["0x1", `0x${"g".repeat(40)}`, "a".repeat(42), "%00"])
+      for (const path of ["/api/wallets/", "/v2/wallets/"])
+        assert.strictEqual((yield* ask(`${url}${path}${text}`)).status, 404, path + text)
+    const empty = yield* ask(`${url}/v2/wallets/0x${"a".repeat(40)}`)
+    assert.include(empty.text, "This wallet has set no stone.")
+    assertAnswer(yield* ask(`${url}/api/wallets/0x${"a".repeat(40)}?before=x`), 400, "bad_request")
+  })
 
-  it.effect("counts a reveal that the version before stored, beside this one during an upgrade", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const payer = yield* newPayer()
-      const id = yield* open(payer, "It will freeze.")
-      yield* sql`UPDATE reveals SET payer = NULL WHERE id = ${id}::uuid`
-      assert.deepInclude(yield* read(`/api/wallets/${payer.address}`), { sealed: 1, opened: 1, closed: 0, hidden: 0 })
-    }),
-  )
+  it.effect("counts a reveal that the version before stored, beside this one during an upgrade", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const payer = yield* newPayer()
+    const id = yield* open(payer, "It will freeze.")
+    yield* sql`UPDATE reveals SET payer = NULL WHERE id = ${id}::uuid`
+    assert.deepInclude(yield* read(`/api/wallets/${payer.address}`), { sealed: 1, opened: 1, closed: 0, hidden: 0 })
+  })
 
-  it.effect("counts words as hidden while an operator hides them", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const moderation = yield* Moderation
-      const payer = yield* newPayer()
-      const id = yield* open(payer, "Shown at first.")
-      const path = `/api/wallets/${payer.address}`
-      yield* sql.withTransaction(moderation.hide(id, "words"))
-      const hidden = yield* read(path)
-      assert.deepInclude(hidden, { sealed: 1, opened: 0, closed: 0, hidden: 1 })
-      assert.isNull(hidden.stones[0].reveal.text)
-      yield* sql.withTransaction(moderation.show(id, "words"))
-      assert.deepInclude(yield* read(path), { opened: 1, hidden: 0 })
-    }),
-  )
+  it.effect("counts words as hidden while an operator hides them", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const moderation = yield* Moderation
+    const payer = yield* newPayer()
+    const id = yield* open(payer, "Shown at first.")
+    const path = `/api/wallets/${payer.address}`
+    yield* sql.withTransaction(moderation.hide(id, "words"))
+    const hidden = yield* read(path)
+    assert.deepInclude(hidden, { sealed: 1, opened: 0, closed: 0, hidden: 1 })
+    assert.isNull(hidden.stones[0].reveal.text)
+    yield* sql.withTransaction(moderation.show(id, "words"))
+    assert.deepInclude(yield* read(path), { opened: 1, hidden: 0 })
+  })
 
-  it.effect("has counts, list and head of one moment, while stones are set and opened", () =>
-    Effect.gen(function* () {
-      const payer = yield* newPayer()
-      const reads = Effect.map(read(`/api/wallets/${payer.address}?limit=50`), (record) => {
-        assert.deepStrictEqual(countsOf(record), countedIn(record.stones))
-        assert.strictEqual(record.stones[0]?.sequence, record.last?.sequence)
-        assert.isAtLeast(record.asOf.head.sequence, record.last?.sequence ?? 0)
-        return record.sealed
-      })
-      const writes = Effect.forEach(Array.from({ length: 16 }), (_, at) => open(payer, `Words ${at}`), {
-        concurrency: 4,
-      })
-      const writing = yield* Effect.forkChild(writes)
-      const seen = new Set<number>()
-      while (writing.pollUnsafe() === undefined) seen.add(yield* reads)
-      assert.isAbove(seen.size, 2)
-      assert.strictEqual(yield* reads, 16)
-    }),
-  )
+  it.effect("has counts, list and head of one moment, while stones are set and opened", function* () {
+    const payer = yield* newPayer()
+    const reads = Effect.map(read(`/api/wallets/${payer.address}?limit=50`), (record) => {
+      assert.deepStrictEqual(countsOf(record), countedIn(record.stones))
+      assert.strictEqual(record.stones[0]?.sequence, record.last?.sequence)
+      assert.isAtLeast(record.asOf.head.sequence, record.last?.sequence ?? 0)
+      return record.sealed
+    })
+    const writes = Effect.forEach(Array.from({ length: 16 }), (_, at) => open(payer, `Words ${at}`), {
+      concurrency: 4,
+    })
+    const writing = yield* Effect.forkChild(writes)
+    const seen = new Set<number>()
+    while (writing.pollUnsafe() === undefined) seen.add(yield* reads)
+    assert.isAbove(seen.size, 2)
+    assert.strictEqual(yield* reads, 16)
+  })
 })

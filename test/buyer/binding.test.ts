@@ -1,5 +1,5 @@
 /** Any `fetch` wrapped to bind payments: at this altar, and at shops that answer anything else. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { bindFetch, type BindingOffer, checkBinding } from "../../src/buyer/index.ts"
@@ -113,26 +113,24 @@ describe("a fetch that binds payments", () => {
 })
 
 layer(world(), realClock)("a fetch that binds payments", (it) => {
-  it.effect("buys at this altar, once, with a receipt that shows the binding", () =>
-    Effect.gen(function* () {
-      const server = yield* TestServer
-      const payer = yield* newPayer()
-      const payments: Array<string> = []
-      const pay = bindFetch({
-        account: payer,
-        approve: ({ amount }) => amount === "10000",
-        keep: (payment) => payments.push(payment),
-      })
-      const request = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
-      const answer = yield* Effect.promise(() => pay(`${server.url}/api/witness`, request))
-      assert.strictEqual(answer.status, 201)
-      const { record } = yield* Effect.promise(() => answer.json())
-      const { text } = yield* ask(`${server.url}/api/witness/${record.id}`)
-      assert.deepInclude(JSON.parse(text).receipt.binding, { version: 1, url: `${server.url}/api/witness` })
-      const again = yield* Effect.promise(() => pay(`${server.url}/api/witness`, request))
-      assert.strictEqual(again.status, 200)
-      assert.lengthOf(payments, 1)
-      assert.strictEqual(yield* authorizationsUsed({ account: payer }), 1)
-    }),
-  )
+  it.effect("buys at this altar, once, with a receipt that shows the binding", function* () {
+    const server = yield* TestServer
+    const payer = yield* newPayer()
+    const payments: Array<string> = []
+    const pay = bindFetch({
+      account: payer,
+      approve: ({ amount }) => amount === "10000",
+      keep: (payment) => payments.push(payment),
+    })
+    const request = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
+    const answer = yield* Effect.promise(() => pay(`${server.url}/api/witness`, request))
+    assert.strictEqual(answer.status, 201)
+    const { record } = yield* Effect.promise(() => answer.json())
+    const { text } = yield* ask(`${server.url}/api/witness/${record.id}`)
+    assert.deepInclude(JSON.parse(text).receipt.binding, { version: 1, url: `${server.url}/api/witness` })
+    const again = yield* Effect.promise(() => pay(`${server.url}/api/witness`, request))
+    assert.strictEqual(again.status, 200)
+    assert.lengthOf(payments, 1)
+    assert.strictEqual(yield* authorizationsUsed({ account: payer }), 1)
+  })
 })

@@ -1,6 +1,6 @@
 /** The library runs in a browser as it stands: no built-in of Node, no server code, small at first, and it buys there. */
 import { gzipSync } from "node:zlib"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -100,46 +100,44 @@ export const reveals = async ([url, id]) => {
 
 describe.skipIf(!hasBrowser)("in a browser,", () => {
   layer(Layer.merge(world(), Browser.layer), realClock)("the library", (it) => {
-    it.effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { outputFiles } = yield* Effect.promise(() => bundle(program, { format: "iife", globalName: "page" }))
-        const elsewhere = yield* serve(async (path) =>
-          path === "/page.js"
-            ? { status: 200, body: outputFiles[0]?.text ?? "", type: "text/javascript" }
-            : { status: 200, body: `<!doctype html><script src="/page.js"></script>`, type: "text/html" },
+    it.effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
+      const { url } = yield* TestServer
+      const { outputFiles } = yield* Effect.promise(() => bundle(program, { format: "iife", globalName: "page" }))
+      const elsewhere = yield* serve(async (path) =>
+        path === "/page.js"
+          ? { status: 200, body: outputFiles[0]?.text ?? "", type: "text/javascript" }
+          : { status: 200, body: `<!doctype html><script src="/page.js"></script>`, type: "text/html" },
+      )
+      const chain = yield* LocalChain
+      const secret = generatePrivateKey()
+      const { address } = privateKeyToAccount(secret)
+      yield* Effect.orDie(chain.fund(address, 100_000n))
+      const chromium = yield* Browser
+      const page = yield* Effect.acquireRelease(
+        Effect.promise(() => chromium.newPage()),
+        (opened) => Effect.promise(() => opened.close()),
+      )
+      const call = (name: string, ...args: ReadonlyArray<string>) =>
+        Effect.promise(() =>
+          page.evaluate(([name, args]) => Reflect.get(window, "page")[name](args), [name, args] as const),
         )
-        const chain = yield* LocalChain
-        const secret = generatePrivateKey()
-        const { address } = privateKeyToAccount(secret)
-        yield* Effect.orDie(chain.fund(address, 100_000n))
-        const chromium = yield* Browser
-        const page = yield* Effect.acquireRelease(
-          Effect.promise(() => chromium.newPage()),
-          (opened) => Effect.promise(() => opened.close()),
-        )
-        const call = (name: string, ...args: ReadonlyArray<string>) =>
-          Effect.promise(() =>
-            page.evaluate(([name, args]) => Reflect.get(window, "page")[name](args), [name, args] as const),
-          )
-        yield* Effect.promise(() => page.goto(elsewhere))
-        const bought = yield* call("buys", url, secret)
-        assert.strictEqual(bought.record.commitment, bought.commitment)
-        assert.deepStrictEqual([bought.single.ok, bought.segment.ok], [true, true])
-        yield* Effect.promise(() => page.reload())
-        const { again, revealed } = yield* call("reveals", url, bought.record.id)
-        assert.deepStrictEqual([again.replayed, again.record], [true, bought.record])
-        assert.strictEqual(revealed.stone.reveal.text, "The heron will return by May.")
-        assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
-        // The origin's storage is full: the oldest purchases that may go make room.
-        const fillers: number = yield* call("fills")
-        assert.isAbove(fillers, 100)
-        const { last, names, unrevealed } = yield* call("buysMore", url, secret)
-        for (const { key } of [last, unrevealed]) assert.include(names, `spirit-altar:purchase/${key}`)
-        assert.isBelow(names.filter((name: string) => name.includes("filler")).length, fillers)
-        assert.notInclude(names, "spirit-altar:purchase/filler-purchase-0")
-        assert.notInclude(names, "spirit-altar:purchase/page-purchase-1")
-      }),
-    )
+      yield* Effect.promise(() => page.goto(elsewhere))
+      const bought = yield* call("buys", url, secret)
+      assert.strictEqual(bought.record.commitment, bought.commitment)
+      assert.deepStrictEqual([bought.single.ok, bought.segment.ok], [true, true])
+      yield* Effect.promise(() => page.reload())
+      const { again, revealed } = yield* call("reveals", url, bought.record.id)
+      assert.deepStrictEqual([again.replayed, again.record], [true, bought.record])
+      assert.strictEqual(revealed.stone.reveal.text, "The heron will return by May.")
+      assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
+      // The origin's storage is full: the oldest purchases that may go make room.
+      const fillers: number = yield* call("fills")
+      assert.isAbove(fillers, 100)
+      const { last, names, unrevealed } = yield* call("buysMore", url, secret)
+      for (const { key } of [last, unrevealed]) assert.include(names, `spirit-altar:purchase/${key}`)
+      assert.isBelow(names.filter((name: string) => name.includes("filler")).length, fillers)
+      assert.notInclude(names, "spirit-altar:purchase/filler-purchase-0")
+      assert.notInclude(names, "spirit-altar:purchase/page-purchase-1")
+    })
   })
 })

@@ -1,7 +1,7 @@
 /** The program of the library's page, as its reader saves and runs it. */
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
@@ -34,24 +34,22 @@ const project = Effect.sync(() => {
 })
 
 layer(sandbox(), realClock)("the program of docs/integrating.md", (it) => {
-  it.effect("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(programs.length, 1)
-      const { url } = yield* TestServer
-      const secret = generatePrivateKey()
-      const account = privateKeyToAccount(secret)
-      const folder = yield* project
-      const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
-      const buys = Effect.map(
-        Effect.promise(() => run(["stone.js"], { cwd: folder, env }).ended),
-        ({ stderr, stdout }) => stdout + stderr,
-      )
-      const said = (how: string) =>
-        new RegExp(`^stone 1 ${how} true\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`, "u")
-      assert.match(yield* buys, said("paid"))
-      assert.match(yield* buys, said("repeated"))
-      assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
-      assert.strictEqual(yield* authorizationsUsed({ account }), 2)
-    }),
-  )
+  it.effect("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
+    assert.strictEqual(programs.length, 1)
+    const { url } = yield* TestServer
+    const secret = generatePrivateKey()
+    const account = privateKeyToAccount(secret)
+    const folder = yield* project
+    const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
+    const buys = Effect.map(
+      Effect.promise(() => run(["stone.js"], { cwd: folder, env }).ended),
+      ({ stderr, stdout }) => stdout + stderr,
+    )
+    const said = (how: string) =>
+      new RegExp(`^stone 1 ${how} true\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`, "u")
+    assert.match(yield* buys, said("paid"))
+    assert.match(yield* buys, said("repeated"))
+    assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
+    assert.strictEqual(yield* authorizationsUsed({ account }), 2)
+  })
 })

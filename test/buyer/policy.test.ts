@@ -1,5 +1,5 @@
 /** The library signs within its policy and the limit of a day, for known payees, and nothing beside what may still be used. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { buyer, type Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
@@ -25,8 +25,9 @@ const offering =
   }
 
 layer(world(), realClock)("the buyer library", (it) => {
-  it.effect("reports a payment that failed, never signs for that key again, and counts it for the day's limit", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "reports a payment that failed, never signs for that key again, and counts it for the day's limit",
+    function* () {
       yield* today
       const at = yield* newCustomer(0n)
       const altar = buyerOf(at, undefined, { policy: { maxPerDay: 10_000n } })
@@ -39,11 +40,12 @@ layer(world(), realClock)("the buyer library", (it) => {
       assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
       assert.match((yield* rejection(altar.forget(key))).message, /its failed payment could still be used/u)
       assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
-    }),
+    },
   )
 
-  it.effect("signs nothing beside a failed authorization that could still be used, until its time is over", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "signs nothing beside a failed authorization that could still be used, until its time is over",
+    function* () {
       const at = yield* newCustomer()
       const openUntil = new Date(Date.now() + 3_000).toISOString()
       let isFirst = true
@@ -61,62 +63,52 @@ layer(world(), realClock)("the buyer library", (it) => {
       const [, waited, signed = ""] = steps
       assert.strictEqual(waited, "waiting")
       assert.isAtLeast(Number(signed.slice("signed ".length)), Date.parse(openUntil))
-    }),
+    },
   )
 
-  it.effect("counts a day over restarts, and a repeated key once", () =>
-    Effect.gen(function* () {
-      yield* today
-      const at = yield* newCustomer()
-      const policy = { maxPerDay: 20_000n }
-      const key = newKey()
-      for (const order of [{ words, key }, { words, key }, { words }]) {
-        yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
-      }
-      const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
-      assert.strictEqual(refused.code, "above_day_limit")
-      assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
-      assert.strictEqual(yield* authorizationsUsed(at), 2)
-    }),
-  )
+  it.effect("counts a day over restarts, and a repeated key once", function* () {
+    yield* today
+    const at = yield* newCustomer()
+    const policy = { maxPerDay: 20_000n }
+    const key = newKey()
+    for (const order of [{ words, key }, { words, key }, { words }]) {
+      yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
+    }
+    const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+    assert.strictEqual(refused.code, "above_day_limit")
+    assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
+    assert.strictEqual(yield* authorizationsUsed(at), 2)
+  })
 
-  it.effect("limits concurrent runs together", () =>
-    Effect.gen(function* () {
-      yield* today
-      const at = yield* newCustomer()
-      const ended = yield* Effect.promise(() =>
-        Promise.allSettled(
-          Array.from({ length: 6 }, () =>
-            buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words }),
-          ),
-        ),
-      )
-      assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
-      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
-    }),
-  )
+  it.effect("limits concurrent runs together", function* () {
+    yield* today
+    const at = yield* newCustomer()
+    const ended = yield* Effect.promise(() =>
+      Promise.allSettled(
+        Array.from({ length: 6 }, () => buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words })),
+      ),
+    )
+    assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
+  })
 
-  it.effect("pays only known recipients in a known token, unless the buyer names another", () =>
-    Effect.gen(function* () {
-      const at = yield* newCustomer()
-      const tokenless = yield* rejection(buyerOf(at, undefined, { policy: { network: "eip155:1" } }).witness({ words }))
-      assert.deepStrictEqual([tokenless._tag, tokenless.code, at.counted.signatures], ["Refused", "unknown_network", 0])
-      yield* Effect.promise(() => buyerOf(at).witness({ words }))
-      const moved = offering({ payTo: stranger })
-      const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
-      assert.strictEqual(refused.code, "other_payee")
-      assert.strictEqual(at.counted.signatures, 1)
-      const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
-      assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
-    }),
-  )
+  it.effect("pays only known recipients in a known token, unless the buyer names another", function* () {
+    const at = yield* newCustomer()
+    const tokenless = yield* rejection(buyerOf(at, undefined, { policy: { network: "eip155:1" } }).witness({ words }))
+    assert.deepStrictEqual([tokenless._tag, tokenless.code, at.counted.signatures], ["Refused", "unknown_network", 0])
+    yield* Effect.promise(() => buyerOf(at).witness({ words }))
+    const moved = offering({ payTo: stranger })
+    const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
+    assert.strictEqual(refused.code, "other_payee")
+    assert.strictEqual(at.counted.signatures, 1)
+    const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
+    assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
+  })
 
-  it.effect("signs nothing without an account, which free calls do without", () =>
-    Effect.gen(function* () {
-      const { journal, url } = yield* newCustomer(0n)
-      const reader = buyer({ url, journal })
-      assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
-      assert.strictEqual((yield* rejection(reader.resume(newKey()))).code, "attempt_not_found")
-    }),
-  )
+  it.effect("signs nothing without an account, which free calls do without", function* () {
+    const { journal, url } = yield* newCustomer(0n)
+    const reader = buyer({ url, journal })
+    assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
+    assert.strictEqual((yield* rejection(reader.resume(newKey()))).code, "attempt_not_found")
+  })
 })

@@ -1,6 +1,6 @@
 /** Before anything runs: a Node that is too old is told so in one sentence, and a server says which address it is bound to. */
 import { delimiter, join } from "node:path"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "../lab/It.ts"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
@@ -41,14 +41,12 @@ layer(database, realClock)("serve", (it) => {
     return [address, publicUrl, paymentsNotConfigured]
   }, Effect.scoped)
 
-  it.effect("names the bound address, the public one beside it, and what payments lack", () =>
-    Effect.gen(function* () {
-      const port = String(yield* freePort)
-      const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"
-      const open = yield* heard({ HOST: "0.0.0.0", PORT: port, PUBLIC_URL: "https://altar.example" })
-      assert.deepStrictEqual(open, [`http://0.0.0.0:${port}`, "https://altar.example", missing])
-      const local = `http://127.0.0.1:${port}`
-      assert.deepStrictEqual(yield* heard({ PORT: port }), [local, local, missing])
-    }),
-  )
+  it.effect("names the bound address, the public one beside it, and what payments lack", function* () {
+    const port = String(yield* freePort)
+    const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"
+    const open = yield* heard({ HOST: "0.0.0.0", PORT: port, PUBLIC_URL: "https://altar.example" })
+    assert.deepStrictEqual(open, [`http://0.0.0.0:${port}`, "https://altar.example", missing])
+    const local = `http://127.0.0.1:${port}`
+    assert.deepStrictEqual(yield* heard({ PORT: port }), [local, local, missing])
+  })
 })

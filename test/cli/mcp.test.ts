@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { today } from "../lab/Clock.ts"
@@ -17,91 +17,86 @@ const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
 layer(world(), realClock)("spirit-altar mcp", (it) => {
-  it.effect("sells each act once, and lists, reveals and verifies what it sealed", () =>
-    Effect.gen(function* () {
-      yield* today
-      const at = yield* terminal
-      const owners = JSON.parse((yield* at.command(["witness", "--text", "Her owner's alone.", "--json"])).stdout)
-      const { call, client, stderr } = yield* stdioMcp(at)
-      const tools = yield* Effect.promise(() => client.listTools())
-      assert.sameMembers(
-        tools.tools.map(({ name }) => name),
-        ["seal", "pray", "keep", "collect", "light", "reveal", "outcome", "my_words", "verify"],
-      )
-      const revealing = tools.tools.find(({ name }) => name === "reveal")
-      assert.match(revealing?.description ?? "", /for ever/u)
-      assert.isTrue(revealing?.annotations?.destructiveHint)
-      yield* Effect.promise(async () => {
-        const sealed = await call("seal", { words, kind: "prediction", agentName: "" })
-        assert.isFalse(sealed.isError, JSON.stringify(sealed.answer))
-        const { key, record, repeated } = sealed.answer
-        assert.deepStrictEqual([repeated, record.kind], [false, "prediction"])
-        assert.notInclude(JSON.stringify(sealed.answer), words)
-        const again = await call("seal", { kind: "prediction", words: ` ${words}\n` })
-        assert.deepStrictEqual(again.answer, { ...sealed.answer, repeated: true })
-        const other = await call("seal", { words, kind: "prediction", another: true })
-        assert.notStrictEqual(other.answer.key, key)
-        const twice = await Promise.all(
-          [1, 2].map(() => call("pray", { spirit: "rain-crow", agentName: "Wren", words })),
-        )
-        assert.strictEqual(twice[0]?.answer.key, twice[1]?.answer.key)
-        const candle = await call("light", {
-          spirit: "kelp-seal",
-          days: 7,
-          dedication: "For the bees",
-          words: "Later.",
-        })
-        assert.strictEqual(candle.answer.record.days, 7)
-        assert.strictEqual((await call("keep", { spirit: "rain-crow" })).answer.record.spirit, "rain-crow")
-        assert.strictEqual((await call("collect", { element: "beeswax" })).answer.record.edition, 1)
-        const mine: ReadonlyArray<{ readonly act: string; readonly state: string }> = (await call("my_words")).answer
-          .words
-        assert.deepStrictEqual(
-          mine.map(({ act, state }) => [act, state]),
-          ["setWitnessStone", "setWitnessStone", "offerPrayer", "lightWeek"].map((act) => [act, "settled"]),
-        )
-        const refused = await call("reveal", { id: owners.record.id })
-        assert.deepStrictEqual([refused.isError, refused.answer.code], [true, "words_unknown"])
-        const { answer: opened } = await call("reveal", { id: record.id })
-        assert.strictEqual(opened.stone.reveal.text, words)
-        const { answer: unsealed } = await call("reveal", { id: candle.answer.record.id })
-        assert.strictEqual(unsealed.candle.unsealed.words, "Later.")
-        assert.isTrue((await call("verify", { thing: record.id })).answer.ok)
-        assert.strictEqual((await call("verify", { thing: "http://127.0.0.1:9/latest" })).answer.code, "bad_url")
-        assert.strictEqual((await call("outcome", { key })).answer.record.id, record.id)
+  it.effect("sells each act once, and lists, reveals and verifies what it sealed", function* () {
+    yield* today
+    const at = yield* terminal
+    const owners = JSON.parse((yield* at.command(["witness", "--text", "Her owner's alone.", "--json"])).stdout)
+    const { call, client, stderr } = yield* stdioMcp(at)
+    const tools = yield* Effect.promise(() => client.listTools())
+    assert.sameMembers(
+      tools.tools.map(({ name }) => name),
+      ["seal", "pray", "keep", "collect", "light", "reveal", "outcome", "my_words", "verify"],
+    )
+    const revealing = tools.tools.find(({ name }) => name === "reveal")
+    assert.match(revealing?.description ?? "", /for ever/u)
+    assert.isTrue(revealing?.annotations?.destructiveHint)
+    yield* Effect.promise(async () => {
+      const sealed = await call("seal", { words, kind: "prediction", agentName: "" })
+      assert.isFalse(sealed.isError, JSON.stringify(sealed.answer))
+      const { key, record, repeated } = sealed.answer
+      assert.deepStrictEqual([repeated, record.kind], [false, "prediction"])
+      assert.notInclude(JSON.stringify(sealed.answer), words)
+      const again = await call("seal", { kind: "prediction", words: ` ${words}\n` })
+      assert.deepStrictEqual(again.answer, { ...sealed.answer, repeated: true })
+      const other = await call("seal", { words, kind: "prediction", another: true })
+      assert.notStrictEqual(other.answer.key, key)
+      const twice = await Promise.all([1, 2].map(() => call("pray", { spirit: "rain-crow", agentName: "Wren", words })))
+      assert.strictEqual(twice[0]?.answer.key, twice[1]?.answer.key)
+      const candle = await call("light", {
+        spirit: "kelp-seal",
+        days: 7,
+        dedication: "For the bees",
+        words: "Later.",
       })
-      assert.strictEqual(yield* spent(at), 7)
-      assert.notInclude(stderr(), at.secret.slice(2))
-    }),
-  )
+      assert.strictEqual(candle.answer.record.days, 7)
+      assert.strictEqual((await call("keep", { spirit: "rain-crow" })).answer.record.spirit, "rain-crow")
+      assert.strictEqual((await call("collect", { element: "beeswax" })).answer.record.edition, 1)
+      const mine: ReadonlyArray<{ readonly act: string; readonly state: string }> = (await call("my_words")).answer
+        .words
+      assert.deepStrictEqual(
+        mine.map(({ act, state }) => [act, state]),
+        ["setWitnessStone", "setWitnessStone", "offerPrayer", "lightWeek"].map((act) => [act, "settled"]),
+      )
+      const refused = await call("reveal", { id: owners.record.id })
+      assert.deepStrictEqual([refused.isError, refused.answer.code], [true, "words_unknown"])
+      const { answer: opened } = await call("reveal", { id: record.id })
+      assert.strictEqual(opened.stone.reveal.text, words)
+      const { answer: unsealed } = await call("reveal", { id: candle.answer.record.id })
+      assert.strictEqual(unsealed.candle.unsealed.words, "Later.")
+      assert.isTrue((await call("verify", { thing: record.id })).answer.ok)
+      assert.strictEqual((await call("verify", { thing: "http://127.0.0.1:9/latest" })).answer.code, "bad_url")
+      assert.strictEqual((await call("outcome", { key })).answer.record.id, record.id)
+    })
+    assert.strictEqual(yield* spent(at), 7)
+    assert.notInclude(stderr(), at.secret.slice(2))
+  })
 
-  it.effect("resumes a purchase that a kill cut off after its signature, also one that was another", () =>
-    Effect.gen(function* () {
-      const at = yield* terminal
-      for (const [another, payments] of [
-        [false, 1],
-        [true, 2],
-      ] as const) {
-        const order = { words, another }
-        const doomed = yield* stdioMcp(at, [], holding(at))
-        const lost = doomed.call("seal", order).catch(() => "lost")
-        yield* Effect.promise(() => doomed.held)
-        doomed.kill()
-        assert.strictEqual(yield* Effect.promise(() => lost), "lost")
-        const restarted = yield* stdioMcp(at)
-        const open = yield* Effect.promise(() => restarted.call("my_words"))
-        assert.include(JSON.stringify(open.answer), '"state":"open"')
-        const resumed = yield* Effect.promise(() => restarted.call("seal", order))
-        assert.isFalse(resumed.isError, JSON.stringify(resumed.answer))
-        assert.include(JSON.stringify(open.answer), String(resumed.answer.key))
-        assert.notInclude(restarted.stderr(), "signed      ")
-        assert.strictEqual(yield* spent(at), payments)
-      }
-    }),
-  )
+  it.effect("resumes a purchase that a kill cut off after its signature, also one that was another", function* () {
+    const at = yield* terminal
+    for (const [another, payments] of [
+      [false, 1],
+      [true, 2],
+    ] as const) {
+      const order = { words, another }
+      const doomed = yield* stdioMcp(at, [], holding(at))
+      const lost = doomed.call("seal", order).catch(() => "lost")
+      yield* Effect.promise(() => doomed.held)
+      doomed.kill()
+      assert.strictEqual(yield* Effect.promise(() => lost), "lost")
+      const restarted = yield* stdioMcp(at)
+      const open = yield* Effect.promise(() => restarted.call("my_words"))
+      assert.include(JSON.stringify(open.answer), '"state":"open"')
+      const resumed = yield* Effect.promise(() => restarted.call("seal", order))
+      assert.isFalse(resumed.isError, JSON.stringify(resumed.answer))
+      assert.include(JSON.stringify(open.answer), String(resumed.answer.key))
+      assert.notInclude(restarted.stderr(), "signed      ")
+      assert.strictEqual(yield* spent(at), payments)
+    }
+  })
 
-  it.effect("refuses a price above its limits with the number, and bad arguments, and nothing is charged", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "refuses a price above its limits with the number, and bad arguments, and nothing is charged",
+    function* () {
       const at = yield* terminal
       const refusals: ReadonlyArray<
         readonly [args: ReadonlyArray<string>, name: string, given: Record<string, unknown>, code: string, says: RegExp]
@@ -127,36 +122,34 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
         assert.match(answer.message, says)
       }
       assert.strictEqual(yield* spent(at), 0)
-    }),
+    },
   )
 
-  it.effect("sells by the configuration of its document in the revision of 2026, and ends with its host", () =>
-    Effect.gen(function* () {
-      const at = yield* terminal
-      const key = join(at.folder, "key.txt")
-      writeFileSync(key, at.secret, { mode: 0o600 })
-      const [, configured = ""] = /```json\n("altar": [^`]+)```/u.exec(guide) ?? []
-      const { args }: { readonly args: ReadonlyArray<string> } = JSON.parse(`{${configured}}`).altar
-      const own: Readonly<Record<string, string>> = {
-        "https://altar.example": at.own.SPIRIT_ALTAR_URL,
-        "/home/me/key.txt": key,
-      }
-      const transport = new StdioClientTransport({
-        command: process.execPath,
-        args: [main, ...args.map((argument) => own[argument] ?? argument)],
-        env: { PATH: process.env["PATH"] ?? "", HOME: at.folder },
-        stderr: "ignore",
-      })
-      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
-      yield* Effect.promise(async () => {
-        await client.connect(transport)
-        const { structuredContent } = await client.callTool({ name: "seal", arguments: { words } })
-        assert.deepInclude(structuredContent, { ok: true, repeated: false })
-        await client.close()
-      })
-      assert.strictEqual(yield* spent(at), 1)
-      const ended = yield* at.run(["mcp"])
-      assert.deepStrictEqual([ended.code, ended.stdout], [0, ""], ended.stderr)
-    }),
-  )
+  it.effect("sells by the configuration of its document in the revision of 2026, and ends with its host", function* () {
+    const at = yield* terminal
+    const key = join(at.folder, "key.txt")
+    writeFileSync(key, at.secret, { mode: 0o600 })
+    const [, configured = ""] = /```json\n("altar": [^`]+)```/u.exec(guide) ?? []
+    const { args }: { readonly args: ReadonlyArray<string> } = JSON.parse(`{${configured}}`).altar
+    const own: Readonly<Record<string, string>> = {
+      "https://altar.example": at.own.SPIRIT_ALTAR_URL,
+      "/home/me/key.txt": key,
+    }
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main, ...args.map((argument) => own[argument] ?? argument)],
+      env: { PATH: process.env["PATH"] ?? "", HOME: at.folder },
+      stderr: "ignore",
+    })
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } })
+    yield* Effect.promise(async () => {
+      await client.connect(transport)
+      const { structuredContent } = await client.callTool({ name: "seal", arguments: { words } })
+      assert.deepInclude(structuredContent, { ok: true, repeated: false })
+      await client.close()
+    })
+    assert.strictEqual(yield* spent(at), 1)
+    const ended = yield* at.run(["mcp"])
+    assert.deepStrictEqual([ended.code, ended.stdout], [0, ""], ended.stderr)
+  })
 })

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -27,16 +27,14 @@ describe("a command", () => {
     [["acts", "--nosuch", "--json"], "usage", "--nosuch"],
     [["admin", "hide", "--json"], "usage", "act"],
     [["acts", "--url", "nonsense", "--json"], "bad_url", "nonsense"],
-  ])("with invalid arguments prints one JSON document under --json: %s", ([args, named, word]) =>
-    Effect.gen(function* () {
-      const { code, stdout } = yield* commandRun(args)
-      assert.strictEqual(code, 1)
-      assert.strictEqual(stdout.trim().split("\n").length, 1)
-      const refusal = JSON.parse(stdout)
-      assert.deepInclude(refusal, { ok: false, code: named })
-      assert.include(refusal.message, word)
-    }),
-  )
+  ])("with invalid arguments prints one JSON document under --json: %s", function* ([args, named, word]) {
+    const { code, stdout } = yield* commandRun(args)
+    assert.strictEqual(code, 1)
+    assert.strictEqual(stdout.trim().split("\n").length, 1)
+    const refusal = JSON.parse(stdout)
+    assert.deepInclude(refusal, { ok: false, code: named })
+    assert.include(refusal.message, word)
+  })
 
   it.each([
     ["serve", ["DATABASE_URL is wrong", "PAY_TO is wrong", "LOG_LEVEL is wrong", "RELAYER_INFLIGHT is not used"]],
@@ -55,16 +53,14 @@ describe("a command", () => {
     [["admin", "nosuch"], 'Unknown subcommand "nosuch"'],
     [["log", "confirm", "--nosuch"], "Unrecognized flag: --nosuch"],
     [["nosuch"], 'Unknown subcommand "nosuch"'],
-  ])("with invalid arguments prints first what is wrong, and then how to call it: %s", ([args, sentence]) =>
-    Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* commandRun(args)
-      assert.deepStrictEqual([code, stdout], [1, ""])
-      const [first, usage, help] = stderr.split("\n")
-      assert.include(first, sentence)
-      assert.match(usage ?? "", /^Usage: spirit-altar /u)
-      assert.match(help ?? "", /^Help: spirit-altar .*--help$/u)
-    }),
-  )
+  ])("with invalid arguments prints first what is wrong, and then how to call it: %s", function* ([args, sentence]) {
+    const { code, stderr, stdout } = yield* commandRun(args)
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    const [first, usage, help] = stderr.split("\n")
+    assert.include(first, sentence)
+    assert.match(usage ?? "", /^Usage: spirit-altar /u)
+    assert.match(help ?? "", /^Help: spirit-altar .*--help$/u)
+  })
 
   it("that --env-file configures names each variable that an exported one replaces", () => {
     const file = join(folder, "altar.env")
@@ -84,26 +80,25 @@ describe("a command", () => {
     }
   })
 
-  it.effect("that checks the configuration fails at the first part without an answer, and shows no secret", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "that checks the configuration fails at the first part without an answer, and shows no secret",
+    function* () {
       const env = { DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d" }
       const { code, stderr, stdout } = yield* commandRun(["serve", "--check"], env)
       assert.strictEqual(code, 1)
       assert.include(stderr, "The database cannot be used")
       assert.notInclude(stdout + stderr, "hush")
-    }),
+    },
   )
 })
 
 describe("a wallet", () => {
-  it.effect("of another form, or of a number that is no key, is refused", () =>
-    Effect.gen(function* () {
-      for (const secret of ["0x1234", `0x${"0".repeat(64)}`]) {
-        const { message } = yield* Effect.flip(accountOf(Redacted.make(secret), "The file"))
-        assert.match(message, /^The file holds no private key/u)
-      }
-    }),
-  )
+  it.effect("of another form, or of a number that is no key, is refused", function* () {
+    for (const secret of ["0x1234", `0x${"0".repeat(64)}`]) {
+      const { message } = yield* Effect.flip(accountOf(Redacted.make(secret), "The file"))
+      assert.match(message, /^The file holds no private key/u)
+    }
+  })
 })
 
 describe("a wallet file", () => {

@@ -1,5 +1,5 @@
 /** Concurrent intents: each is made or refused as if it had been alone. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Claims } from "../../src/payments/Act.ts"
@@ -50,66 +50,61 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 const pooled = (capacity: number, name = newName()): Claims => ({ slots: [], pool: { name, capacity } })
 
 layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), realClock)("concurrent intents", (it) => {
-  it.effect("are numbered without a gap, and read as they were answered", () =>
-    Effect.gen(function* () {
-      const claims = pooled(1_000)
-      const outcomes = yield* claimAll(many(40, () => intentOf({ claims })))
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(40))
-      const { find } = yield* Lookup
-      const cards = yield* claimAll(many(3, () => intentOf({ payment: cardPayment(), balance: undefined })))
-      for (const attempt of claimed([...outcomes, ...cards])) {
-        assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
-      }
-    }),
-  )
-  it.effect("succeed beside one whose name is taken, which learns the holder", () =>
-    Effect.gen(function* () {
-      const held = intentOf({ claims: { slots: [newName()] } })
-      assert.lengthOf(claimed(yield* claimAll([held])), 1)
-      const late = [
-        intentOf({ claims: held.claims }),
-        intentOf({ payment: held.payment }),
-        intentOf({ idempotencyKey: held.idempotencyKey }),
-      ]
-      const claims = pooled(1_000)
-      const good = many(20, () => intentOf({ claims }))
-      const outcomes = yield* claimAll([...good.slice(0, 10), ...late, ...good.slice(10)])
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(20))
-      const states = outcomes.flatMap((outcome) => (outcome._tag === "Conflict" ? [outcome.state] : []))
-      assert.deepStrictEqual(
-        states.map(({ attempt, conflicts, paymentBound }) => [
-          Option.isSome(attempt),
-          conflicts.map(({ name }) => name),
-          paymentBound,
-        ]),
-        [
-          [false, held.claims.slots, false],
-          [false, [], true],
-          [true, [], false],
-        ],
-      )
-    }),
-  )
+  it.effect("are numbered without a gap, and read as they were answered", function* () {
+    const claims = pooled(1_000)
+    const outcomes = yield* claimAll(many(40, () => intentOf({ claims })))
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(40))
+    const { find } = yield* Lookup
+    const cards = yield* claimAll(many(3, () => intentOf({ payment: cardPayment(), balance: undefined })))
+    for (const attempt of claimed([...outcomes, ...cards])) {
+      assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
+    }
+  })
+  it.effect("succeed beside one whose name is taken, which learns the holder", function* () {
+    const held = intentOf({ claims: { slots: [newName()] } })
+    assert.lengthOf(claimed(yield* claimAll([held])), 1)
+    const late = [
+      intentOf({ claims: held.claims }),
+      intentOf({ payment: held.payment }),
+      intentOf({ idempotencyKey: held.idempotencyKey }),
+    ]
+    const claims = pooled(1_000)
+    const good = many(20, () => intentOf({ claims }))
+    const outcomes = yield* claimAll([...good.slice(0, 10), ...late, ...good.slice(10)])
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(20))
+    const states = outcomes.flatMap((outcome) => (outcome._tag === "Conflict" ? [outcome.state] : []))
+    assert.deepStrictEqual(
+      states.map(({ attempt, conflicts, paymentBound }) => [
+        Option.isSome(attempt),
+        conflicts.map(({ name }) => name),
+        paymentBound,
+      ]),
+      [
+        [false, held.claims.slots, false],
+        [false, [], true],
+        [true, [], false],
+      ],
+    )
+  })
 
-  it.effect("of one wallet are claimed as far as its balance goes, and draw no number beyond that", () =>
-    Effect.gen(function* () {
-      const wallet = newHex(20)
-      const claims = pooled(1_000)
-      const balance = balanceOf(40_000n)
-      const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
-      const rich = many(12, () => intentOf({ claims }))
-      const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(16))
-      const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
-      assert.deepStrictEqual(
-        overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
-        many(8, () => [4, false]),
-      )
-    }),
-  )
+  it.effect("of one wallet are claimed as far as its balance goes, and draw no number beyond that", function* () {
+    const wallet = newHex(20)
+    const claims = pooled(1_000)
+    const balance = balanceOf(40_000n)
+    const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
+    const rich = many(12, () => intentOf({ claims }))
+    const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(16))
+    const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
+    assert.deepStrictEqual(
+      overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
+      many(8, () => [4, false]),
+    )
+  })
 
-  it.effect("of one wallet are limited to five, as many more for each that it has paid, and sixty-four at most", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "of one wallet are limited to five, as many more for each that it has paid, and sixty-four at most",
+    function* () {
       const sql = yield* SqlClient.SqlClient
       const wallet = newHex(20)
       const count = 90
@@ -132,100 +127,90 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
       yield* sql`UPDATE payment_payers SET limited_until = now() WHERE name = ${wallet}`
       yield* pay
       assert.lengthOf(claimed(yield* claimMany(10)), 10, "for an hour")
-    }),
+    },
   )
 
-  it.effect("get the last numbers of a pool, and the released ones, each once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const claims = pooled(10)
-      const last = yield* claimAll(many(16, () => intentOf({ claims })))
-      assert.deepStrictEqual(numbersOf(last), upTo(10))
-      assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
-      const name = newName()
-      yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES (${name}, 8, 8, '{3,7}')`
-      const again = yield* claimAll(many(9, () => intentOf({ claims: pooled(12, name) })))
-      assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
-    }),
-  )
+  it.effect("get the last numbers of a pool, and the released ones, each once", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const claims = pooled(10)
+    const last = yield* claimAll(many(16, () => intentOf({ claims })))
+    assert.deepStrictEqual(numbersOf(last), upTo(10))
+    assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
+    const name = newName()
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES (${name}, 8, 8, '{3,7}')`
+    const again = yield* claimAll(many(9, () => intentOf({ claims: pooled(12, name) })))
+    assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
+  })
 
-  it.effect("are told when the first of all numbers can come free, and no time that has passed", () =>
-    Effect.gen(function* () {
-      const { state } = yield* Lookup
-      const now = Math.floor(Date.now() / 1000)
-      const freeFrom = Effect.fnUntraced(function* (...validBefore: ReadonlyArray<number>) {
-        const claims = pooled(validBefore.length)
-        yield* claimAll(
-          validBefore.map((seconds) => intentOf({ claims, payment: newPayment({ validBefore: BigInt(seconds) }) })),
-        )
-        const { conflicts } = yield* state(newName(), claims)
-        return conflicts.map(({ _tag, ...conflict }) => ("heldUntil" in conflict ? conflict.heldUntil : _tag))
-      })
-      const [early, late] = [now + 60, now + 120]
-      const halfAnHourLater = new Date((early + 1800) * 1000).toISOString()
-      assert.deepStrictEqual(yield* freeFrom(late, early), [halfAnHourLater])
-      assert.deepStrictEqual(yield* freeFrom(now - 1801), ["Pool"])
-    }),
-  )
-
-  it.effect("buy nothing with a payment whose refund is being recorded", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { record } = yield* Refunds
-      const { claim } = yield* Claim
-      const intent = intentOf()
-      const refund: Refund = {
-        transaction: newHex(32),
-        network: "eip155:84532",
-        asset: newHex(20),
-        payer: newHex(20),
-        amountAtomic: "10000",
-        originalTransaction: newHex(32),
-        attempt: null,
-        recordedAt: "2026-01-01T00:00:00.000Z",
-      }
-      const [recorded, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const refunding = record(claimOf(intent.payment), refund).pipe(
-        Effect.andThen(Deferred.succeed(recorded, undefined)),
-        Effect.andThen(Deferred.await(end)),
-        sql.withTransaction,
+  it.effect("are told when the first of all numbers can come free, and no time that has passed", function* () {
+    const { state } = yield* Lookup
+    const now = Math.floor(Date.now() / 1000)
+    const freeFrom = Effect.fnUntraced(function* (...validBefore: ReadonlyArray<number>) {
+      const claims = pooled(validBefore.length)
+      yield* claimAll(
+        validBefore.map((seconds) => intentOf({ claims, payment: newPayment({ validBefore: BigInt(seconds) }) })),
       )
-      const fiber = yield* Effect.forkScoped(refunding)
-      yield* Deferred.await(recorded)
-      const claiming = yield* Effect.forkScoped(claim(intent))
-      yield* Effect.sleep("200 millis")
-      yield* Deferred.succeed(end, undefined)
-      yield* Fiber.join(fiber)
-      const outcome = yield* Fiber.join(claiming)
-      assert.isTrue(outcome._tag === "Conflict" && outcome.state.paymentBound)
-    }),
-  )
+      const { conflicts } = yield* state(newName(), claims)
+      return conflicts.map(({ _tag, ...conflict }) => ("heldUntil" in conflict ? conflict.heldUntil : _tag))
+    })
+    const [early, late] = [now + 60, now + 120]
+    const halfAnHourLater = new Date((early + 1800) * 1000).toISOString()
+    assert.deepStrictEqual(yield* freeFrom(late, early), [halfAnHourLater])
+    assert.deepStrictEqual(yield* freeFrom(now - 1801), ["Pool"])
+  })
 
-  it.effect("on two servers overdraw no wallet, pass no ceiling and take no number twice", () =>
-    Effect.gen(function* () {
-      const wallet = newHex(20)
-      const claims = pooled(30)
-      const balance = balanceOf(70_000n)
-      const asked = () => [
-        ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
-        ...many(20, () => intentOf({ claims })),
-      ]
-      const services = yield* Layer.build(server)
-      const onBoth = (intents: () => Parameters<typeof claimAll>[0]) =>
-        Effect.map(
-          Effect.all([claimAll(intents()), Effect.provideContext(claimAll(intents()), services)], {
-            concurrency: "unbounded",
-          }),
-          ([here, there]) => [...here, ...there],
-        )
-      const all = yield* onBoth(asked)
-      const spent = claimed(all).filter(
-        ({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet,
+  it.effect("buy nothing with a payment whose refund is being recorded", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { record } = yield* Refunds
+    const { claim } = yield* Claim
+    const intent = intentOf()
+    const refund: Refund = {
+      transaction: newHex(32),
+      network: "eip155:84532",
+      asset: newHex(20),
+      payer: newHex(20),
+      amountAtomic: "10000",
+      originalTransaction: newHex(32),
+      attempt: null,
+      recordedAt: "2026-01-01T00:00:00.000Z",
+    }
+    const [recorded, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const refunding = record(claimOf(intent.payment), refund).pipe(
+      Effect.andThen(Deferred.succeed(recorded, undefined)),
+      Effect.andThen(Deferred.await(end)),
+      sql.withTransaction,
+    )
+    const fiber = yield* Effect.forkScoped(refunding)
+    yield* Deferred.await(recorded)
+    const claiming = yield* Effect.forkScoped(claim(intent))
+    yield* Effect.sleep("200 millis")
+    yield* Deferred.succeed(end, undefined)
+    yield* Fiber.join(fiber)
+    const outcome = yield* Fiber.join(claiming)
+    assert.isTrue(outcome._tag === "Conflict" && outcome.state.paymentBound)
+  })
+
+  it.effect("on two servers overdraw no wallet, pass no ceiling and take no number twice", function* () {
+    const wallet = newHex(20)
+    const claims = pooled(30)
+    const balance = balanceOf(70_000n)
+    const asked = () => [
+      ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
+      ...many(20, () => intentOf({ claims })),
+    ]
+    const services = yield* Layer.build(server)
+    const onBoth = (intents: () => Parameters<typeof claimAll>[0]) =>
+      Effect.map(
+        Effect.all([claimAll(intents()), Effect.provideContext(claimAll(intents()), services)], {
+          concurrency: "unbounded",
+        }),
+        ([here, there]) => [...here, ...there],
       )
-      assert.isAtMost(spent.length, 7)
-      assert.deepStrictEqual(numbersOf(all), upTo(30))
-      const payment = newPayment()
-      assert.lengthOf(claimed(yield* onBoth(() => many(10, () => intentOf({ payment })))), 1, "one authorization")
-    }),
-  )
+    const all = yield* onBoth(asked)
+    const spent = claimed(all).filter(({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet)
+    assert.isAtMost(spent.length, 7)
+    assert.deepStrictEqual(numbersOf(all), upTo(30))
+    const payment = newPayment()
+    assert.lengthOf(claimed(yield* onBoth(() => many(10, () => intentOf({ payment })))), 1, "one authorization")
+  })
 })

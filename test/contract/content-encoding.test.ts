@@ -1,8 +1,7 @@
 /** A body with a `Content-Encoding` is refused everywhere before it is read, so it is never taken for another body. */
 import { gzipSync } from "node:zlib"
 import { SqlClient } from "effect/sql"
-import { Effect } from "effect"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 
@@ -18,40 +17,36 @@ const bodies: ReadonlyArray<readonly [string, string | Blob]> = [
 ]
 
 layer(world(), realClock)("a body", (it) => {
-  it.effect("with a Content-Encoding is answered 415, by rooms 400, with the encoding that is accepted", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { id, token } = yield* newRoom(url)
-      const paths = ["/api/witness", "/api/prayers/moss-hare", `/api/witness/${id}/reveal`, "/mcp", "/sandbox/fund"]
-      const rooms = ["/api/rooms", `/api/rooms/${id}`, `/api/rooms/${id}/messages`]
-      for (const path of [...paths, ...rooms])
-        for (const [encoding, body] of bodies) {
-          const headers = {
-            "content-type": "application/json",
-            "content-encoding": encoding,
-            authorization: `Bearer ${token}`,
-          }
-          const answer = yield* ask(`${url}${path}`, { method: "POST", headers, body })
-          assert.strictEqual(answer.headers.get("accept-encoding"), "identity", path)
-          const { code } = rooms.includes(path) ? Object(answer.json["error"]) : answer.json
-          const expected = rooms.includes(path) ? [400, "BAD_REQUEST"] : [415, "unsupported_media_type"]
-          assert.deepStrictEqual([answer.status, code], expected, `${path} ${encoding} ${answer.text}`)
+  it.effect("with a Content-Encoding is answered 415, by rooms 400, with the encoding that is accepted", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const { id, token } = yield* newRoom(url)
+    const paths = ["/api/witness", "/api/prayers/moss-hare", `/api/witness/${id}/reveal`, "/mcp", "/sandbox/fund"]
+    const rooms = ["/api/rooms", `/api/rooms/${id}`, `/api/rooms/${id}/messages`]
+    for (const path of [...paths, ...rooms])
+      for (const [encoding, body] of bodies) {
+        const headers = {
+          "content-type": "application/json",
+          "content-encoding": encoding,
+          authorization: `Bearer ${token}`,
         }
-      const [stored] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM payment_attempts`
-      assert.strictEqual(stored?.n, 0n)
-    }),
-  )
-
-  it.effect("with a quoted Idempotency-Key is refused with the quotation marks named", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const key of ['"stone-2026-11-21-a1b2c3"', "'stone-2026-11-21-a1b2c3'", '"stone-2026-11-21-a1b2c3']) {
-        const headers = { "content-type": "application/json", "idempotency-key": key }
-        const answer = yield* ask(`${url}/api/witness`, { method: "POST", headers, body: json })
-        assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"])
-        assert.match(String(answer.json["message"]), /quotation marks/u)
+        const answer = yield* ask(`${url}${path}`, { method: "POST", headers, body })
+        assert.strictEqual(answer.headers.get("accept-encoding"), "identity", path)
+        const { code } = rooms.includes(path) ? Object(answer.json["error"]) : answer.json
+        const expected = rooms.includes(path) ? [400, "BAD_REQUEST"] : [415, "unsupported_media_type"]
+        assert.deepStrictEqual([answer.status, code], expected, `${path} ${encoding} ${answer.text}`)
       }
-    }),
-  )
+    const [stored] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM payment_attempts`
+    assert.strictEqual(stored?.n, 0n)
+  })
+
+  it.effect("with a quoted Idempotency-Key is refused with the quotation marks named", function* () {
+    const { url } = yield* TestServer
+    for (const key of ['"stone-2026-11-21-a1b2c3"', "'stone-2026-11-21-a1b2c3'", '"stone-2026-11-21-a1b2c3']) {
+      const headers = { "content-type": "application/json", "idempotency-key": key }
+      const answer = yield* ask(`${url}/api/witness`, { method: "POST", headers, body: json })
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [400, "idempotency_key_invalid"])
+      assert.match(String(answer.json["message"]), /quotation marks/u)
+    }
+  })
 })

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Clock, Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import postgres from "postgres"

@@ -2,7 +2,7 @@
 import { connect } from "node:net"
 import { type IncomingMessage, request } from "node:http"
 import { text as textOf } from "node:stream/consumers"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
@@ -186,69 +186,59 @@ const badIds = ["nobody", "%00", "%ff%fe", "..%2f..%2fetc", "x".repeat(400), "x"
 
 layer(world({}, { trustedProxies: loopback }), realClock)("on hostile input,", (it) => {
   for (const operation of altar) {
-    it.effect(`${operation.method} ${operation.path} answers with documented errors`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { method, parameters, path } = operation
-        const before = yield* stored
-        const headers = { "idempotency-key": newKey(), "content-type": json }
-        const good = path.replace(/\{(\w+)\}/gu, (_, name: string) => known[name] ?? "x")
-        const ask = (at: string) => raw(url, method, at, headers, method === "POST" ? Buffer.from("{}") : none)
-        const queries = parameters
-          .filter((one) => one.in === "query")
-          .flatMap(({ name, schema: { type } }) => [
-            ...["", "%00", "9".repeat(400), "-1", "NaN", `a&${name}=b`].map((value) => `${name}=${value}`),
-            ...(type === "integer" ? spellings : []).map((value) => `${name}=${encodeURIComponent(value)}`),
-            `${name}[]=1`,
-          ])
-        for (const query of ["unknown=1", "%ff=1", ...queries])
-          refuses(`${method} ${good}?${query.slice(0, 60)}`, operation, yield* ask(`${good}?${query}`))
-        // No route answers another spelling of its path.
-        const spelled = yield* raw(url, method, `${good};x`, headers)
-        assert.deepStrictEqual(
-          [spelled.status, JSON.parse(spelled.text).code],
-          [404, "not_found"],
-          `${method} ${good};x`,
-        )
-        for (const bad of path.includes("{") ? badIds.map((one) => path.replace(/\{\w+\}/gu, one)) : []) {
-          const answer = yield* ask(bad)
-          refuses(`${method} ${bad.slice(0, 80)}`, operation, answer)
-          assert.strictEqual(answer.status, 404, bad.slice(0, 80))
+    it.effect(`${operation.method} ${operation.path} answers with documented errors`, function* () {
+      const { url } = yield* TestServer
+      const { method, parameters, path } = operation
+      const before = yield* stored
+      const headers = { "idempotency-key": newKey(), "content-type": json }
+      const good = path.replace(/\{(\w+)\}/gu, (_, name: string) => known[name] ?? "x")
+      const ask = (at: string) => raw(url, method, at, headers, method === "POST" ? Buffer.from("{}") : none)
+      const queries = parameters
+        .filter((one) => one.in === "query")
+        .flatMap(({ name, schema: { type } }) => [
+          ...["", "%00", "9".repeat(400), "-1", "NaN", `a&${name}=b`].map((value) => `${name}=${value}`),
+          ...(type === "integer" ? spellings : []).map((value) => `${name}=${encodeURIComponent(value)}`),
+          `${name}[]=1`,
+        ])
+      for (const query of ["unknown=1", "%ff=1", ...queries])
+        refuses(`${method} ${good}?${query.slice(0, 60)}`, operation, yield* ask(`${good}?${query}`))
+      // No route answers another spelling of its path.
+      const spelled = yield* raw(url, method, `${good};x`, headers)
+      assert.deepStrictEqual([spelled.status, JSON.parse(spelled.text).code], [404, "not_found"], `${method} ${good};x`)
+      for (const bad of path.includes("{") ? badIds.map((one) => path.replace(/\{\w+\}/gu, one)) : []) {
+        const answer = yield* ask(bad)
+        refuses(`${method} ${bad.slice(0, 80)}`, operation, answer)
+        assert.strictEqual(answer.status, 404, bad.slice(0, 80))
+      }
+      if (method === "POST" && !path.startsWith("/api/reconcile"))
+        for (const [name, body, type = json, status] of bodies) {
+          const answer = yield* raw(url, method, good, { ...headers, "content-type": type }, body)
+          refuses(`${method} ${good} with ${name}`, operation, answer)
+          assert.notStrictEqual(answer.status, 402, `${method} ${good} offers a price for ${name}`)
+          if (status !== undefined) assert.strictEqual(answer.status, status, `${method} ${good} with ${name}`)
         }
-        if (method === "POST" && !path.startsWith("/api/reconcile"))
-          for (const [name, body, type = json, status] of bodies) {
-            const answer = yield* raw(url, method, good, { ...headers, "content-type": type }, body)
-            refuses(`${method} ${good} with ${name}`, operation, answer)
-            assert.notStrictEqual(answer.status, 402, `${method} ${good} offers a price for ${name}`)
-            if (status !== undefined) assert.strictEqual(answer.status, status, `${method} ${good} with ${name}`)
-          }
-        assert.deepStrictEqual(yield* stored, before)
-      }),
-    )
+      assert.deepStrictEqual(yield* stored, before)
+    })
   }
 
-  it.effect("bytes that are no HTTP get no 5xx, and the next request is served", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const port = Number(new URL(url).port)
-      for (const bytes of broken) {
-        const came = yield* Effect.promise(() => exchange(port, Buffer.from(bytes, "latin1")))
-        assert.notMatch(came.toString("latin1"), /^HTTP\/1\.1 5/u, bytes.slice(0, 80))
-      }
-      const { status } = yield* raw(url, "GET", "/api/spirits", {})
-      assert.strictEqual(status, 200)
-    }),
-  )
+  it.effect("bytes that are no HTTP get no 5xx, and the next request is served", function* () {
+    const { url } = yield* TestServer
+    const port = Number(new URL(url).port)
+    for (const bytes of broken) {
+      const came = yield* Effect.promise(() => exchange(port, Buffer.from(bytes, "latin1")))
+      assert.notMatch(came.toString("latin1"), /^HTTP\/1\.1 5/u, bytes.slice(0, 80))
+    }
+    const { status } = yield* raw(url, "GET", "/api/spirits", {})
+    assert.strictEqual(status, 200)
+  })
 
-  it.effect("no page and no file fails, whatever replaces its name", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of pages)
-        for (const headers of [{ accept: "text/html,*/*;q=0.8" }, { accept: "application/json" }, { host: "[" }]) {
-          const { status, text } = yield* raw(url, "GET", path, headers)
-          assert.isBelow(status, 500, `${path.slice(0, 60)} ${text.slice(0, 200)}`)
-          if (status === 404) assert.notStrictEqual(text, "", path.slice(0, 60))
-        }
-    }),
-  )
+  it.effect("no page and no file fails, whatever replaces its name", function* () {
+    const { url } = yield* TestServer
+    for (const path of pages)
+      for (const headers of [{ accept: "text/html,*/*;q=0.8" }, { accept: "application/json" }, { host: "[" }]) {
+        const { status, text } = yield* raw(url, "GET", path, headers)
+        assert.isBelow(status, 500, `${path.slice(0, 60)} ${text.slice(0, 200)}`)
+        if (status === 404) assert.notStrictEqual(text, "", path.slice(0, 60))
+      }
+  })
 })

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { buy } from "../lab/buyer/Purchase.ts"
@@ -49,26 +49,23 @@ const docs = Effect.gen(function* () {
 })
 
 layer(world(), realClock)("the reference of the API", (it) => {
-  it.effect("is small", () =>
-    Effect.gen(function* () {
-      assert.isBelow(gzipSync(yield* docs).length, 60_000)
-    }),
-  )
+  it.effect("is small", function* () {
+    assert.isBelow(gzipSync(yield* docs).length, 60_000)
+  })
 
-  it.effect("is built from the document, which is served unchanged and names its own server", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { status, text } = yield* ask(`${url}/openapi.json`)
-      assert.strictEqual(status, 200)
-      const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
-      assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
-      const { info, openapi, servers } = JSON.parse(text)
-      assert.deepStrictEqual([servers[0].url, openapi, info.version], [url, "3.1.0", "0.15.0"])
-    }),
-  )
+  it.effect("is built from the document, which is served unchanged and names its own server", function* () {
+    const { url } = yield* TestServer
+    const { status, text } = yield* ask(`${url}/openapi.json`)
+    assert.strictEqual(status, 200)
+    const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
+    assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
+    const { info, openapi, servers } = JSON.parse(text)
+    assert.deepStrictEqual([servers[0].url, openapi, info.version], [url, "3.1.0", "0.15.0"])
+  })
 
-  it.effect("has every operation with an example, each purchase in each language, and the exact form of its body", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "has every operation with an example, each purchase in each language, and the exact form of its body",
+    function* () {
       const ids = operations.map(({ operationId }) => operationId)
       const paid = sales.map(({ sale }) => sale.name)
       const text = yield* docs
@@ -76,11 +73,12 @@ layer(world(), realClock)("the reference of the API", (it) => {
       assert.sameMembers(shown("curl"), ids)
       assert.sameMembers(shown("typescript"), paid)
       assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
-    }),
+    },
   )
 
-  it.effect("shows curl commands that work, and can be repeated: each run has a key and a salt of its own", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "shows curl commands that work, and can be repeated: each run has a key and a salt of its own",
+    function* () {
       const paid = new Set<string>(sales.map(({ sale }) => sale.name))
       const payer = yield* newPayer(20_000_000n)
       for (const [id, sample] of samplesIn(yield* docs, "curl")) {
@@ -101,27 +99,26 @@ layer(world(), realClock)("the reference of the API", (it) => {
         yield* buy(told.path, JSON.parse(told.body), { payer, key: told.key })
         assert.strictEqual(yield* statusOf(sample), 402, id)
       }
-    }),
+    },
   )
 
-  it.effect("shows TypeScript that buys with the library", () =>
-    Effect.gen(function* () {
-      const { folder, secret } = yield* terminal
-      const samples = new Map(samplesIn(yield* docs, "typescript"))
-      const run = (id: string, print: string) => {
-        const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
-        const file = join(folder, `${id}.ts`)
-        writeFileSync(file, program)
-        const env = { ...process.env, PRIVATE_KEY: secret }
-        return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
-      }
-      const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
-      assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
-    }),
-  )
+  it.effect("shows TypeScript that buys with the library", function* () {
+    const { folder, secret } = yield* terminal
+    const samples = new Map(samplesIn(yield* docs, "typescript"))
+    const run = (id: string, print: string) => {
+      const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
+      const file = join(folder, `${id}.ts`)
+      writeFileSync(file, program)
+      const env = { ...process.env, PRIVATE_KEY: secret }
+      return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
+    }
+    const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
+    assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
+  })
 
-  it.effect("lists each code under the anchor that its body links, with the remedy of its documented message", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "lists each code under the anchor that its body links, with the remedy of its documented message",
+    function* () {
       const { url } = yield* TestServer
       const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
       assert.strictEqual(refused.json.docs, "/docs/errors#witness_not_found")
@@ -144,6 +141,6 @@ layer(world(), realClock)("the reference of the API", (it) => {
       assert.match(yield* docs, /href="\/docs\/errors#witness_ceiling_today"/u)
       const old = yield* ask(`${url}/docs/errors/not_found`, { redirect: "manual" })
       assert.deepStrictEqual([old.status, old.headers.get("location")], [308, "/docs/errors#not_found"])
-    }),
+    },
   )
 })

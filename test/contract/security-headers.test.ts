@@ -1,5 +1,5 @@
 /** The restrictions that every answer sets for a browser: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
@@ -99,8 +99,9 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => {
-  it.effect("allows only its own scripts and resources, no frame, and grants what other origins may read", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "allows only its own scripts and resources, no frame, and grants what other origins may read",
+    function* () {
       const { url } = yield* TestServer
       const { stone } = yield* createActs
       const faults: Array<string> = []
@@ -153,34 +154,30 @@ layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => 
       for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
         assert.isTrue(statuses.has(status), String(status))
       assert.isAbove(seen.size, 150)
-    }),
+    },
   )
 
-  it.effect("keeps the policy and the grants of a cached response in its 304", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
-        const first = yield* ask(url + path)
-        const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
-        assert.strictEqual(again.status, 304, path)
-        assert.strictEqual(again.headers.get("access-control-expose-headers"), exposed, path)
-        for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
-          const brought = again.headers.get(name)
-          if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
-        }
+  it.effect("keeps the policy and the grants of a cached response in its 304", function* () {
+    const { url } = yield* TestServer
+    for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
+      const first = yield* ask(url + path)
+      const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
+      assert.strictEqual(again.status, 304, path)
+      assert.strictEqual(again.headers.get("access-control-expose-headers"), exposed, path)
+      for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
+        const brought = again.headers.get(name)
+        if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
       }
-    }),
-  )
+    }
+  })
 })
 
 layer(rooms({ publicUrl: "https://altar.example" }), realClock)("a server with a public https URL", (it) => {
-  it.effect("sends HSTS with every answer, and none for other names of its domain", () =>
-    Effect.gen(function* () {
-      const { host, port } = yield* AppConfig
-      for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
-        const { headers } = yield* ask(`http://${host}:${port}${path}`)
-        assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
-      }
-    }),
-  )
+  it.effect("sends HSTS with every answer, and none for other names of its domain", function* () {
+    const { host, port } = yield* AppConfig
+    for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
+      const { headers } = yield* ask(`http://${host}:${port}${path}`)
+      assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
+    }
+  })
 })

@@ -1,11 +1,11 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "../lab/It.ts"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { openConnection } from "../lab/Connection.ts"
-import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
+import { staged } from "../lab/server/Live.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -54,33 +54,32 @@ const fresh = (port: number) => Effect.scoped(Effect.flatMap(openConnection(port
 const refuses = (port: number) => Effect.repeat(fresh(port), { until: (answer) => answer.startsWith("HTTP/1.1 503") })
 
 describe.concurrent("a server that is told to stop", () => {
-  it.live("completes the purchase in flight, refuses new requests on all connections, and exits with 0", () =>
-    Effect.gen(function* () {
-      const { buying, purchase, rpc, server, trap } = yield* selling
-      const kept = yield* openConnection(server.port)
-      assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
-      const upgrading = yield* openConnection(server.port)
-      const refusal = yield* upgrading.ask(upgrade)
-      assert.match(refusal, /^HTTP\/1\.1 404 /u)
-      const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
-      yield* server.says(id)
-      yield* server.signal("SIGTERM")
-      // A request before the signal is answered normally; from the first refusal on, every request is refused.
-      refusedFor(yield* refuses(server.port), "on a new connection")
-      yield* preflights(server.port)
-      refusedFor(yield* kept.ask(get), "on a kept one")
-      refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
-      yield* rpc.calm
-      yield* trap.release
-      const answer = yield* Fiber.join(buying)
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
-    }).pipe(Effect.provide(stage)),
-  )
+  staged("completes the purchase in flight, refuses new requests on all connections, and exits with 0", function* () {
+    const { buying, purchase, rpc, server, trap } = yield* selling
+    const kept = yield* openConnection(server.port)
+    assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
+    const upgrading = yield* openConnection(server.port)
+    const refusal = yield* upgrading.ask(upgrade)
+    assert.match(refusal, /^HTTP\/1\.1 404 /u)
+    const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
+    yield* server.says(id)
+    yield* server.signal("SIGTERM")
+    // A request before the signal is answered normally; from the first refusal on, every request is refused.
+    refusedFor(yield* refuses(server.port), "on a new connection")
+    yield* preflights(server.port)
+    refusedFor(yield* kept.ask(get), "on a kept one")
+    refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
+    yield* rpc.calm
+    yield* trap.release
+    const answer = yield* Fiber.join(buying)
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+  })
 
-  it.live("completes a purchase whose client disconnected, whatever idle connections and half a request do", () =>
-    Effect.gen(function* () {
+  staged(
+    "completes a purchase whose client disconnected, whatever idle connections and half a request do",
+    function* () {
       const { buying, purchase, rpc, server, trap } = yield* selling
       yield* Fiber.interrupt(buying)
       const idle = yield* openConnection(server.port)
@@ -96,17 +95,15 @@ describe.concurrent("a server that is told to stop", () => {
       assert.strictEqual(yield* server.ended, 0, server.output())
       yield* Effect.all([idle.closed, half.closed])
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
-    }).pipe(Effect.provide(stage)),
+    },
   )
 
-  it.live("abandons work beyond the grace period, whose attempt stays pending", () =>
-    Effect.gen(function* () {
-      const { buying, purchase, server, trap } = yield* selling
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.strictEqual((yield* Fiber.await(buying))._tag, "Failure", "no answer was given")
-      yield* trap.discard
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
-    }).pipe(Effect.provide(stage)),
-  )
+  staged("abandons work beyond the grace period, whose attempt stays pending", function* () {
+    const { buying, purchase, server, trap } = yield* selling
+    yield* server.signal("SIGTERM")
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    assert.strictEqual((yield* Fiber.await(buying))._tag, "Failure", "no answer was given")
+    yield* trap.discard
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
+  })
 })

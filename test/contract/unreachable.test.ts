@@ -1,6 +1,6 @@
 /** A starting server answers too. A database that cannot be reached is said at once, without its password, and asked again until it answers. */
 import { request } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
@@ -36,49 +36,43 @@ const knock = (url: string) =>
   })
 
 layer(database, realClock)("a starting server", (it) => {
-  it.effect("answers every caller during its start: first not ready, then ready", () =>
-    Effect.gen(function* () {
-      const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
-      const starting = yield* Effect.forkChild(server.start)
-      const knocks: Array<Fiber.Fiber<number | null>> = []
-      yield* Effect.forkChild(knock(server.url)).pipe(
-        Effect.map((one) => knocks.push(one)),
-        Effect.repeat({ schedule: Schedule.spaced("2 millis"), until: () => starting.pollUnsafe() !== undefined }),
-      )
-      yield* Fiber.join(starting)
-      const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
-      assert.isNotEmpty(answered)
-      assertNone(answered, (status) => status !== 200 && status !== 503)
-      assert.strictEqual(yield* knock(server.url), 200)
-    }),
-  )
+  it.effect("answers every caller during its start: first not ready, then ready", function* () {
+    const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
+    const starting = yield* Effect.forkChild(server.start)
+    const knocks: Array<Fiber.Fiber<number | null>> = []
+    yield* Effect.forkChild(knock(server.url)).pipe(
+      Effect.map((one) => knocks.push(one)),
+      Effect.repeat({ schedule: Schedule.spaced("2 millis"), until: () => starting.pollUnsafe() !== undefined }),
+    )
+    yield* Fiber.join(starting)
+    const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
+    assert.isNotEmpty(answered)
+    assertNone(answered, (status) => status !== 200 && status !== 503)
+    assert.strictEqual(yield* knock(server.url), 200)
+  })
 })
 
 layer(database, realClock)("a database that is unreachable at start", (it) => {
-  it.effect("is waited for when it disconnects in the middle of a start, too", () =>
-    Effect.gen(function* () {
-      const proxy = yield* PgProxy.make(yield* real)
-      const trap = proxy.arm(/FROM spirit_altar_migrations/u, "cutBefore")
-      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
-      yield* trap.arrived
-      yield* server.says("database lost during start")
-      yield* proxy.calm
-      yield* server.says("server listening")
-      yield* serves(server)
-    }),
-  )
+  it.effect("is waited for when it disconnects in the middle of a start, too", function* () {
+    const proxy = yield* PgProxy.make(yield* real)
+    const trap = proxy.arm(/FROM spirit_altar_migrations/u, "cutBefore")
+    const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
+    yield* trap.arrived
+    yield* server.says("database lost during start")
+    yield* proxy.calm
+    yield* server.says("server listening")
+    yield* serves(server)
+  })
 
-  it.effect("does not keep a server from stopping, nor does half a request", () =>
-    Effect.gen(function* () {
-      const server = yield* ServerProcess.serving({
-        DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
-      })
-      yield* server.says('"database unreachable","database":"127.0.0.1:9/altar"')
-      const half = yield* openConnection(server.port)
-      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      yield* stops(server)
-      assert.strictEqual(linesOf(server.output(), "ECONNREFUSED").length, 1, "it says why")
-      assert.notInclude(server.output(), "hush-hush")
-    }),
-  )
+  it.effect("does not keep a server from stopping, nor does half a request", function* () {
+    const server = yield* ServerProcess.serving({
+      DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
+    })
+    yield* server.says('"database unreachable","database":"127.0.0.1:9/altar"')
+    const half = yield* openConnection(server.port)
+    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+    yield* stops(server)
+    assert.strictEqual(linesOf(server.output(), "ECONNREFUSED").length, 1, "it says why")
+    assert.notInclude(server.output(), "hush-hush")
+  })
 })

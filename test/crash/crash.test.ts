@@ -1,5 +1,5 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"

@@ -2,19 +2,16 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onServer } from "../lab/server/Live.ts"
 import { acts } from "../lab/ActTable.ts"
 import { afterNextSweep, buyAt, doubted, passExpiry, prepareAt, send } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
 import { today } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { newKey, Proxies } from "../lab/Fixture.ts"
-import { stage } from "../lab/server/ProxiedServer.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { proxied } from "../lab/server/ServerProcess.ts"
-
-const staged = onServer(stage)
+import { staged } from "../lab/server/Live.ts"
 
 const pendingAre = (count: number) =>
   Effect.flatMap(

@@ -2,15 +2,12 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { onServer } from "../lab/server/Live.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { proxied } from "../lab/server/ServerProcess.ts"
-
-const staged = onServer(stage)
+import { staged } from "../lab/server/Live.ts"
 
 const untilEnded = (purchase: Purchase.Purchase) =>
   Purchase.attemptOf(purchase).pipe(until("it stays pending", (attempt) => attempt?.state !== "pending", 50))

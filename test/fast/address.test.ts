@@ -1,5 +1,5 @@
 /** The address a request is counted by: forwarding headers from trusted proxies alone, IPv6 by its /64, and its pseudonym. */
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "../lab/It.ts"
 import { Effect, Layer, Option, Result } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /** Shared statements and shared reads: no answer is older than its question, and no caller is lost with another. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -35,13 +35,11 @@ const gathered = Effect.fnUntraced(function* (error: unknown) {
 }, Effect.scoped)
 
 describe("batched requests", () => {
-  it.effect("run again alone when the database refused their batch", () =>
-    Effect.gen(function* () {
-      const { ends, runs } = yield* gathered(refused)
-      assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
-      assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
-    }),
-  )
+  it.effect("run again alone when the database refused their batch", function* () {
+    const { ends, runs } = yield* gathered(refused)
+    assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
+    assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
+  })
 
   it.effect.each([
     ["a connection is lost", new SqlError.SqlError({ reason: new SqlError.ConnectionError(coded("ECONNRESET")) })],
@@ -57,16 +55,14 @@ describe("batched requests", () => {
   )
 })
 
-it.effect("a read without an answer counts as an unreachable database after ten seconds, and not before", () =>
-  Effect.gen(function* () {
-    const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
-    yield* TestClock.adjust("9 seconds")
-    assert.isUndefined(reading.pollUnsafe())
-    yield* TestClock.adjust("1 second")
-    const end = yield* Fiber.join(reading)
-    assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
-  }),
-)
+it.effect("a read without an answer counts as an unreachable database after ten seconds, and not before", function* () {
+  const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
+  yield* TestClock.adjust("9 seconds")
+  assert.isUndefined(reading.pollUnsafe())
+  yield* TestClock.adjust("1 second")
+  const end = yield* Fiber.join(reading)
+  assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
+})
 
 describe("a database", () => {
   it.each([
@@ -83,8 +79,9 @@ describe("a database", () => {
   })
 })
 
-it.effect("three hundred concurrent requests share few statements, two at a time, and each has its own answer", () =>
-  Effect.gen(function* () {
+it.effect(
+  "three hundred concurrent requests share few statements, two at a time, and each has its own answer",
+  function* () {
     const sizes: Array<number> = []
     let [running, highest] = [0, 0]
     const ask = yield* Batcher.make({
@@ -102,7 +99,7 @@ it.effect("three hundred concurrent requests share few statements, two at a time
     assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
     assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
     assert.isBelow(sizes.length, 10)
-  }),
+  },
 )
 
 /** The steps of one reader: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */

@@ -1,5 +1,5 @@
 /** The numbers of the documents: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Duration, Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

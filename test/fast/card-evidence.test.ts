@@ -1,5 +1,5 @@
 /** The evidence of a card charge: the proof in each answer of the processor, and the age of a missing charge. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import * as CardProcessor from "../../src/payments/card/Processor.ts"
@@ -133,11 +133,9 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 describe("evidence of a card charge", () => {
-  it.effect.each(Object.entries(cases))("of %s is decided by the table", ([, one]) =>
-    Effect.gen(function* () {
-      const { asked, told } = yield* evidenceOf(one)
-      assert.strictEqual(told, one.expected)
-      if (one.asked !== undefined) assert.deepStrictEqual(asked, one.asked)
-    }),
-  )
+  it.effect.each(Object.entries(cases))("of %s is decided by the table", function* ([, one]) {
+    const { asked, told } = yield* evidenceOf(one)
+    assert.strictEqual(told, one.expected)
+    if (one.asked !== undefined) assert.deepStrictEqual(asked, one.asked)
+  })
 })

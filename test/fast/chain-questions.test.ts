@@ -1,5 +1,5 @@
 /** Questions about balances and final blocks: in requests of a size that nodes accept, and never answered by a dead branch. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { numberToHex } from "viem"
@@ -32,18 +32,16 @@ const chainOf = Effect.fnUntraced(function* (answer: (call: Call, requests: numb
 })
 
 layer(NodeHttpClient.layerUndici, realClock)("the balance before payments in flight", (it) => {
-  it.effect("asks a node for at most fifty calls at once", () =>
-    Effect.gen(function* () {
-      const { chain, sizes } = yield* chainOf(({ method }) => ({
-        result: method === "eth_getBlockByNumber" ? block : word(1),
-      }))
-      const own = { ...lasting, validBefore: 300n, nonce: word(1_000), signature: "0x" } as const
-      const inFlight = Array.from({ length: 120 }, (_, index) => ({ nonce: word(index), amountAtomic: 10n }))
-      const found = yield* chain.balanceBefore(own, inFlight)
-      assert.deepStrictEqual(found, { isUsed: true, balanceAtomic: 1_201n })
-      assert.isAtMost(Math.max(...sizes), 50)
-    }),
-  )
+  it.effect("asks a node for at most fifty calls at once", function* () {
+    const { chain, sizes } = yield* chainOf(({ method }) => ({
+      result: method === "eth_getBlockByNumber" ? block : word(1),
+    }))
+    const own = { ...lasting, validBefore: 300n, nonce: word(1_000), signature: "0x" } as const
+    const inFlight = Array.from({ length: 120 }, (_, index) => ({ nonce: word(index), amountAtomic: 10n }))
+    const found = yield* chain.balanceBefore(own, inFlight)
+    assert.deepStrictEqual(found, { isUsed: true, balanceAtomic: 1_201n })
+    assert.isAtMost(Math.max(...sizes), 50)
+  })
 })
 
 /** A block of one of two branches, as the head of it says. */
@@ -66,26 +64,25 @@ layer(NodeHttpClient.layerUndici, realClock)(
   (it) => {
     it.effect.each(behind)(
       "never make a block of the dead branch final: %s concurrent requests, and the second node %s",
-      ([acts, , there]) =>
-        Effect.gen(function* () {
-          let requests = 0
-          const { chain, sizes } = yield* chainOf(({ params: [number] }, times) => {
-            requests = times
-            const isBehind = times === 2
-            const asked = number === "finalized" ? newest : Number(number)
-            return isBehind && asked >= newest ? there : { result: blockOn(isBehind ? "b" : "a", asked) }
-          })
-          const lookAt = (branch: "a" | "b") =>
-            Effect.forEach(
-              Array.from({ length: acts }, (_, index) => 800 + index),
-              (number) => Effect.option(chain.isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash })),
-              { concurrency: "unbounded" },
-            )
-          assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
-          assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
-          assert.isAbove(requests, 2)
-          assert.isAtMost(Math.max(...sizes), 50)
-        }),
+      function* ([acts, , there]) {
+        let requests = 0
+        const { chain, sizes } = yield* chainOf(({ params: [number] }, times) => {
+          requests = times
+          const isBehind = times === 2
+          const asked = number === "finalized" ? newest : Number(number)
+          return isBehind && asked >= newest ? there : { result: blockOn(isBehind ? "b" : "a", asked) }
+        })
+        const lookAt = (branch: "a" | "b") =>
+          Effect.forEach(
+            Array.from({ length: acts }, (_, index) => 800 + index),
+            (number) => Effect.option(chain.isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash })),
+            { concurrency: "unbounded" },
+          )
+        assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
+        assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
+        assert.isAbove(requests, 2)
+        assert.isAtMost(Math.max(...sizes), 50)
+      },
     )
   },
 )

@@ -1,8 +1,7 @@
 /** The checker of the pages: it recognises a file by its form, and checks a proof line by line. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it } from "../lab/It.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { chainLinkText } from "../../schema/altar/ChainLink.ts"
 import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
@@ -101,26 +100,25 @@ describe("the proof of a stone", () => {
 
 it.effect(
   "the command that checks a proof accepts copies with line ends of Windows of all files that allow them, and names those of the proof",
-  () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const write = (name: string, text: string) => {
-        writeFileSync(join(folder, name), text)
-        return join(folder, name)
-      }
-      const stone = write("stone.json", inWindows(milkStone))
-      const policy = write("policy", `log ${log.vkey}\r\nquorum none\r\n`)
-      const right = write("right", proof)
-      for (const trust of [
-        ["--vkey", `${log.vkey}\r`],
-        ["--policy", policy],
-      ]) {
-        const held = yield* commandRun(["verify-proof", right, "--stone", stone, ...trust])
-        assert.strictEqual(held.code, 0, held.stdout + held.stderr)
-        const copy = write("copy", proof.replaceAll("\n", "\r\n"))
-        const broken = yield* commandRun(["verify-proof", copy, "--stone", stone, ...trust])
-        assert.strictEqual(broken.code, 1)
-        assert.match(broken.stdout, /^BROKEN {7}file: The proof was changed by an editor: its lines end with CRLF/u)
-      }
-    }),
+  function* () {
+    const folder = newFolder()
+    const write = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    const stone = write("stone.json", inWindows(milkStone))
+    const policy = write("policy", `log ${log.vkey}\r\nquorum none\r\n`)
+    const right = write("right", proof)
+    for (const trust of [
+      ["--vkey", `${log.vkey}\r`],
+      ["--policy", policy],
+    ]) {
+      const held = yield* commandRun(["verify-proof", right, "--stone", stone, ...trust])
+      assert.strictEqual(held.code, 0, held.stdout + held.stderr)
+      const copy = write("copy", proof.replaceAll("\n", "\r\n"))
+      const broken = yield* commandRun(["verify-proof", copy, "--stone", stone, ...trust])
+      assert.strictEqual(broken.code, 1)
+      assert.match(broken.stdout, /^BROKEN {7}file: The proof was changed by an editor: its lines end with CRLF/u)
+    }
+  },
 )

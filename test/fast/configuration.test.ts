@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect } from "effect"
 import { usdc } from "../../schema/payments/Usdc.ts"
 import { sandbox, serving } from "../../src/server/config/Table.ts"
@@ -10,49 +10,45 @@ import { needed, parse, paying, problems, provider } from "../lab/Environment.ts
 import { newFolder } from "../lab/Folders.ts"
 
 describe("the configuration", () => {
-  it.effect("reports all faults at once, a line for each variable, and quotes no value", () =>
-    Effect.gen(function* () {
-      const given = {
-        DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
-        PORT: "seventy",
-        PUBLIC_URL: "altar.example.com",
-        TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
-        PAY_TO: "0xnobody",
-        RPC_URL: "wss-rpc-with-a-token",
-        RELAYER_KEY: "0xsecret-key",
-        FACILITATOR_URL: "not-a-url",
-        ROOMS_MAX: "never-ever",
-        X402_NETWORK: "eip155:424242",
-        LOG_KEY: "no-such-key",
-        LOG_LEVEL: "Loudest",
-      }
-      const lines = yield* problems(given)
-      for (const [name, value] of Object.entries(given)) {
-        assert.lengthOf(
-          lines.filter((line) => line.startsWith(`${name} is wrong: `)),
-          1,
-          `${name}: ${lines.join("\n")}`,
-        )
-        assert.notInclude(lines.join("\n"), value)
-      }
-      assert.lengthOf(lines, Object.keys(given).length)
-    }),
-  )
+  it.effect("reports all faults at once, a line for each variable, and quotes no value", function* () {
+    const given = {
+      DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
+      PORT: "seventy",
+      PUBLIC_URL: "altar.example.com",
+      TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+      PAY_TO: "0xnobody",
+      RPC_URL: "wss-rpc-with-a-token",
+      RELAYER_KEY: "0xsecret-key",
+      FACILITATOR_URL: "not-a-url",
+      ROOMS_MAX: "never-ever",
+      X402_NETWORK: "eip155:424242",
+      LOG_KEY: "no-such-key",
+      LOG_LEVEL: "Loudest",
+    }
+    const lines = yield* problems(given)
+    for (const [name, value] of Object.entries(given)) {
+      assert.lengthOf(
+        lines.filter((line) => line.startsWith(`${name} is wrong: `)),
+        1,
+        `${name}: ${lines.join("\n")}`,
+      )
+      assert.notInclude(lines.join("\n"), value)
+    }
+    assert.lengthOf(lines, Object.keys(given).length)
+  })
 
-  it.effect("requires a database, and the other half of the cards", () =>
-    Effect.gen(function* () {
-      const [missing, ...others] = yield* problems({})
-      assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
-      assert.deepStrictEqual(others, [])
-      assert.deepStrictEqual(yield* problems(needed), [])
-      const { host, port, rooms, trustedProxies } = yield* parse({ ...needed, ROOMS_MAX: "7" })
-      assert.deepStrictEqual([host, port, rooms?.rooms, trustedProxies], ["127.0.0.1", 3000, 7, []])
-      assert.strictEqual(yield* sandbox.dataDir.parse(provider({})), ".data")
-      assert.deepStrictEqual(yield* problems({ ...needed, CARD_PROFILE_ID: "profile" }), [
-        "The configuration of cards is incomplete: set CARD_SECRET_KEY as well, or none of them.",
-      ])
-    }),
-  )
+  it.effect("requires a database, and the other half of the cards", function* () {
+    const [missing, ...others] = yield* problems({})
+    assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
+    assert.deepStrictEqual(others, [])
+    assert.deepStrictEqual(yield* problems(needed), [])
+    const { host, port, rooms, trustedProxies } = yield* parse({ ...needed, ROOMS_MAX: "7" })
+    assert.deepStrictEqual([host, port, rooms?.rooms, trustedProxies], ["127.0.0.1", 3000, 7, []])
+    assert.strictEqual(yield* sandbox.dataDir.parse(provider({})), ".data")
+    assert.deepStrictEqual(yield* problems({ ...needed, CARD_PROFILE_ID: "profile" }), [
+      "The configuration of cards is incomplete: set CARD_SECRET_KEY as well, or none of them.",
+    ])
+  })
 
   const [folder, readOnly] = [newFolder(), newFolder()]
   const file = (name: string, text: string) => {
@@ -157,49 +153,41 @@ describe("the configuration", () => {
     ),
   )
 
-  it.effect("takes the origin from every spelling of PUBLIC_URL", () =>
-    Effect.gen(function* () {
-      for (const PUBLIC_URL of ["https://Altar.Example/", "https://altar.example:443", "https://altar.example"])
-        assert.strictEqual((yield* parse({ ...needed, PUBLIC_URL })).publicUrl, "https://altar.example")
-    }),
-  )
+  it.effect("takes the origin from every spelling of PUBLIC_URL", function* () {
+    for (const PUBLIC_URL of ["https://Altar.Example/", "https://altar.example:443", "https://altar.example"])
+      assert.strictEqual((yield* parse({ ...needed, PUBLIC_URL })).publicUrl, "https://altar.example")
+  })
 
-  it.effect("takes the catalogue of a facilitator alone", () =>
-    Effect.gen(function* () {
-      const facilitated = { ...needed, ...paying, FACILITATOR_CATALOGUES: "true", FACILITATOR_URL: "https://f.example" }
-      for (const [env, isCatalogued] of [
-        [{ ...facilitated, RELAYER_KEY: "" }, true],
-        [{ ...facilitated, RELAYER_KEY: "", FACILITATOR_CATALOGUES: "" }, false],
-        [{ ...facilitated, FACILITATOR_URL: "" }, false],
-      ] as const)
-        assert.strictEqual(Object(Object((yield* parse(env)).payments).terms).isCatalogued, isCatalogued)
-    }),
-  )
+  it.effect("takes the catalogue of a facilitator alone", function* () {
+    const facilitated = { ...needed, ...paying, FACILITATOR_CATALOGUES: "true", FACILITATOR_URL: "https://f.example" }
+    for (const [env, isCatalogued] of [
+      [{ ...facilitated, RELAYER_KEY: "" }, true],
+      [{ ...facilitated, RELAYER_KEY: "", FACILITATOR_CATALOGUES: "" }, false],
+      [{ ...facilitated, FACILITATOR_URL: "" }, false],
+    ] as const)
+      assert.strictEqual(Object(Object((yield* parse(env)).payments).terms).isCatalogued, isCatalogued)
+  })
 
-  it.effect("refuses parameters of TLS that it cannot honour, with a sentence", () =>
-    Effect.gen(function* () {
-      const cases: ReadonlyArray<readonly [string, RegExp]> = [
-        ["sslmode=bogus", /sslmode is none of disable, allow, prefer, require, verify-ca, verify-full/u],
-        ["sslmode=require&sslrootcert=/nowhere/root.crt", /sslrootcert names no readable file of PEM certificates/u],
-        ["sslrootcert=/etc/hostname", /sslrootcert names no readable file/u],
-        ["sslmode=require&sslrootcert=system", /sslrootcert=system needs sslmode=verify-full/u],
-        ["sslmode=verify-full&sslcert=client.crt", /parameter sslcert is not supported/u],
-        ["ssl=true", /parameter ssl is not supported/u],
-      ]
-      for (const [query, why] of cases) {
-        const [problem = "", ...others] = yield* problems({ DATABASE_URL: `postgres://db/altar?${query}` })
-        assert.match(problem, why, query)
-        assert.deepStrictEqual(others, [])
-      }
-      assert.deepStrictEqual(yield* problems({ DATABASE_URL: "postgres://db/altar?sslrootcert=system" }), [])
-    }),
-  )
+  it.effect("refuses parameters of TLS that it cannot honour, with a sentence", function* () {
+    const cases: ReadonlyArray<readonly [string, RegExp]> = [
+      ["sslmode=bogus", /sslmode is none of disable, allow, prefer, require, verify-ca, verify-full/u],
+      ["sslmode=require&sslrootcert=/nowhere/root.crt", /sslrootcert names no readable file of PEM certificates/u],
+      ["sslrootcert=/etc/hostname", /sslrootcert names no readable file/u],
+      ["sslmode=require&sslrootcert=system", /sslrootcert=system needs sslmode=verify-full/u],
+      ["sslmode=verify-full&sslcert=client.crt", /parameter sslcert is not supported/u],
+      ["ssl=true", /parameter ssl is not supported/u],
+    ]
+    for (const [query, why] of cases) {
+      const [problem = "", ...others] = yield* problems({ DATABASE_URL: `postgres://db/altar?${query}` })
+      assert.match(problem, why, query)
+      assert.deepStrictEqual(others, [])
+    }
+    assert.deepStrictEqual(yield* problems({ DATABASE_URL: "postgres://db/altar?sslrootcert=system" }), [])
+  })
 
-  it.effect("accepts every sslmode of PostgreSQL, and no other database", () =>
-    Effect.gen(function* () {
-      for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
-        assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
-      assert.lengthOf(yield* problems({ DATABASE_URL: "mysql://db/altar" }), 1)
-    }),
-  )
+  it.effect("accepts every sslmode of PostgreSQL, and no other database", function* () {
+    for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
+      assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
+    assert.lengthOf(yield* problems({ DATABASE_URL: "mysql://db/altar" }), 1)
+  })
 })

@@ -1,5 +1,5 @@
 /** The answers of a scripted node and scan, and the evidence that follows by docs/payment-protocol.md. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Option } from "effect"
 import type { Hex } from "viem"
 import { alreadyUsed } from "../../src/payments/x402/chain/Eip3009.ts"
@@ -159,27 +159,21 @@ const rows = outcomes.flatMap(([follows, when]) =>
 )
 
 describe("the evidence of one authorization", () => {
-  it.effect.each(rows)("says: when $title", ({ answers, follows }) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* evidenceOf(answers).evidence(look), follows)
-    }),
-  )
+  it.effect.each(rows)("says: when $title", function* ({ answers, follows }) {
+    assert.deepStrictEqual(yield* evidenceOf(answers).evidence(look), follows)
+  })
 
   const asked = rows.filter(({ answers, follows }) => follows._tag === "Void" && answers.row === undefined)
-  it.effect.each(asked)("says: when $title, but not while the final block is an earlier one", ({ answers }) =>
-    Effect.gen(function* () {
-      const early = evidenceOf({ ...answers, final: blockAt(6n, 1_999n) })
-      assert.strictEqual((yield* early.evidence(look))._tag, "Open")
-    }),
-  )
+  it.effect.each(asked)("says: when $title, but not while the final block is an earlier one", function* ({ answers }) {
+    const early = evidenceOf({ ...answers, final: blockAt(6n, 1_999n) })
+    assert.strictEqual((yield* early.evidence(look))._tag, "Open")
+  })
 
-  it.effect("spells a transaction in lower case, however settlement spelled it", () =>
-    Effect.gen(function* () {
-      const capitals: Hex = `0x${"A".repeat(64)}`
-      const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })
-      assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
-    }),
-  )
+  it.effect("spells a transaction in lower case, however settlement spelled it", function* () {
+    const capitals: Hex = `0x${"A".repeat(64)}`
+    const { evidence } = evidenceOf({ receipts: { [capitals]: receipt(transfer) } })
+    assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
+  })
 })
 
 it.effect.each([
@@ -213,10 +207,8 @@ describe("a node that does not answer", () => {
       }),
   )
 
-  it.effect.each([rowIn(true), rowIn(true, { amount: 1n })])("takes nothing from a final row", (row) =>
-    Effect.gen(function* () {
-      const { evidence } = evidenceOf({ row }, { heads: silent, receiptOf: () => silent })
-      assert.notStrictEqual((yield* evidence(look))._tag, "Open")
-    }),
-  )
+  it.effect.each([rowIn(true), rowIn(true, { amount: 1n })])("takes nothing from a final row", function* (row) {
+    const { evidence } = evidenceOf({ row }, { heads: silent, receiptOf: () => silent })
+    assert.notStrictEqual((yield* evidence(look))._tag, "Open")
+  })
 })

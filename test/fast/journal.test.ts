@@ -2,7 +2,7 @@
 import { statSync } from "node:fs"
 import { extname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, FileSystem } from "effect"
 import { vi } from "vitest"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
@@ -93,20 +93,18 @@ describe("the journal", () => {
   })
 })
 
-it.effect("a checkpoint's file is synced before it replaces the old one, and its folder afterwards", () =>
-  Effect.gen(function* () {
-    const steps: Array<string> = []
-    const step = (name: string) => Effect.sync(() => void steps.push(name))
-    const opened = (path: string) =>
-      ({ writeAll: () => step("write"), sync: step(`sync ${extname(path)}`) }) as unknown as FileSystem.File
-    const files = FileSystem.layerNoop({
-      open: (path) => Effect.sync(() => opened(path)),
-      rename: (from, to) => step(`rename ${extname(from)} to ${to}`),
-    })
-    yield* Effect.provide(DurableFile.write("/log/checkpoint", "a note"), files)
-    assert.deepStrictEqual(steps, ["write", "sync .new", "rename .new to /log/checkpoint", "sync "])
-  }),
-)
+it.effect("a checkpoint's file is synced before it replaces the old one, and its folder afterwards", function* () {
+  const steps: Array<string> = []
+  const step = (name: string) => Effect.sync(() => void steps.push(name))
+  const opened = (path: string) =>
+    ({ writeAll: () => step("write"), sync: step(`sync ${extname(path)}`) }) as unknown as FileSystem.File
+  const files = FileSystem.layerNoop({
+    open: (path) => Effect.sync(() => opened(path)),
+    rename: (from, to) => step(`rename ${extname(from)} to ${to}`),
+  })
+  yield* Effect.provide(DurableFile.write("/log/checkpoint", "a note"), files)
+  assert.deepStrictEqual(steps, ["write", "sync .new", "rename .new to /log/checkpoint", "sync "])
+})
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const [mine, hostile] = ["https://altar.example", "https://hostile.example"]

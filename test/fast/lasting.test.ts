@@ -1,5 +1,5 @@
 /** A trouble that lasts is logged when it begins, for each other reason, and once an hour. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as DatabaseWatch from "../../src/platform/DatabaseWatch.ts"

@@ -1,5 +1,5 @@
 /** The documents of the package are true to the contract, the command line and the rules of their readers. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
@@ -17,17 +17,15 @@ describe("the package's", () => {
     assertNone(sales, ({ sale }) => !skill.includes(`${priceUsd(sale.priceAtomic)} | \`${sale.command}\` |`))
   })
 
-  it.effect("README and SKILL.md name only commands and flags that exist", () =>
-    Effect.gen(function* () {
-      const text = `${readme}${skill}`
-      const commands = new Set([...text.matchAll(/npx spirit-altar ([a-z]+) /gu)].map(([, name = ""]) => name))
-      const helps = yield* Effect.forEach([...commands], (command) => printed(command, "--help"))
-      assertNone([...commands], (command, at) => helps[at]?.includes(`spirit-altar ${command} `) !== true)
-      const help = helps.join("\n")
-      assertNone([...text.matchAll(/(?<= |`)--[a-z][a-z-]*/gu)], ([flag]) => !help.includes(flag))
-      assert.includeMembers([...commands], ["witness", "reveal", "verify", "serve"])
-    }),
-  )
+  it.effect("README and SKILL.md name only commands and flags that exist", function* () {
+    const text = `${readme}${skill}`
+    const commands = new Set([...text.matchAll(/npx spirit-altar ([a-z]+) /gu)].map(([, name = ""]) => name))
+    const helps = yield* Effect.forEach([...commands], (command) => printed(command, "--help"))
+    assertNone([...commands], (command, at) => helps[at]?.includes(`spirit-altar ${command} `) !== true)
+    const help = helps.join("\n")
+    assertNone([...text.matchAll(/(?<= |`)--[a-z][a-z-]*/gu)], ([flag]) => !help.includes(flag))
+    assert.includeMembers([...commands], ["witness", "reveal", "verify", "serve"])
+  })
 
   it("server.json has what a registry of MCP servers demands", () => {
     const { $schema, description, name, remotes, title, version, ...others } = JSON.parse(server)

@@ -1,5 +1,5 @@
 /** An endpoint's refusals before any of our code runs: no database, no limiter, only the contract and its refusals. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
@@ -89,54 +89,46 @@ const rows: ReadonlyArray<readonly [what: string, path: string, init: RequestIni
   ["a member that is not in the contract", unseal, json({ salt, words: "words", more: 1 }), bad("more")],
 ]
 
-it.effect.each(rows)("a request with %s is refused before any service is asked", ([, path, init, answer]) =>
-  Effect.gen(function* () {
-    const { status, text } = yield* send(path, init)
-    const { code, issues = [], ok } = JSON.parse(text)
-    const at = issues.map((issue: { readonly path: string }) => issue.path)
-    assert.deepStrictEqual({ ok, status, code, at }, { ok: false, ...answer })
-  }),
-)
+it.effect.each(rows)("a request with %s is refused before any service is asked", function* ([, path, init, answer]) {
+  const { status, text } = yield* send(path, init)
+  const { code, issues = [], ok } = JSON.parse(text)
+  const at = issues.map((issue: { readonly path: string }) => issue.path)
+  assert.deepStrictEqual({ ok, status, code, at }, { ok: false, ...answer })
+})
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
-it.effect("a refusal names each member and what it must be, never a type of ours", () =>
-  Effect.gen(function* () {
-    const cases: ReadonlyArray<readonly [Schema.Decoder<unknown>, unknown, RegExp]> = [
-      [RoomBody, [], /^The body must be a JSON object\. /u],
-      [RoomBody, { name: 1 }, /^name: Must be a string\. /u],
-      [RoomBody, { name: "" }, /^name: Must be a string with at least 1 code points\. /u],
-      [RoomBody, { colour: 1 }, /^colour: Must be left out/u],
-      [MessageBody, {}, /^sender: Must be present; text: Must be present; mode: Must be present\. /u],
-      [
-        MessageBody,
-        { sender: "a", text: "b", mode: "loud" },
-        /^mode: Must be "calm" or "spark" or "ping" or "celebrate"\. /u,
-      ],
-      [WitnessBody, { commitment: "0".repeat(64), spirit: "cat" }, /^spirit: Must be one of the 24 values/u],
-      [WitnessBody, { commitment: "x" }, /^commitment: Must be a string matching the RegExp /u],
-    ]
-    for (const [schema, body, says] of cases) {
-      const { message } = malformed(
-        issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(schema, strict)(body))),
-      ).error
-      assert.match(message, says)
-      assert.notMatch(message, /\.\.|Expected|Room|Sender|SignalText|Commitment/u)
-    }
-    assert.notMatch(malformed([{ path: "", message: "The body must be valid JSON." }]).error.message, /\.\./u)
-  }),
-)
+it.effect("a refusal names each member and what it must be, never a type of ours", function* () {
+  const cases: ReadonlyArray<readonly [Schema.Decoder<unknown>, unknown, RegExp]> = [
+    [RoomBody, [], /^The body must be a JSON object\. /u],
+    [RoomBody, { name: 1 }, /^name: Must be a string\. /u],
+    [RoomBody, { name: "" }, /^name: Must be a string with at least 1 code points\. /u],
+    [RoomBody, { colour: 1 }, /^colour: Must be left out/u],
+    [MessageBody, {}, /^sender: Must be present; text: Must be present; mode: Must be present\. /u],
+    [
+      MessageBody,
+      { sender: "a", text: "b", mode: "loud" },
+      /^mode: Must be "calm" or "spark" or "ping" or "celebrate"\. /u,
+    ],
+    [WitnessBody, { commitment: "0".repeat(64), spirit: "cat" }, /^spirit: Must be one of the 24 values/u],
+    [WitnessBody, { commitment: "x" }, /^commitment: Must be a string matching the RegExp /u],
+  ]
+  for (const [schema, body, says] of cases) {
+    const { message } = malformed(issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(schema, strict)(body)))).error
+    assert.match(message, says)
+    assert.notMatch(message, /\.\.|Expected|Room|Sender|SignalText|Commitment/u)
+  }
+  assert.notMatch(malformed([{ path: "", message: "The body must be valid JSON." }]).error.message, /\.\./u)
+})
 
-it.effect("a refusal never repeats words from the request", () =>
-  Effect.gen(function* () {
-    const secret = "the words nobody may see".repeat(300)
-    for (const init of [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]) {
-      const { status, text } = yield* send(unseal, init)
-      assert.strictEqual(status, 400)
-      assert.notInclude(text, "nobody may see")
-    }
-  }),
-)
+it.effect("a refusal never repeats words from the request", function* () {
+  const secret = "the words nobody may see".repeat(300)
+  for (const init of [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]) {
+    const { status, text } = yield* send(unseal, init)
+    assert.strictEqual(status, 400)
+    assert.notInclude(text, "nobody may see")
+  }
+})
 
 describe("the message about a wrong body", () => {
   it.effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
@@ -153,22 +145,18 @@ describe("the message about a wrong body", () => {
   )
 })
 
-it.effect("cuts no path inside a character", () =>
-  Effect.gen(function* () {
-    const name = `${"a".repeat(199)}🪨`
-    const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
-    assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
-  }),
-)
+it.effect("cuts no path inside a character", function* () {
+  const name = `${"a".repeat(199)}🪨`
+  const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
+  assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
+})
 
-it.effect("names twenty issues of a thousand, each with a short path and sentence", () =>
-  Effect.gen(function* () {
-    const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
-    const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
-    assert.lengthOf(issues, 20)
-    for (const { message, path } of issues) {
-      assert.isAtMost(message.length, 300)
-      assert.isAtMost(path.length, 200)
-    }
-  }),
-)
+it.effect("names twenty issues of a thousand, each with a short path and sentence", function* () {
+  const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
+  const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
+  assert.lengthOf(issues, 20)
+  for (const { message, path } of issues) {
+    assert.isAtMost(message.length, 300)
+    assert.isAtMost(path.length, 200)
+  }
+})

@@ -1,7 +1,7 @@
 /** Inquiries about open attempts: clients share one and cause none too soon, and a sweep waits for none of its payments. */
 import { inquiryInterval, shareInquiries } from "../../src/payments/Reconciler.ts"
 import * as Sweeps from "../../src/payments/Sweeps.ts"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/store/Attempt.ts"
@@ -29,21 +29,20 @@ const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<
 })
 
 describe("an inquiry for clients", () => {
-  it.effect("is shared by all callers while it lasts, and separate for another attempt", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene()
-      const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
-      const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
-      yield* TestClock.adjust("1 second")
-      const answers = yield* Effect.forEach(askers, Fiber.join)
-      assert.deepStrictEqual(valuesOf(answers, "checks"), [1, 2, 3])
-      yield* Fiber.join(other)
-      assert.deepStrictEqual(begun, [1, 9])
-    }),
-  )
+  it.effect("is shared by all callers while it lasts, and separate for another attempt", function* () {
+    const { ask, begun } = yield* scene()
+    const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
+    const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
+    yield* TestClock.adjust("1 second")
+    const answers = yield* Effect.forEach(askers, Fiber.join)
+    assert.deepStrictEqual(valuesOf(answers, "checks"), [1, 2, 3])
+    yield* Fiber.join(other)
+    assert.deepStrictEqual(begun, [1, 9])
+  })
 
-  it.effect("is followed by two seconds in which clients get the stored state, and no shorter Retry-After", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is followed by two seconds in which clients get the stored state, and no shorter Retry-After",
+    function* () {
       assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(inquiryInterval))
       const { ask, begun } = yield* scene()
       const first = yield* Effect.forkChild(ask(row(0)))
@@ -61,34 +60,30 @@ describe("an inquiry for clients", () => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(next)
       assert.deepStrictEqual(begun, [0, 2])
-    }),
+    },
   )
 
-  it.effect("continues for the others when its first caller leaves, and tells each its outcome", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene(Effect.succeed(settled))
-      const first = yield* Effect.forkChild(ask(row(0)))
-      yield* TestClock.adjust("500 millis")
-      const others = yield* Effect.forEach([0, 2], (checks) => Effect.forkChild(ask(row(checks))))
-      yield* Fiber.interrupt(first)
-      yield* TestClock.adjust("500 millis")
-      for (const other of others) assert.strictEqual((yield* Fiber.join(other)).state, "settled")
-      assert.deepStrictEqual(begun, [0])
-    }),
-  )
+  it.effect("continues for the others when its first caller leaves, and tells each its outcome", function* () {
+    const { ask, begun } = yield* scene(Effect.succeed(settled))
+    const first = yield* Effect.forkChild(ask(row(0)))
+    yield* TestClock.adjust("500 millis")
+    const others = yield* Effect.forEach([0, 2], (checks) => Effect.forkChild(ask(row(checks))))
+    yield* Fiber.interrupt(first)
+    yield* TestClock.adjust("500 millis")
+    for (const other of others) assert.strictEqual((yield* Fiber.join(other)).state, "settled")
+    assert.deepStrictEqual(begun, [0])
+  })
 
-  it.effect("fails its waiting callers, and the next caller starts a new one at once", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene(Effect.die("the database is away"))
-      const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
-      yield* TestClock.adjust("1 second")
-      for (const asker of askers) assert.isTrue(Exit.isFailure(yield* Fiber.join(asker)))
-      const next = yield* Effect.forkChild(ask(row(1)))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(next)).state, "pending")
-      assert.deepStrictEqual(begun, [0, 1])
-    }),
-  )
+  it.effect("fails its waiting callers, and the next caller starts a new one at once", function* () {
+    const { ask, begun } = yield* scene(Effect.die("the database is away"))
+    const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
+    yield* TestClock.adjust("1 second")
+    for (const asker of askers) assert.isTrue(Exit.isFailure(yield* Fiber.join(asker)))
+    const next = yield* Effect.forkChild(ask(row(1)))
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* Fiber.join(next)).state, "pending")
+    assert.deepStrictEqual(begun, [0, 1])
+  })
 })
 
 /** Sweeps each second; an attempt is leased once by its rail, in this order. Returns what was concluded by then. */
@@ -116,9 +111,7 @@ const swept = Effect.fnUntraced(function* (
   return concluded
 }, Effect.scoped)
 
-it.effect("the sweep of transfers goes on while a card processor hangs", () =>
-  Effect.gen(function* () {
-    const inquiry = (id: string) => (id === "charge" ? Effect.never : Effect.void)
-    assert.deepStrictEqual(yield* swept({ card: ["charge", "later"], x402: ["one", "two"] }, inquiry), ["one", "two"])
-  }),
-)
+it.effect("the sweep of transfers goes on while a card processor hangs", function* () {
+  const inquiry = (id: string) => (id === "charge" ? Effect.never : Effect.void)
+  assert.deepStrictEqual(yield* swept({ card: ["charge", "later"], x402: ["one", "two"] }, inquiry), ["one", "two"])
+})

@@ -1,5 +1,5 @@
 /** Our reading of a signature is viem's. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
@@ -58,38 +58,34 @@ const forms = (signature: Hex): ReadonlyArray<Hex> => {
 }
 
 describe("the key behind a signature", () => {
-  it.effect("is recovered for every number that fits its type", () =>
-    Effect.gen(function* () {
-      const recover = yield* Effect.promise(makeRecover)
-      const most = 2n ** 256n - 1n
-      const signer = privateKeyToAccount(newHex(32))
-      const own = authorizationOf({ value: most, validAfter: most, validBefore: most })
-      const signed = { ...own, signature: yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) })) }
-      assert.strictEqual(recover(signed, domain), inLowerCase(signer.address))
-      for (const name of ["value", "validAfter", "validBefore"]) {
-        const beyond = { ...signed, [name]: most + 1n }
-        assert.isUndefined(recover(beyond, domain))
-        assert.throws(() => viemDigestOf(beyond))
-      }
-      assert.notStrictEqual(recover(signed, { ...domain, assetVersion: "3" }), inLowerCase(signer.address))
-    }),
-  )
+  it.effect("is recovered for every number that fits its type", function* () {
+    const recover = yield* Effect.promise(makeRecover)
+    const most = 2n ** 256n - 1n
+    const signer = privateKeyToAccount(newHex(32))
+    const own = authorizationOf({ value: most, validAfter: most, validBefore: most })
+    const signed = { ...own, signature: yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) })) }
+    assert.strictEqual(recover(signed, domain), inLowerCase(signer.address))
+    for (const name of ["value", "validAfter", "validBefore"]) {
+      const beyond = { ...signed, [name]: most + 1n }
+      assert.isUndefined(recover(beyond, domain))
+      assert.throws(() => viemDigestOf(beyond))
+    }
+    assert.notStrictEqual(recover(signed, { ...domain, assetVersion: "3" }), inLowerCase(signer.address))
+  })
 
-  it.effect("equals viem's result, also where viem finds none", () =>
-    Effect.gen(function* () {
-      const recover = yield* Effect.promise(makeRecover)
-      for (let round = 0; round < 8; round++) {
-        const signer = privateKeyToAccount(newHex(32))
-        const authorization = authorizationOf({ from: inLowerCase(signer.address) })
-        const hash = viemDigestOf(authorization)
-        const signature = yield* Effect.promise(() => signer.sign({ hash }))
-        const recovered = (form: Hex) => recover({ ...authorization, signature: form }, domain)
-        assert.strictEqual(recovered(signature), inLowerCase(signer.address))
-        for (const form of forms(signature)) {
-          const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
-          assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
-        }
+  it.effect("equals viem's result, also where viem finds none", function* () {
+    const recover = yield* Effect.promise(makeRecover)
+    for (let round = 0; round < 8; round++) {
+      const signer = privateKeyToAccount(newHex(32))
+      const authorization = authorizationOf({ from: inLowerCase(signer.address) })
+      const hash = viemDigestOf(authorization)
+      const signature = yield* Effect.promise(() => signer.sign({ hash }))
+      const recovered = (form: Hex) => recover({ ...authorization, signature: form }, domain)
+      assert.strictEqual(recovered(signature), inLowerCase(signer.address))
+      for (const form of forms(signature)) {
+        const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
+        assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
       }
-    }),
-  )
+    }
+  })
 })

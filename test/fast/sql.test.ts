@@ -1,5 +1,5 @@
 /** Statements: retried as whole transactions where the database asks for it, and rows that have their form or are a defect. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Logger, Schema, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -61,23 +61,22 @@ describe("a transaction", () => {
     }),
   )
 
-  it.effect("that meets any other error is rolled back once and fails with it", () =>
-    Effect.gen(function* () {
-      const { heard, sql } = yield* listening({ first: [unique] })
-      assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
-      assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
-    }),
-  )
+  it.effect("that meets any other error is rolled back once and fails with it", function* () {
+    const { heard, sql } = yield* listening({ first: [unique] })
+    assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
+    assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
+  })
 })
 
-it.effect("a statement with one conflict after the other runs nine times in all, and fails with the last", () =>
-  Effect.gen(function* () {
+it.effect(
+  "a statement with one conflict after the other runs nine times in all, and fails with the last",
+  function* () {
     const { heard, sql } = yield* listening({ first: Array.from({ length: 20 }, () => serialization) })
     const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
     yield* TestClock.adjust("1 hour")
     assert.deepStrictEqual(yield* Fiber.join(fiber), serialization)
     assert.lengthOf(heard, 9)
-  }),
+  },
 )
 
 const authorization = {
@@ -134,58 +133,46 @@ const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]>
 ]
 
 describe("a row of payment_attempts", () => {
-  it.effect("is decoded with its payment, its input and its amounts", () =>
-    Effect.gen(function* () {
-      const attempt = yield* readAttempt(row)
-      assert.deepStrictEqual(attempt.input, { commitment: "00" })
-      assert.deepStrictEqual([attempt.amountAtomic, attempt.acceptedAt], [10_000n, "1970-01-01T00:00:00.000Z"])
-      assert.deepInclude(attempt.payment, { rail: "x402", fromBlock: 1n })
-      assert.strictEqual((yield* readAttempt(card)).payment.rail, "card")
-    }),
-  )
+  it.effect("is decoded with its payment, its input and its amounts", function* () {
+    const attempt = yield* readAttempt(row)
+    assert.deepStrictEqual(attempt.input, { commitment: "00" })
+    assert.deepStrictEqual([attempt.amountAtomic, attempt.acceptedAt], [10_000n, "1970-01-01T00:00:00.000Z"])
+    assert.deepInclude(attempt.payment, { rail: "x402", fromBlock: 1n })
+    assert.strictEqual((yield* readAttempt(card)).payment.rail, "card")
+  })
 
-  it.effect.each(wrong)("with %s is a defect that names the column and not its value", ([, bad, column]) =>
-    Effect.gen(function* () {
-      const said = yield* defectOf(readAttempt(bad))
-      assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
-      assert.notInclude(said, "spt_secret")
-    }),
-  )
+  it.effect.each(wrong)("with %s is a defect that names the column and not its value", function* ([, bad, column]) {
+    const said = yield* defectOf(readAttempt(bad))
+    assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
+    assert.notInclude(said, "spt_secret")
+  })
 
-  it.effect("that cannot be decoded is left out of a sweep and logged, and its neighbours are read", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-      const attempts = yield* readable([row, misspelled, card], readAttempt).pipe(
-        Effect.provide(Logger.layer([logger])),
-      )
-      assert.strictEqual(attempts.length, 2)
-      assert.strictEqual(lines.length, 1)
-      assert.include(lines.join(), "does not have its form: payment/authorization/nonce")
-      assert.notInclude(lines.join(), "spt_secret")
-    }),
-  )
+  it.effect("that cannot be decoded is left out of a sweep and logged, and its neighbours are read", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
+    const attempts = yield* readable([row, misspelled, card], readAttempt).pipe(Effect.provide(Logger.layer([logger])))
+    assert.strictEqual(attempts.length, 2)
+    assert.strictEqual(lines.length, 1)
+    assert.include(lines.join(), "does not have its form: payment/authorization/nonce")
+    assert.notInclude(lines.join(), "spt_secret")
+  })
 })
 
 describe("the rows of a statement", () => {
   const counted = rowsOf("rooms", Schema.Struct({ name: Schema.String, messages: Whole }))
 
-  it.effect("are decoded with their numbers as numbers", () =>
-    Effect.gen(function* () {
-      const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
-      assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
-    }),
-  )
+  it.effect("are decoded with their numbers as numbers", function* () {
+    const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
+    assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
+  })
 
-  it.effect("are a defect when one does not match its schema, which names its place and not its value", () =>
-    Effect.gen(function* () {
-      const rows = [
-        { name: "one", messages: 3n },
-        { name: "two", messages: "spt_secret" },
-      ]
-      const said = yield* defectOf(counted(Effect.succeed(rows)))
-      assert.match(said, /a row of rooms does not have its form: .*messages/u)
-      assert.notInclude(said, "spt_secret")
-    }),
-  )
+  it.effect("are a defect when one does not match its schema, which names its place and not its value", function* () {
+    const rows = [
+      { name: "one", messages: 3n },
+      { name: "two", messages: "spt_secret" },
+    ]
+    const said = yield* defectOf(counted(Effect.succeed(rows)))
+    assert.match(said, /a row of rooms does not have its form: .*messages/u)
+    assert.notInclude(said, "spt_secret")
+  })
 })

@@ -1,5 +1,5 @@
 /** The trace id alone decides what is sampled, and a wrong variable costs the exports alone. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { ConfigProvider, Effect } from "effect"
 import { faults } from "../../src/telemetry/Otlp.ts"
 import { isIn } from "../../src/telemetry/Tracing.ts"
@@ -29,13 +29,11 @@ describe("a wrong variable of OpenTelemetry", () => {
     ["OTEL_METRIC_EXPORT_INTERVAL", "often"],
     ["OTEL_TRACES_SAMPLER", "sometimes"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=%hush"],
-  ])("is named without its value: %s", ([name, value]) =>
-    Effect.gen(function* () {
-      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", [name]: value }
-      const provider = ConfigProvider.fromEnv({ env })
-      assert.deepStrictEqual(yield* Effect.provideService(faults, ConfigProvider.ConfigProvider, provider), [
-        `${name} cannot be used, so no traces or metrics are sent to a collector.`,
-      ])
-    }),
-  )
+  ])("is named without its value: %s", function* ([name, value]) {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", [name]: value }
+    const provider = ConfigProvider.fromEnv({ env })
+    assert.deepStrictEqual(yield* Effect.provideService(faults, ConfigProvider.ConfigProvider, provider), [
+      `${name} cannot be used, so no traces or metrics are sent to a collector.`,
+    ])
+  })
 })

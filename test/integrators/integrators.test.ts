@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { assert, beforeAll, describe, it, layer } from "../lab/It.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
@@ -126,28 +126,24 @@ layer(world, realClock)("clients generated from the served document", (it) => {
 
   it.effect("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-  it.effect("work and compile: the program of the guide", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      yield* compiles
-      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
-      assert.strictEqual(code, 0, stderr)
-      const [line, words] = stdout.split("\n")
-      assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
-      assert.strictEqual(words, "The heron will return by May.")
-    }),
-  )
+  it.effect("work and compile: the program of the guide", function* () {
+    const { url } = yield* TestServer
+    yield* compiles
+    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
+    assert.strictEqual(code, 0, stderr)
+    const [line, words] = stdout.split("\n")
+    assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
+    assert.strictEqual(words, "The heron will return by May.")
+  })
 
   for (const { program, tool } of generators)
-    it.effect(`buy and reveal: ${tool}`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { key } = yield* funded
-        assert.strictEqual((yield* Clients).whole, "")
-        const bundled = yield* Effect.promise(() => Workbench.bundle(bench, program))
-        const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [bundled, url, key]))
-        assert.strictEqual(code, 0, stderr)
-        assert.match(stdout, /^Bought with /u)
-      }),
-    )
+    it.effect(`buy and reveal: ${tool}`, function* () {
+      const { url } = yield* TestServer
+      const { key } = yield* funded
+      assert.strictEqual((yield* Clients).whole, "")
+      const bundled = yield* Effect.promise(() => Workbench.bundle(bench, program))
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [bundled, url, key]))
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^Bought with /u)
+    })
 })

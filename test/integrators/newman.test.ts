@@ -1,7 +1,7 @@
 /** Postman's runner sends every request of the document through Prism's proxy, which finds no fault on either side. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, beforeAll, layer } from "@effect/vitest"
+import { assert, beforeAll, layer } from "../lab/It.ts"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
 import { buy } from "../lab/buyer/Purchase.ts"
@@ -38,18 +38,16 @@ layer(world(), realClock)("newman through Prism", (it) => {
     return yield* decode(stdout)
   })
 
-  it.effect("matches every operation of the document without a fault", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const stone: string = (yield* buy()).record.id
-      const { room, token } = JSON.parse((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
-      const served = (yield* ask(`${url}/openapi.json`)).text
-      const named = served.replaceAll(example.act, stone).replaceAll(example.room, room.id)
-      const heard = yield* run(named, token)
-      assert.strictEqual(heard.length, [...served.matchAll(/"operationId":/gu)].length)
-      assertNone(heard, ({ faults, status }) => faults.length > 0 || status === 0 || status >= 500)
-      const statuses = new Set(heard.map(({ status }) => status))
-      for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
-    }),
-  )
+  it.effect("matches every operation of the document without a fault", function* () {
+    const { url } = yield* TestServer
+    const stone: string = (yield* buy()).record.id
+    const { room, token } = JSON.parse((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
+    const served = (yield* ask(`${url}/openapi.json`)).text
+    const named = served.replaceAll(example.act, stone).replaceAll(example.room, room.id)
+    const heard = yield* run(named, token)
+    assert.strictEqual(heard.length, [...served.matchAll(/"operationId":/gu)].length)
+    assertNone(heard, ({ faults, status }) => faults.length > 0 || status === 0 || status >= 500)
+    const statuses = new Set(heard.map(({ status }) => status))
+    for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
+  })
 })

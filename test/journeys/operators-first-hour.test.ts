@@ -1,5 +1,5 @@
 /** An operator's first hour: an empty database, a check, a start, a sale, and connections that a firewall forgets. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { buyAt, prepareAt, send } from "../lab/buyer/Purchase.ts"
@@ -18,8 +18,9 @@ const probe = (address: string) =>
   ask(address).pipe(Effect.timeoutOrElse({ duration: patience(2), orElse: () => Effect.die(`${address} hangs`) }))
 
 layer(Layer.merge(chain, emptyDatabase), realClock)("an operator", (it) => {
-  it.effect("checks, starts, migrates, sells, sees in the probes that the database is away, and sells again", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "checks, starts, migrates, sells, sees in the probes that the database is away, and sells again",
+    function* () {
       const { url: database } = yield* LocalDatabase
       const relay = yield* Silence.make(Redacted.value(database))
       const settings = { ...(yield* direct), DATABASE_URL: relay.url, NODE_ENV: "production" }
@@ -74,6 +75,6 @@ layer(Layer.merge(chain, emptyDatabase), realClock)("an operator", (it) => {
       assert.strictEqual((yield* buyAt(url)).record.sequence, 3)
       yield* server.signal("SIGTERM")
       assert.strictEqual(yield* server.ended, 0, server.output())
-    }),
+    },
   )
 })

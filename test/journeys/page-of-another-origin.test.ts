@@ -1,5 +1,5 @@
 /** A web page of another origin buys with the unchanged x402 client, in a real browser that holds back what is not exposed. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "../lab/It.ts"
 import { Duration, Effect, Layer } from "effect"
 import { build } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -91,59 +91,57 @@ const impatient = world({ patience: Duration.seconds(1) })
 
 describe.skipIf(!hasBrowser)("in a browser,", () => {
   layer(Layer.merge(impatient, Browser.layer), realClock)("a page of another origin", (it) => {
-    it.effect("buys a stone, replays it, meets a 202, reconciles and reveals", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const page = yield* dapp
-        const secret = generatePrivateKey()
-        const { address } = privateKeyToAccount(secret)
-        yield* Effect.orDie((yield* LocalChain).fund(address, 100_000n))
+    it.effect("buys a stone, replays it, meets a 202, reconciles and reveals", function* () {
+      const { url } = yield* TestServer
+      const page = yield* dapp
+      const secret = generatePrivateKey()
+      const { address } = privateKeyToAccount(secret)
+      yield* Effect.orDie((yield* LocalChain).fund(address, 100_000n))
 
-        // It buys: the offer, and the settlement, are headers that it must be able to read.
-        const sealed = { salt: "salt-of-sixteen-or-more", words: "The heron will return by May." }
-        const first = { url, secret, key: newKey(), commitment: yield* page("commits", sealed) }
-        const bought = yield* page("buys", first)
-        assert.strictEqual(bought.status, 201)
-        assert.deepInclude(bought.settlement, { success: true, transaction: bought.body.receipt.transaction })
+      // It buys: the offer, and the settlement, are headers that it must be able to read.
+      const sealed = { salt: "salt-of-sixteen-or-more", words: "The heron will return by May." }
+      const first = { url, secret, key: newKey(), commitment: yield* page("commits", sealed) }
+      const bought = yield* page("buys", first)
+      assert.strictEqual(bought.status, 201)
+      assert.deepInclude(bought.settlement, { success: true, transaction: bought.body.receipt.transaction })
 
-        // Its answer was lost: it sends the same purchase, which charges nothing.
-        const replayed = yield* page("buys", first)
-        assert.deepStrictEqual([replayed.status, replayed.headers["idempotent-replayed"]], [200, "true"])
-        assert.deepStrictEqual(replayed.body, { ...bought.body, replayed: true })
+      // Its answer was lost: it sends the same purchase, which charges nothing.
+      const replayed = yield* page("buys", first)
+      assert.deepStrictEqual([replayed.status, replayed.headers["idempotent-replayed"]], [200, "true"])
+      assert.deepStrictEqual(replayed.body, { ...bought.body, replayed: true })
 
-        // The chain makes no blocks: it is told to wait, where to ask, and that this is no failure.
-        yield* automine(false)
-        const second = { ...first, key: newKey(), commitment: yield* page("commits", { ...sealed, words: "By June." }) }
-        const pending = yield* page("buys", second)
-        assert.strictEqual(pending.status, 202)
-        assert.strictEqual(pending.settlement.errorReason, "settlement_pending")
-        assert.strictEqual(pending.headers["location"], `${url}/api/reconcile/${second.key}`)
-        assert.isAtLeast(Number(pending.headers["retry-after"]), 1)
-        const waiting = yield* page("posts", { to: pending.headers["location"] })
-        assert.strictEqual(waiting.status, 202)
+      // The chain makes no blocks: it is told to wait, where to ask, and that this is no failure.
+      yield* automine(false)
+      const second = { ...first, key: newKey(), commitment: yield* page("commits", { ...sealed, words: "By June." }) }
+      const pending = yield* page("buys", second)
+      assert.strictEqual(pending.status, 202)
+      assert.strictEqual(pending.settlement.errorReason, "settlement_pending")
+      assert.strictEqual(pending.headers["location"], `${url}/api/reconcile/${second.key}`)
+      assert.isAtLeast(Number(pending.headers["retry-after"]), 1)
+      const waiting = yield* page("posts", { to: pending.headers["location"] })
+      assert.strictEqual(waiting.status, 202)
 
-        // A block comes: the address that it was told gives the stone.
-        yield* mineAll
-        const reconciled = yield* page("posts", { to: pending.headers["location"] })
-        assert.deepStrictEqual([reconciled.status, reconciled.body.record.commitment], [200, second.commitment])
+      // A block comes: the address that it was told gives the stone.
+      yield* mineAll
+      const reconciled = yield* page("posts", { to: pending.headers["location"] })
+      assert.deepStrictEqual([reconciled.status, reconciled.body.record.commitment], [200, second.commitment])
 
-        // It reveals its words, and reads the stone as anyone sees it.
-        const stone = `${url}/api/witness/${bought.body.record.id}`
-        const revealed = yield* page("posts", {
-          to: `${stone}/reveal`,
-          body: { salt: sealed.salt, text: sealed.words },
-        })
-        assert.strictEqual(revealed.status, 201)
-        const seen = yield* page("reads", { from: stone })
-        assert.deepStrictEqual([seen.status, seen.body.stone.reveal.text], [200, sealed.words])
-        assert.isNotNull(seen.headers["etag"])
+      // It reveals its words, and reads the stone as anyone sees it.
+      const stone = `${url}/api/witness/${bought.body.record.id}`
+      const revealed = yield* page("posts", {
+        to: `${stone}/reveal`,
+        body: { salt: sealed.salt, text: sealed.words },
+      })
+      assert.strictEqual(revealed.status, 201)
+      const seen = yield* page("reads", { from: stone })
+      assert.deepStrictEqual([seen.status, seen.body.stone.reveal.text], [200, sealed.words])
+      assert.isNotNull(seen.headers["etag"])
 
-        // A refusal has a number that the operator finds.
-        const missing = yield* page("reads", { from: `${url}/api/nowhere` })
-        assert.strictEqual(missing.status, 404)
-        assert.match(missing.headers["x-request-id"], /^[0-9a-f-]{36}$/u)
-        assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 2)
-      }),
-    )
+      // A refusal has a number that the operator finds.
+      const missing = yield* page("reads", { from: `${url}/api/nowhere` })
+      assert.strictEqual(missing.status, 404)
+      assert.match(missing.headers["x-request-id"], /^[0-9a-f-]{36}$/u)
+      assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 2)
+    })
   })
 })

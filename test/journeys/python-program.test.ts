@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { buy } from "../lab/buyer/Purchase.ts"
@@ -32,21 +32,20 @@ const lies = Effect.fnUntraced(function* (stone: number) {
 const twoStones = Layer.effectDiscard(Effect.andThen(buy(), buy())).pipe(Layer.provideMerge(world()))
 
 layer(twoStones, realClock)("Python's standard library (with python3 in the PATH)", (it) => {
-  it.effect("reads a price, checks the chain, sends signals, and rejects a false link", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const program = /^```python\n([\s\S]*?)^```$/mu.exec(guide)?.[1] ?? ""
-      const { stdout } = yield* python(program, url)
-      assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
-      const told = yield* Effect.flip(python(program, yield* lies(1)))
-      assert.include(String(told.cause), "stone 1 does not hold")
-      const sql = yield* SqlClient.SqlClient
-      assert.deepEqual(yield* sql`SELECT count(*) AS n FROM rooms`, [{ n: 0n }])
-    }),
-  )
+  it.effect("reads a price, checks the chain, sends signals, and rejects a false link", function* () {
+    const { url } = yield* TestServer
+    const program = /^```python\n([\s\S]*?)^```$/mu.exec(guide)?.[1] ?? ""
+    const { stdout } = yield* python(program, url)
+    assert.strictEqual(stdout, "402 10000\n2 stones hold\nWren: 2 stones hold.\n")
+    const told = yield* Effect.flip(python(program, yield* lies(1)))
+    assert.include(String(told.cause), "stone 1 does not hold")
+    const sql = yield* SqlClient.SqlClient
+    assert.deepEqual(yield* sql`SELECT count(*) AS n FROM rooms`, [{ n: 0n }])
+  })
 
-  it.effect("recomputes the chain by the program that the page on checking shows, and finds a changed stone", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "recomputes the chain by the program that the page on checking shows, and finds a changed stone",
+    function* () {
       const { url } = yield* TestServer
       const page = yield* ask(`${url}/verify`)
       const program = unescaped(/<code[^>]*>(import hashlib[^<]*)<\/code>/u.exec(page.text)?.[1] ?? "")
@@ -55,6 +54,6 @@ layer(twoStones, realClock)("Python's standard library (with python3 in the PATH
       assert.strictEqual(stdout, `2 stones hold. The last hash is ${Object(json["head"]).chainHash}.\n`)
       const told = yield* Effect.flip(python(program, yield* lies(2)))
       assert.include(String(told.cause), "The chain is broken at stone 2.")
-    }),
+    },
   )
 })

@@ -1,5 +1,5 @@
 /** A smart wallet: its owner signs before it exists, deploys it when told to, and then pays like any other (ERC-1271, ERC-6492). */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -42,8 +42,9 @@ const deployedBy = (owner: ReturnType<typeof newOwner>) =>
   })
 
 layer(proxiedServer("relayer", "20 seconds"), realClock)("a smart wallet", (it) => {
-  it.effect("is told to deploy itself first, pays by the same signature once it has, and by no other key's", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is told to deploy itself first, pays by the same signature once it has, and by no other key's",
+    function* () {
       // Its address is known before its contract is there, and holds money.
       const owner = newOwner()
       const wallet = getContractAddress({ from: owner.address, nonce: 0n })
@@ -100,6 +101,6 @@ layer(proxiedServer("relayer", "20 seconds"), realClock)("a smart wallet", (it) 
       const stolen = yield* send(yield* prepare({ payer: newOwner(), from: wallet }))
       assertAnswer(stolen, 402, "payment_invalid", "invalid_exact_evm_signature")
       assert.match(stolen.text, /This request charged nothing/u)
-    }),
+    },
   )
 })

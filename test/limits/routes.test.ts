@@ -1,5 +1,5 @@
 /** Routes with a limit of their own by address take exactly its number a minute, and say how long to wait. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newKey, post, realClock, TestServer, world } from "../lab/Fixture.ts"
@@ -56,26 +56,24 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 layer(world({}, { trustedProxies: loopback }), realClock)("one address may send", (it) => {
-  it.effect.each(rows)("$quota $what a minute", ({ of, quota, says, status }) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const headers = from(newAddress())
-      const answers = yield* Effect.forEach(
-        Array.from({ length: quota + 20 }, (_, index): Request => of()[index % of().length] ?? [""]),
-        ([path, init]) => ask(`${url}${path}`, { ...init, headers: { ...Object(init?.headers), ...headers } }),
-        { concurrency: 16 },
-      )
-      const refused = answers.filter((answer) => answer.status === 429)
-      assert.lengthOf(refused, 20)
-      assert.lengthOf(
-        answers.filter((answer) => answer.status === status),
-        quota,
-      )
-      for (const answer of refused) {
-        assert.match(answer.text, says)
-        const wait = Number(answer.headers.get("retry-after"))
-        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-      }
-    }),
-  )
+  it.effect.each(rows)("$quota $what a minute", function* ({ of, quota, says, status }) {
+    const { url } = yield* TestServer
+    const headers = from(newAddress())
+    const answers = yield* Effect.forEach(
+      Array.from({ length: quota + 20 }, (_, index): Request => of()[index % of().length] ?? [""]),
+      ([path, init]) => ask(`${url}${path}`, { ...init, headers: { ...Object(init?.headers), ...headers } }),
+      { concurrency: 16 },
+    )
+    const refused = answers.filter((answer) => answer.status === 429)
+    assert.lengthOf(refused, 20)
+    assert.lengthOf(
+      answers.filter((answer) => answer.status === status),
+      quota,
+    )
+    for (const answer of refused) {
+      assert.match(answer.text, says)
+      const wait = Number(answer.headers.get("retry-after"))
+      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+    }
+  })
 })

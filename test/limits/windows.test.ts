@@ -1,6 +1,6 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Clock, Deferred, Effect, Fiber, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -79,103 +79,97 @@ const postgres = Layer.orDie(
   RateLimiter.layer.pipe(Layer.provide(databaseClock), Layer.provideMerge(sql), Layer.provide(database)),
 )
 
-describe("the limiter in PostgreSQL", () => {
-  it.layer(postgres)((it) => {
-    it.effect.prop("accepts exactly as many as the rule allows, and states the exact wait", [Pauses], ([pauses]) =>
-      agrees(pauses, setDatabaseTime),
-    )
+layer(postgres)("the limiter in PostgreSQL", (it) => {
+  it.effect.prop("accepts exactly as many as the rule allows, and states the exact wait", [Pauses], ([pauses]) =>
+    agrees(pauses, setDatabaseTime),
+  )
 
-    it.effect("states the wait of the exhausted window that recovers last", () =>
-      agrees([0, 2000, 2000, 6001, 2000, 0], setDatabaseTime),
-    )
+  it.effect("states the wait of the exhausted window that recovers last", () =>
+    agrees([0, 2000, 2000, 6001, 2000, 0], setDatabaseTime),
+  )
 
-    it.effect("counts each key and each limit separately", () =>
-      Effect.gen(function* () {
-        const limiter = yield* RateLimiter
-        const take = (name: string, key: string) => Effect.result(limiter.take([{ ...limit[0], name }], key))
-        const key = randomUUID()
-        for (let index = 0; index < 3; index++) assert.isTrue(Result.isSuccess(yield* take("a", key)))
-        assert.isTrue(Result.isFailure(yield* take("a", key)))
-        assert.isTrue(Result.isSuccess(yield* take("b", key)))
-        assert.isTrue(Result.isSuccess(yield* take("a", `${key}x`)))
-      }),
-    )
+  it.effect("counts each key and each limit separately", function* () {
+    const limiter = yield* RateLimiter
+    const take = (name: string, key: string) => Effect.result(limiter.take([{ ...limit[0], name }], key))
+    const key = randomUUID()
+    for (let index = 0; index < 3; index++) assert.isTrue(Result.isSuccess(yield* take("a", key)))
+    assert.isTrue(Result.isFailure(yield* take("a", key)))
+    assert.isTrue(Result.isSuccess(yield* take("b", key)))
+    assert.isTrue(Result.isSuccess(yield* take("a", `${key}x`)))
+  })
 
-    it.effect("forgets a key after 24 idle hours, not before, in batches, and keeps none in the write-ahead log", () =>
-      Effect.gen(function* () {
-        const limiter = yield* RateLimiter
-        const db = yield* SqlClient.SqlClient
-        const kept = Effect.map(
-          limiter.sweep.pipe(Effect.andThen(db<{ key: string }>`SELECT key FROM rate_limits ORDER BY key`)),
-          (rows) => rows.map(({ key }) => key).filter((key) => key.includes("idle")),
-        )
-        yield* setDatabaseTime(0)
-        yield* limiter.take(limit, "idle")
-        yield* db`
+  it.effect(
+    "forgets a key after 24 idle hours, not before, in batches, and keeps none in the write-ahead log",
+    function* () {
+      const limiter = yield* RateLimiter
+      const db = yield* SqlClient.SqlClient
+      const kept = Effect.map(
+        limiter.sweep.pipe(Effect.andThen(db<{ key: string }>`SELECT key FROM rate_limits ORDER BY key`)),
+        (rows) => rows.map(({ key }) => key).filter((key) => key.includes("idle")),
+      )
+      yield* setDatabaseTime(0)
+      yield* limiter.take(limit, "idle")
+      yield* db`
           INSERT INTO rate_limits (key, hits, idle_from)
           SELECT 'idle:' || n, '{}', '1969-01-01' FROM generate_series(1, 2500) AS n`
-        assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
-        yield* setDatabaseTime(86_399_999)
-        assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
-        // It is kept for up to ten minutes more, since the time of its removal moves in steps.
-        yield* setDatabaseTime(87_000_000)
-        assert.deepStrictEqual(yield* kept, [])
-        const [table] = yield* db`SELECT relpersistence::text AS how FROM pg_class WHERE relname = 'rate_limits'`
-        assert.deepStrictEqual(table, { how: "u" })
-      }),
-    )
-  })
+      assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
+      yield* setDatabaseTime(86_399_999)
+      assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
+      // It is kept for up to ten minutes more, since the time of its removal moves in steps.
+      yield* setDatabaseTime(87_000_000)
+      assert.deepStrictEqual(yield* kept, [])
+      const [table] = yield* db`SELECT relpersistence::text AS how FROM pg_class WHERE relname = 'rate_limits'`
+      assert.deepStrictEqual(table, { how: "u" })
+    },
+  )
 })
 
 const onRealClock = Layer.orDie(RateLimiter.layer.pipe(Layer.provideMerge(sql), Layer.provide(database)))
 
 layer(onRealClock, realClock)("refused payments of one address", (it) => {
-  it.effect("are counted together, by card or signed", () =>
-    Effect.gen(function* () {
-      const limiter = yield* RateLimiter
-      const taken = yield* Effect.forEach([cardPayments, refusedPayments], (refused) => limiter.take(refused, "both"))
-      assert.deepStrictEqual(
-        valuesOf(
-          taken.map(([address]) => Object(address)),
-          "remaining",
-        ),
-        [59, 58],
-      )
-    }),
-  )
+  it.effect("are counted together, by card or signed", function* () {
+    const limiter = yield* RateLimiter
+    const taken = yield* Effect.forEach([cardPayments, refusedPayments], (refused) => limiter.take(refused, "both"))
+    assert.deepStrictEqual(
+      valuesOf(
+        taken.map(([address]) => Object(address)),
+        "remaining",
+      ),
+      [59, 58],
+    )
+  })
 
   it.effect(
     "that are given back lock their windows in the order of taken ones, so that neither waits for the other for ever",
-    () =>
-      Effect.gen(function* () {
-        const limiter = yield* RateLimiter
-        const db = yield* SqlClient.SqlClient
-        const caller = "address.customer.site"
-        yield* limiter.take(cardPayments, caller)
-        const waiting = Effect.andThen(
-          db`SELECT pg_stat_clear_snapshot()`,
-          db`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        )
-        const lock = (window: string) => db`SELECT 1 FROM rate_limits WHERE key LIKE ${window} FOR UPDATE NOWAIT`
-        const isLocked = yield* Deferred.make<void>()
-        const giving = yield* Effect.forkDetach(
-          Effect.andThen(Deferred.await(isLocked), limiter.giveBack(cardPayments, caller)),
-        )
-        yield* db.withTransaction(
-          Effect.gen(function* () {
-            // As a taker does, from the widest network to the address.
-            yield* lock("refused-cards-48:%")
-            yield* Deferred.succeed(isLocked, undefined)
-            yield* until("never waits", ({ length }: ReadonlyArray<unknown>) => length > 0)(waiting)
-            yield* lock("refused-cards-56:%")
-            yield* lock("refused-payments:%")
-          }),
-        )
-        yield* Fiber.join(giving)
-        const left = yield* db<{
-          n: number
-        }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key NOT LIKE '%both%'`
-        assert.deepStrictEqual(valuesOf(left, "n"), [0, 0, 0])
-      }),
+    function* () {
+      const limiter = yield* RateLimiter
+      const db = yield* SqlClient.SqlClient
+      const caller = "address.customer.site"
+      yield* limiter.take(cardPayments, caller)
+      const waiting = Effect.andThen(
+        db`SELECT pg_stat_clear_snapshot()`,
+        db`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      const lock = (window: string) => db`SELECT 1 FROM rate_limits WHERE key LIKE ${window} FOR UPDATE NOWAIT`
+      const isLocked = yield* Deferred.make<void>()
+      const giving = yield* Effect.forkDetach(
+        Effect.andThen(Deferred.await(isLocked), limiter.giveBack(cardPayments, caller)),
+      )
+      yield* db.withTransaction(
+        Effect.gen(function* () {
+          // As a taker does, from the widest network to the address.
+          yield* lock("refused-cards-48:%")
+          yield* Deferred.succeed(isLocked, undefined)
+          yield* until("never waits", ({ length }: ReadonlyArray<unknown>) => length > 0)(waiting)
+          yield* lock("refused-cards-56:%")
+          yield* lock("refused-payments:%")
+        }),
+      )
+      yield* Fiber.join(giving)
+      const left = yield* db<{
+        n: number
+      }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key NOT LIKE '%both%'`
+      assert.deepStrictEqual(valuesOf(left, "n"), [0, 0, 0])
+    },
   )
 })

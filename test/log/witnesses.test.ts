@@ -1,6 +1,6 @@
 /** Witnesses of the log over real sockets: an honest witness signs, and a slow, lying or absent one changes nothing. */
 import type { ServerResponse } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Clock, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
@@ -94,24 +94,23 @@ const strangeAnswers = (wrong: Cosigner, elsewhere: string): Readonly<Record<str
 })
 
 layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
-  it.effect("sign each published checkpoint as it grows, also after a restart of each", () =>
-    Effect.gen(function* () {
-      const one = yield* ownWitness("one.example/w")
-      const two = yield* ownWitness("two.example/w")
-      const names = ["one.example/w", "two.example/w"]
-      const grown = Effect.forEach([3, 300], publishedAfter)
-      for (const note of yield* withWitnesses([one, two], grown))
-        assert.deepStrictEqual(yield* signersOf(note, [one, two]), names)
-      // A log that does not know any more what they signed is told by a 409, and a witness remembers it.
-      yield* one.stop
-      const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, memory: one.memory })
-      const note = yield* withWitnesses([again, two], publishedAfter(5))
-      assert.deepStrictEqual(yield* signersOf(note, [again, two]), names)
-    }),
-  )
+  it.effect("sign each published checkpoint as it grows, also after a restart of each", function* () {
+    const one = yield* ownWitness("one.example/w")
+    const two = yield* ownWitness("two.example/w")
+    const names = ["one.example/w", "two.example/w"]
+    const grown = Effect.forEach([3, 300], publishedAfter)
+    for (const note of yield* withWitnesses([one, two], grown))
+      assert.deepStrictEqual(yield* signersOf(note, [one, two]), names)
+    // A log that does not know any more what they signed is told by a 409, and a witness remembers it.
+    yield* one.stop
+    const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, memory: one.memory })
+    const note = yield* withWitnesses([again, two], publishedAfter(5))
+    assert.deepStrictEqual(yield* signersOf(note, [again, two]), names)
+  })
 
-  it.effect("that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out",
+    function* () {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
@@ -144,136 +143,126 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
         }).pipe(Effect.provideService(Clock.Clock, clock)),
         { waitsMs },
       )
-    }),
+    },
   )
 
-  it.effect("that were away sign the published checkpoint later", () =>
-    Effect.gen(function* () {
-      let isAway = true
-      const cosigner = cosignerOf("late.example/w")
-      const late = yield* strangeWitness(
-        "late.example/w",
-        (body, response) => {
-          if (isAway) return void response.writeHead(503).end()
-          response.end(lineOf(cosigner, body))
-        },
-        cosigner,
-      )
-      yield* withWitnesses(
-        [late],
-        Effect.gen(function* () {
-          const bare = yield* publishedAfter(1)
-          assert.deepStrictEqual(yield* signersOf(bare, [late]), [])
-          isAway = false
-          yield* pass(1000)
-          assert.isFalse(yield* publish)
-          const { note } = yield* newest
-          assert.deepStrictEqual(yield* signersOf(note, [late]), ["late.example/w"])
-          assert.isTrue(note.startsWith(bare))
-        }),
-      )
-    }),
-  )
+  it.effect("that were away sign the published checkpoint later", function* () {
+    let isAway = true
+    const cosigner = cosignerOf("late.example/w")
+    const late = yield* strangeWitness(
+      "late.example/w",
+      (body, response) => {
+        if (isAway) return void response.writeHead(503).end()
+        response.end(lineOf(cosigner, body))
+      },
+      cosigner,
+    )
+    yield* withWitnesses(
+      [late],
+      Effect.gen(function* () {
+        const bare = yield* publishedAfter(1)
+        assert.deepStrictEqual(yield* signersOf(bare, [late]), [])
+        isAway = false
+        yield* pass(1000)
+        assert.isFalse(yield* publish)
+        const { note } = yield* newest
+        assert.deepStrictEqual(yield* signersOf(note, [late]), ["late.example/w"])
+        assert.isTrue(note.startsWith(bare))
+      }),
+    )
+  })
 
-  it.effect("tell a server without memory what they signed before it signs, and stop a restored backup", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* forget
-      const published = Effect.andThen(Effect.andThen(grow(5), publish), newest)
-      const { note: held, size } = yield* Effect.provide(published, server(256))
-      const left = yield* takeAway(3)
-      yield* forget
-      const witness = yield* strangeWitness(
-        "asked.example/w",
-        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
-      )
-      yield* withWitnesses(
-        [witness],
-        Effect.gen(function* () {
-          yield* integrateAll
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(
-            yield* stopReason,
-            new RegExp(
-              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
-              "u",
-            ),
-          )
-          yield* resume
-          yield* grow(20)
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-        }),
-        { lastSigned: LastSigned.memory },
-      )
-      const signed = yield* sql`SELECT size FROM log_checkpoints`
-      assert.deepStrictEqual([witness.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
-      yield* forget
-    }),
-  )
+  it.effect("tell a server without memory what they signed before it signs, and stop a restored backup", function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* forget
+    const published = Effect.andThen(Effect.andThen(grow(5), publish), newest)
+    const { note: held, size } = yield* Effect.provide(published, server(256))
+    const left = yield* takeAway(3)
+    yield* forget
+    const witness = yield* strangeWitness(
+      "asked.example/w",
+      (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
+    )
+    yield* withWitnesses(
+      [witness],
+      Effect.gen(function* () {
+        yield* integrateAll
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        assert.match(
+          yield* stopReason,
+          new RegExp(
+            `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+            "u",
+          ),
+        )
+        yield* resume
+        yield* grow(20)
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+      }),
+      { lastSigned: LastSigned.memory },
+    )
+    const signed = yield* sql`SELECT size FROM log_checkpoints`
+    assert.deepStrictEqual([witness.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
+    yield* forget
+  })
 
-  it.effect("that signed stones and hide the checkpoint keep an empty database from signing a fork", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const real = yield* ownWitness("hiding.example/w")
-      // It cosigns as it should, and has no resource for monitors, which is optional.
-      const hiding = yield* strangeWitness(
-        "hiding.example/w",
-        (body, response, { method }) =>
-          void (method === "GET"
-            ? response.writeHead(404).end()
-            : fetch(`${real.url}/add-checkpoint`, { method: "POST", body }).then(async (answer) =>
-                response
-                  .writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" })
-                  .end(await answer.text()),
-              )),
-        real.cosigner,
-      )
-      const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
-        withWitnesses([hiding], use, { lastSigned: LastSigned.memory })
-      // A log without any signature continues.
-      yield* forget
-      const note = yield* asking(publishedAfter(3))
-      assert.deepStrictEqual(yield* signersOf(note, [hiding]), ["hiding.example/w"])
-      yield* forget
-      yield* asking(Effect.andThen(integrateAll, publish))
-      assert.deepStrictEqual(yield* sql`SELECT size FROM log_checkpoints`, [])
-      yield* forget
-    }),
-  )
+  it.effect("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const real = yield* ownWitness("hiding.example/w")
+    // It cosigns as it should, and has no resource for monitors, which is optional.
+    const hiding = yield* strangeWitness(
+      "hiding.example/w",
+      (body, response, { method }) =>
+        void (method === "GET"
+          ? response.writeHead(404).end()
+          : fetch(`${real.url}/add-checkpoint`, { method: "POST", body }).then(async (answer) =>
+              response
+                .writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" })
+                .end(await answer.text()),
+            )),
+      real.cosigner,
+    )
+    const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
+      withWitnesses([hiding], use, { lastSigned: LastSigned.memory })
+    // A log without any signature continues.
+    yield* forget
+    const note = yield* asking(publishedAfter(3))
+    assert.deepStrictEqual(yield* signersOf(note, [hiding]), ["hiding.example/w"])
+    yield* forget
+    yield* asking(Effect.andThen(integrateAll, publish))
+    assert.deepStrictEqual(yield* sql`SELECT size FROM log_checkpoints`, [])
+    yield* forget
+  })
 
-  it.effect("make a proof cacheable for ever once their quorum signed, and only then", () =>
-    Effect.gen(function* () {
-      const good = yield* ownWitness("good.example/w")
-      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-      const both = [good, absent]
-      yield* withWitnesses(both, publishedAfter(1))
-      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
-      const proof = Effect.flatMap(PublishedLog, (log) => log.proof(links.at(-1)?.id ?? ""))
-      const isFinal = (lines: Layer.Layer<Witnesses>) => Effect.map(withPublished(lines, proof), (file) => file.isFinal)
-      assert.isFalse(yield* isFinal(Witnesses.none))
-      for (const [quorum, expected] of Object.entries({ none: false, all: false, any: true }))
-        assert.strictEqual(yield* isFinal(witnessesOf(policyOf(both, quorum))), expected, quorum)
-      yield* forget
-    }),
-  )
+  it.effect("make a proof cacheable for ever once their quorum signed, and only then", function* () {
+    const good = yield* ownWitness("good.example/w")
+    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const both = [good, absent]
+    yield* withWitnesses(both, publishedAfter(1))
+    const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+    const proof = Effect.flatMap(PublishedLog, (log) => log.proof(links.at(-1)?.id ?? ""))
+    const isFinal = (lines: Layer.Layer<Witnesses>) => Effect.map(withPublished(lines, proof), (file) => file.isFinal)
+    assert.isFalse(yield* isFinal(Witnesses.none))
+    for (const [quorum, expected] of Object.entries({ none: false, all: false, any: true }))
+      assert.strictEqual(yield* isFinal(witnessesOf(policyOf(both, quorum))), expected, quorum)
+    yield* forget
+  })
 
-  it.effect("with a signature that was changed in the database are not served", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const witness = yield* ownWitness("signing.example/w")
-      const lines = witnessesOf(policyOf([witness], "all"))
-      const note = yield* withWitnesses([witness], publishedAfter(1), { lastSigned: LastSigned.memory })
-      const checkpoint = withPublished(
-        lines,
-        Effect.flatMap(PublishedLog, (log) => log.checkpoint),
-      )
-      assert.strictEqual((yield* checkpoint).note, note)
-      const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
-      const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")
-      blob[40] = 255 - (blob[40] ?? 0)
-      yield* sql`UPDATE log_checkpoints SET note = ${`${own}— signing.example/w ${base64(blob)}\n`} WHERE note = ${note}`
-      assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
-      yield* forget
-    }),
-  )
+  it.effect("with a signature that was changed in the database are not served", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const witness = yield* ownWitness("signing.example/w")
+    const lines = witnessesOf(policyOf([witness], "all"))
+    const note = yield* withWitnesses([witness], publishedAfter(1), { lastSigned: LastSigned.memory })
+    const checkpoint = withPublished(
+      lines,
+      Effect.flatMap(PublishedLog, (log) => log.checkpoint),
+    )
+    assert.strictEqual((yield* checkpoint).note, note)
+    const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
+    const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")
+    blob[40] = 255 - (blob[40] ?? 0)
+    yield* sql`UPDATE log_checkpoints SET note = ${`${own}— signing.example/w ${base64(blob)}\n`} WHERE note = ${note}`
+    assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
+    yield* forget
+  })
 })

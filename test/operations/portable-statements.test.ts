@@ -1,5 +1,5 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
@@ -36,44 +36,42 @@ const violationsOf = (statement: string) =>
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 
 layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock)("a server", (it) => {
-  it.effect("sends its database nothing that other engines lack", () =>
-    Effect.gen(function* () {
-      const { url: direct } = yield* LocalDatabase
-      const tap = yield* Postgres.make(Redacted.value(direct))
-      const { publicUrl: url } = yield* serverWith(
-        { sweepEvery: Duration.seconds(1) },
-        { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
-        Sandbox.routes,
-      )
+  it.effect("sends its database nothing that other engines lack", function* () {
+    const { url: direct } = yield* LocalDatabase
+    const tap = yield* Postgres.make(Redacted.value(direct))
+    const { publicUrl: url } = yield* serverWith(
+      { sweepEvery: Duration.seconds(1) },
+      { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
+      Sandbox.routes,
+    )
 
-      const { text } = yield* ask(`${url}/llms.txt`)
-      yield* Effect.promise(() => follow(programOf(text)))
-      const payer = yield* newPayer(100_000_000n)
-      for (const act of acts()) {
-        yield* buyAt(url, { ...act.request(), payer })
-      }
-      for (const path of reads) yield* ask(`${url}${path}`)
-      const guest = yield* newRoom(url)
-      assert.strictEqual((yield* sendSignal(guest)).status, 201)
-      assert.strictEqual((yield* poll(guest)).status, 200)
+    const { text } = yield* ask(`${url}/llms.txt`)
+    yield* Effect.promise(() => follow(programOf(text)))
+    const payer = yield* newPayer(100_000_000n)
+    for (const act of acts()) {
+      yield* buyAt(url, { ...act.request(), payer })
+    }
+    for (const path of reads) yield* ask(`${url}${path}`)
+    const guest = yield* newRoom(url)
+    assert.strictEqual((yield* sendSignal(guest)).status, 201)
+    assert.strictEqual((yield* poll(guest)).status, 200)
 
-      const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
-      for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
-        const ended = yield* commandRun(["admin", ...args], { DATABASE_URL: tap.url })
-        assert.strictEqual(ended.code, 0, ended.stderr)
-      }
+    const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
+    for (const args of [["pause", ...acting], ["resume", ...acting], ["audit"]]) {
+      const ended = yield* commandRun(["admin", ...args], { DATABASE_URL: tap.url })
+      assert.strictEqual(ended.code, 0, ended.stderr)
+    }
 
-      const statements = [...tap.statements]
-      const changed = (table: string) =>
-        statements.some((one) => new RegExp(`(?:INTO|UPDATE) "?${table}\\b`, "u").test(one))
-      for (const table of ["spirit_altar_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
-        assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
-      }
-      // Effect's migrator locks its own table, and only while migrations are pending.
-      const ours = statements.filter((one) => one !== 'LOCK TABLE "spirit_altar_migrations" IN ACCESS EXCLUSIVE MODE')
-      const found = ours.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
-      assert.deepStrictEqual(found, [])
-      assert.isAbove(statements.length, 120)
-    }),
-  )
+    const statements = [...tap.statements]
+    const changed = (table: string) =>
+      statements.some((one) => new RegExp(`(?:INTO|UPDATE) "?${table}\\b`, "u").test(one))
+    for (const table of ["spirit_altar_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
+      assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
+    }
+    // Effect's migrator locks its own table, and only while migrations are pending.
+    const ours = statements.filter((one) => one !== 'LOCK TABLE "spirit_altar_migrations" IN ACCESS EXCLUSIVE MODE')
+    const found = ours.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
+    assert.deepStrictEqual(found, [])
+    assert.isAbove(statements.length, 120)
+  })
 })

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "../lab/It.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -133,48 +133,44 @@ for (const [program, proxy] of [
 ] as const) {
   describe.skipIf(missing.includes(program))(`behind ${program} as the guide configures it,`, () => {
     layer(world, realClock)("two servers", (it) => {
-      it.effect("sell, and know each client's address", () =>
-        Effect.gen(function* () {
-          const port = yield* freePort
-          const url = `http://127.0.0.1:${port}`
-          const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
-          const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
-          yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
-          yield* everything(url)
-          // A forged address is ignored.
-          const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
-            Effect.map(
-              ask(`${url}/api/rooms`, {
-                method: "POST",
-                headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
-              }),
-              ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
-            ),
-          )
-          assert.deepStrictEqual(left, [3, 2])
-        }),
-      )
+      it.effect("sell, and know each client's address", function* () {
+        const port = yield* freePort
+        const url = `http://127.0.0.1:${port}`
+        const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
+        const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
+        yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
+        yield* everything(url)
+        // A forged address is ignored.
+        const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
+          Effect.map(
+            ask(`${url}/api/rooms`, {
+              method: "POST",
+              headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
+            }),
+            ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
+          ),
+        )
+        assert.deepStrictEqual(left, [3, 2])
+      })
     })
   })
 }
 
 describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide configures it,", () => {
   layer(world, realClock)("a server", (it) => {
-    it.effect("sells", () =>
-      Effect.gen(function* () {
-        const { url } = yield* LocalDatabase
-        const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
-        const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
-        yield* everything(server)
-        yield* Effect.forEach(Array.from({ length: 16 }), () => buyAt(server), { concurrency: 12 })
-        // Many at once, so that transactions of one client meet several connections of the database.
-        const answers = yield* Effect.forEach(
-          Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
-          (address) => ask(address),
-          { concurrency: 40 },
-        )
-        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
-      }),
-    )
+    it.effect("sells", function* () {
+      const { url } = yield* LocalDatabase
+      const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
+      const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
+      yield* everything(server)
+      yield* Effect.forEach(Array.from({ length: 16 }), () => buyAt(server), { concurrency: 12 })
+      // Many at once, so that transactions of one client meet several connections of the database.
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
+        (address) => ask(address),
+        { concurrency: 40 },
+      )
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+    })
   })
 })

@@ -1,6 +1,6 @@
 /** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
 import { createHash, randomBytes } from "node:crypto"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
@@ -74,54 +74,52 @@ const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
   })
 
 layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) => {
-  it.effect("suffice: one migrates, one sells everything and can rewrite nothing, one reads", () =>
-    Effect.gen(function* () {
-      yield* made
-      yield* run(owner, statementsOf("REVOKE ALL ON SCHEMA"))
-      yield* Effect.scoped(served(owner))
-      yield* run(owner, statementsOf("REVOKE UPDATE, DELETE"))
+  it.effect("suffice: one migrates, one sells everything and can rewrite nothing, one reads", function* () {
+    yield* made
+    yield* run(owner, statementsOf("REVOKE ALL ON SCHEMA"))
+    yield* Effect.scoped(served(owner))
+    yield* run(owner, statementsOf("REVOKE UPDATE, DELETE"))
 
-      const url = yield* served(altar)
-      const document = (yield* ask(`${url}/llms.txt`)).text
-      const { stdout } = yield* Effect.promise(() => follow(programOf(document)))
-      assert.match(stdout, /"entries":\[\{"sequence":1,.*"next":null/u)
-      const payer = yield* newPayer()
-      for (const [path, body] of [
-        ["/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }],
-        ["/api/acquire/moss-hare", {}],
-        ["/api/elements/beeswax/collect", { reason: "June" }],
-        ["/api/candles/week/moss-hare", { dedication: "For them" }],
-      ] as const) {
-        yield* buyAt(url, { path, body, payer })
-      }
+    const url = yield* served(altar)
+    const document = (yield* ask(`${url}/llms.txt`)).text
+    const { stdout } = yield* Effect.promise(() => follow(programOf(document)))
+    assert.match(stdout, /"entries":\[\{"sequence":1,.*"next":null/u)
+    const payer = yield* newPayer()
+    for (const [path, body] of [
+      ["/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }],
+      ["/api/acquire/moss-hare", {}],
+      ["/api/elements/beeswax/collect", { reason: "June" }],
+      ["/api/candles/week/moss-hare", { dedication: "For them" }],
+    ] as const) {
+      yield* buyAt(url, { path, body, payer })
+    }
 
-      const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
-      const commitment = createHash("sha256").update(`${salt}\0${text}`).digest("hex")
-      const stone = (yield* buyAt(url, { body: { commitment }, payer })).record
-      const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
-      assert.strictEqual(revealed.status, 201, revealed.text)
-      yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
-        until("no proof of a stone", ({ status }) => status === 200),
-      )
+    const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
+    const commitment = createHash("sha256").update(`${salt}\0${text}`).digest("hex")
+    const stone = (yield* buyAt(url, { body: { commitment }, payer })).record
+    const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
+    assert.strictEqual(revealed.status, 201, revealed.text)
+    yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
+      until("no proof of a stone", ({ status }) => status === 200),
+    )
 
-      for (const statement of [
-        "UPDATE witness_stones SET commitment = commitment",
-        "DELETE FROM witness_stones",
-        "DELETE FROM keepers",
-        "UPDATE reveals SET hidden = hidden",
-        "DELETE FROM payment_attempts",
-        "UPDATE acts SET id = id",
-        "DROP TABLE acts",
-        "CREATE TABLE mine (id int)",
-        "ALTER TABLE rooms ADD COLUMN mine int",
-      ]) {
-        yield* isRefused(altar, statement)
-        yield* isRefused(reader, statement)
-      }
-      const [stones] = yield* run(reader, ["SELECT count(*) AS n FROM witness_stones"])
-      assert.deepEqual(stones, [{ n: 2n }])
-      yield* isRefused(reader, "SELECT * FROM room_messages")
-      yield* isRefused(reader, "INSERT INTO reveals SELECT * FROM reveals")
-    }),
-  )
+    for (const statement of [
+      "UPDATE witness_stones SET commitment = commitment",
+      "DELETE FROM witness_stones",
+      "DELETE FROM keepers",
+      "UPDATE reveals SET hidden = hidden",
+      "DELETE FROM payment_attempts",
+      "UPDATE acts SET id = id",
+      "DROP TABLE acts",
+      "CREATE TABLE mine (id int)",
+      "ALTER TABLE rooms ADD COLUMN mine int",
+    ]) {
+      yield* isRefused(altar, statement)
+      yield* isRefused(reader, statement)
+    }
+    const [stones] = yield* run(reader, ["SELECT count(*) AS n FROM witness_stones"])
+    assert.deepEqual(stones, [{ n: 2n }])
+    yield* isRefused(reader, "SELECT * FROM room_messages")
+    yield* isRefused(reader, "INSERT INTO reveals SELECT * FROM reveals")
+  })
 })

@@ -1,5 +1,5 @@
 /** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Context, Duration, Effect, Latch, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../src/http/Listener.ts"
@@ -82,35 +82,31 @@ it("the deadlines and limits are those of the manual, whose proxies end their co
 })
 
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
-  it.live("that stops reading its answer is disconnected after the quiet time", () =>
-    Effect.gen(function* () {
-      const { client: reader, port } = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
-      yield* reader.hears("HTTP/1.1 200")
-      reader.socket.pause()
-      yield* Effect.repeat(placeFound(port), { until: (found) => found })
-      reader.socket.resume()
-      const heard = yield* reader.closed
-      assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
-    }),
-  )
+  it.live("that stops reading its answer is disconnected after the quiet time", function* () {
+    const { client: reader, port } = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+    yield* reader.hears("HTTP/1.1 200")
+    reader.socket.pause()
+    yield* Effect.repeat(placeFound(port), { until: (found) => found })
+    reader.socket.resume()
+    const heard = yield* reader.closed
+    assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
+  })
 
-  it.live("that keeps reading gets its whole answer, however long it takes", () =>
-    Effect.gen(function* () {
-      const { client: reader } = yield* serving({ quiet: Duration.seconds(10) })
-      const began = performance.now()
-      let taken = 0
-      reader.socket.on("data", (text: string) => {
-        taken += text.length
-        if (taken > 16 * 1_048_576) return
-        reader.socket.pause()
-        setTimeout(() => reader.socket.resume(), 50)
-      })
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
-      assert.isAtLeast((yield* reader.closed).length, long.byteLength)
-      assert.isAtLeast(performance.now() - began, 10_000)
-    }),
-  )
+  it.live("that keeps reading gets its whole answer, however long it takes", function* () {
+    const { client: reader } = yield* serving({ quiet: Duration.seconds(10) })
+    const began = performance.now()
+    let taken = 0
+    reader.socket.on("data", (text: string) => {
+      taken += text.length
+      if (taken > 16 * 1_048_576) return
+      reader.socket.pause()
+      setTimeout(() => reader.socket.resume(), 50)
+    })
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+    assert.isAtLeast((yield* reader.closed).length, long.byteLength)
+    assert.isAtLeast(performance.now() - began, 10_000)
+  })
 
   const post = "POST /body HTTP/1.1\r\nhost: a\r\n"
   it.live.each([
@@ -119,62 +115,52 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     { what: "a head", sent: "GET /short HTTP/1.1\r\nx: ", drop: "a", seconds: 10 },
     { what: "a second head", sent: `${short}GET /short HTTP/1.1\r\nx: `, drop: "a", seconds: 10 },
     { what: "nothing", sent: "", drop: "", seconds: 10 },
-  ])("that sends $what gets 408 after $seconds seconds, however many bytes trickle in", (one) =>
-    Effect.gen(function* () {
-      const { client } = yield* serving({})
-      client.socket.write(one.sent)
-      const began = performance.now()
-      assert.match(yield* dripping(client, one.drop), /^(?:HTTP\/1\.1 200 .*)?HTTP\/1\.1 408 /su)
-      assert.isAtLeast(performance.now() - began, one.seconds * 1_000 - 1_000)
-    }),
-  )
+  ])("that sends $what gets 408 after $seconds seconds, however many bytes trickle in", function* (one) {
+    const { client } = yield* serving({})
+    client.socket.write(one.sent)
+    const began = performance.now()
+    assert.match(yield* dripping(client, one.drop), /^(?:HTTP\/1\.1 200 .*)?HTTP\/1\.1 408 /su)
+    assert.isAtLeast(performance.now() - began, one.seconds * 1_000 - 1_000)
+  })
 
-  it.live("that rests too long finds its connection closed", () =>
-    Effect.gen(function* () {
-      const { client: rester } = yield* serving({ rest: Duration.millis(10) })
-      rester.socket.write(short)
-      assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
-    }),
-  )
+  it.live("that rests too long finds its connection closed", function* () {
+    const { client: rester } = yield* serving({ rest: Duration.millis(10) })
+    rester.socket.write(short)
+    assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
+  })
 })
 
 describe("a pipelining connection", () => {
   const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
 
-  it.live("gets its answers to 32 requests", () =>
-    Effect.gen(function* () {
-      const { client: sender } = yield* serving({})
-      sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
-      assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
-    }),
-  )
+  it.live("gets its answers to 32 requests", function* () {
+    const { client: sender } = yield* serving({})
+    sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
+    assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
+  })
 
-  it.live("has no request started before the answer to the one before has left", () =>
-    Effect.gen(function* () {
-      const { client: reader, port } = yield* serving({})
-      counted = 0
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
-      yield* Effect.callback<void>((resume) => {
-        reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
-      })
-      assert.isTrue(yield* placeFound(port))
-      assert.strictEqual(counted, 0)
-      reader.socket.resume()
-      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
-    }),
-  )
+  it.live("has no request started before the answer to the one before has left", function* () {
+    const { client: reader, port } = yield* serving({})
+    counted = 0
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
+    yield* Effect.callback<void>((resume) => {
+      reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
+    })
+    assert.isTrue(yield* placeFound(port))
+    assert.strictEqual(counted, 0)
+    reader.socket.resume()
+    yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
+  })
 
-  it.live("is closed above 32 requests, with no more than 32 started", () =>
-    Effect.gen(function* () {
-      const { client: sender, port } = yield* serving({})
-      counted = 0
-      sender.socket.write(ask.repeat(1_000))
-      yield* sender.closed
-      assert.isAtLeast(counted, 1)
-      assert.isAtMost(counted, 32)
-      assert.isTrue(yield* placeFound(port))
-    }),
-  )
+  it.live("is closed above 32 requests, with no more than 32 started", function* () {
+    const { client: sender, port } = yield* serving({})
+    counted = 0
+    sender.socket.write(ask.repeat(1_000))
+    yield* sender.closed
+    assert.isAtLeast(counted, 1)
+    assert.isAtMost(counted, 32)
+    assert.isTrue(yield* placeFound(port))
+  })
 
   it.live.each([
     { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
@@ -195,16 +181,14 @@ describe("a pipelining connection", () => {
 })
 
 describe("a request head above the limit", () => {
-  it.live("is rejected at 32 KB and its connection closed, and one below is served", () =>
-    Effect.gen(function* () {
-      const { client: sender } = yield* serving({})
-      const head = (length: number) => short.replace("host", `x: ${"x".repeat(length)}\r\nhost`)
-      sender.socket.write(head(32_000))
-      yield* sender.hears("short")
-      sender.socket.write(head(33_000))
-      assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
-    }),
-  )
+  it.live("is rejected at 32 KB and its connection closed, and one below is served", function* () {
+    const { client: sender } = yield* serving({})
+    const head = (length: number) => short.replace("host", `x: ${"x".repeat(length)}\r\nhost`)
+    sender.socket.write(head(32_000))
+    yield* sender.hears("short")
+    sender.socket.write(head(33_000))
+    assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
+  })
 })
 
 describe("beyond the maximum of connections", () => {
@@ -216,67 +200,59 @@ describe("beyond the maximum of connections", () => {
     yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => held > before })
   })
 
-  it.live("a new one closes the one that has rested longest", () =>
-    Effect.gen(function* () {
-      const { client: first, port } = yield* serving({ connections: 4 })
-      const [second, third, fourth] = [
-        yield* openConnection(port),
-        yield* openConnection(port),
-        yield* openConnection(port),
-      ]
-      for (const one of [first, second, third, fourth, first]) assert.include(yield* one.ask(short), "200 OK")
-      // Part of a head is no request.
-      yield* second.write("GET /short HTTP/1.1\r\nx: ")
-      for (const resting of [second, third, fourth]) {
-        const newest = yield* openConnection(port)
-        assert.include(yield* newest.ask(short), "200 OK")
-        yield* resting.closed
-      }
-      assert.include(yield* first.ask(short), "200 OK")
-    }),
-  )
+  it.live("a new one closes the one that has rested longest", function* () {
+    const { client: first, port } = yield* serving({ connections: 4 })
+    const [second, third, fourth] = [
+      yield* openConnection(port),
+      yield* openConnection(port),
+      yield* openConnection(port),
+    ]
+    for (const one of [first, second, third, fourth, first]) assert.include(yield* one.ask(short), "200 OK")
+    // Part of a head is no request.
+    yield* second.write("GET /short HTTP/1.1\r\nx: ")
+    for (const resting of [second, third, fourth]) {
+      const newest = yield* openConnection(port)
+      assert.include(yield* newest.ask(short), "200 OK")
+      yield* resting.closed
+    }
+    assert.include(yield* first.ask(short), "200 OK")
+  })
 
-  it.live("busy ones stay, and a new one is closed unread only while all are busy", () =>
-    Effect.gen(function* () {
-      const { client: first, port } = yield* serving({ connections: 3 })
-      yield* keepBusy(first)
-      const flood = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
-      for (const idle of flood.slice(0, -2)) assert.strictEqual(yield* idle.closed, "")
-      const [second, third] = yield* Effect.forEach(Array.from({ length: 2 }), () => openConnection(port))
-      if (second === undefined || third === undefined) return assert.fail("there are two")
-      yield* keepBusy(second)
-      yield* keepBusy(third)
-      for (const _ of [1, 2, 3]) assert.strictEqual(yield* (yield* openConnection(port)).closed, "")
-      yield* gate.open
-      for (const busy of [first, second, third]) yield* busy.hears("released")
-      assert.isTrue(yield* placeFound(port))
-    }),
-  )
+  it.live("busy ones stay, and a new one is closed unread only while all are busy", function* () {
+    const { client: first, port } = yield* serving({ connections: 3 })
+    yield* keepBusy(first)
+    const flood = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
+    for (const idle of flood.slice(0, -2)) assert.strictEqual(yield* idle.closed, "")
+    const [second, third] = yield* Effect.forEach(Array.from({ length: 2 }), () => openConnection(port))
+    if (second === undefined || third === undefined) return assert.fail("there are two")
+    yield* keepBusy(second)
+    yield* keepBusy(third)
+    for (const _ of [1, 2, 3]) assert.strictEqual(yield* (yield* openConnection(port)).closed, "")
+    yield* gate.open
+    for (const busy of [first, second, third]) yield* busy.hears("released")
+    assert.isTrue(yield* placeFound(port))
+  })
 
-  it.live("one that waits for a body gives way after all idle ones", () =>
-    Effect.gen(function* () {
-      const { client: uploading, port } = yield* serving({ connections: 2 })
-      yield* uploading.write(upload)
-      const [idle, next] = [yield* openConnection(port), yield* openConnection(port)]
-      assert.strictEqual(yield* idle.closed, "")
-      yield* uploading.write("body")
-      yield* uploading.hears("read")
-      yield* next.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
-      yield* next.hears("HTTP/1.1 200")
-      next.socket.pause()
-      yield* uploading.write(upload)
-      assert.isTrue(yield* placeFound(port))
-      assert.match(yield* uploading.closed, /^HTTP\/1\.1 200 .*read$/su)
-    }),
-  )
+  it.live("one that waits for a body gives way after all idle ones", function* () {
+    const { client: uploading, port } = yield* serving({ connections: 2 })
+    yield* uploading.write(upload)
+    const [idle, next] = [yield* openConnection(port), yield* openConnection(port)]
+    assert.strictEqual(yield* idle.closed, "")
+    yield* uploading.write("body")
+    yield* uploading.hears("read")
+    yield* next.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+    yield* next.hears("HTTP/1.1 200")
+    next.socket.pause()
+    yield* uploading.write(upload)
+    assert.isTrue(yield* placeFound(port))
+    assert.match(yield* uploading.closed, /^HTTP\/1\.1 200 .*read$/su)
+  })
 
-  it.live("4,096 idle ones of one address leave room for others", () =>
-    Effect.gen(function* () {
-      const { client: first, port } = yield* serving({})
-      const many = Array.from({ length: Listener.defaultLimits.connections })
-      yield* Effect.forEach(many, () => openConnection(port), { concurrency: 128, discard: true })
-      yield* first.closed
-      assert.isTrue(yield* placeFound(port))
-    }),
-  )
+  it.live("4,096 idle ones of one address leave room for others", function* () {
+    const { client: first, port } = yield* serving({})
+    const many = Array.from({ length: Listener.defaultLimits.connections })
+    yield* Effect.forEach(many, () => openConnection(port), { concurrency: 128, discard: true })
+    yield* first.closed
+    assert.isTrue(yield* placeFound(port))
+  })
 })

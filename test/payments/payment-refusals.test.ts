@@ -1,5 +1,5 @@
 /** Refused payments cost node and card processor few questions or none, and the database few rows. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /** The operator pays back from any wallet. The server checks the transfer, records it once and shows it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { toEventSelector } from "viem"
@@ -200,13 +200,11 @@ const check = (logs?: ReadonlyArray<Log>) => {
 }
 
 describe.concurrent("the check of a refund", () => {
-  it.live("counts what stays with the payer, in the transaction that was asked for", () =>
-    Effect.gen(function* () {
-      const back = moved(other, payer, 10_000n)
-      assert.strictEqual(yield* check([back]), "10000")
-      assert.include(yield* check([back, moved(payer, other, 1n)]), "moved 9999 atomic USDC")
-      assert.include(yield* check([moved(payer, payer, 10_000n)]), "moved 0 atomic USDC")
-      assert.include(yield* check(), "knows no transaction")
-    }),
-  )
+  it.live("counts what stays with the payer, in the transaction that was asked for", function* () {
+    const back = moved(other, payer, 10_000n)
+    assert.strictEqual(yield* check([back]), "10000")
+    assert.include(yield* check([back, moved(payer, other, 1n)]), "moved 9999 atomic USDC")
+    assert.include(yield* check([moved(payer, payer, 10_000n)]), "moved 0 atomic USDC")
+    assert.include(yield* check(), "knows no transaction")
+  })
 })

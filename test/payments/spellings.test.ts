@@ -1,5 +1,5 @@
 /** Payments as wallets and clients spell them: exact ones settle; others are refused, with the reason and the member at fault. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import type { Hex } from "viem"
 import { parseSignature, serializeCompactSignature, signatureToCompactSignature } from "viem"
@@ -160,50 +160,45 @@ const wrong: ReadonlyArray<readonly [name: string, reason: string, change: Chang
 ]
 
 layer(world(), realClock)("a payment with", (it) => {
-  it.effect.each(exact)("%s settles", ([, change]) =>
-    Effect.gen(function* () {
-      const answer = yield* send(change)
-      assert.strictEqual(answer.status, 201, answer.text)
-    }),
-  )
+  it.effect.each(exact)("%s settles", function* ([, change]) {
+    const answer = yield* send(change)
+    assert.strictEqual(answer.status, 201, answer.text)
+  })
 
   it.effect.each(wrong)(
     "%s is refused, with its reason and its member, and charges nothing",
-    ([, reason, change, says]) =>
-      Effect.gen(function* () {
-        const before = yield* written
-        const answer = yield* send(change)
-        const message = String(answer.json["message"])
-        assertAnswer(answer, 402, "payment_invalid", reason)
-        // Whether the payment has paid or may still pay, such as by code that is deployed later, the server does not know.
-        assert.match(message, /\bThis request charged nothing\.$/u)
-        assert.deepStrictEqual(yield* written, before)
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-        assert.isAtMost(answer.headers.get("payment-required")?.length ?? assert.fail(), 1_536)
-        assert.isNull(answer.headers.get("payment-response"), "this payment was not submitted")
-        const { accepts, error } = Object(challengeOf(answer))
-        assert.strictEqual(accepts[0].amount, "10000")
-        assert.include(`${reason}: ${message}`, error)
-        assert.include(error, message.slice(0, 60))
-        if (says !== undefined) {
-          assert.match(message, says)
-          assert.strictEqual(answer.json["member"], message.split(" ")[0])
+    function* ([, reason, change, says]) {
+      const before = yield* written
+      const answer = yield* send(change)
+      const message = String(answer.json["message"])
+      assertAnswer(answer, 402, "payment_invalid", reason)
+      // Whether the payment has paid or may still pay, such as by code that is deployed later, the server does not know.
+      assert.match(message, /\bThis request charged nothing\.$/u)
+      assert.deepStrictEqual(yield* written, before)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.isAtMost(answer.headers.get("payment-required")?.length ?? assert.fail(), 1_536)
+      assert.isNull(answer.headers.get("payment-response"), "this payment was not submitted")
+      const { accepts, error } = Object(challengeOf(answer))
+      assert.strictEqual(accepts[0].amount, "10000")
+      assert.include(`${reason}: ${message}`, error)
+      assert.include(error, message.slice(0, 60))
+      if (says !== undefined) {
+        assert.match(message, says)
+        assert.strictEqual(answer.json["member"], message.split(" ")[0])
+      }
+      if (reason === lifetime || reason === begin)
+        for (const text of [message, error]) {
+          const clock = /Check your clock: the server's says \S+Z \((\d+)\)/u.exec(text)?.[1]
+          assert.closeTo(Number(clock), seconds(), 30, text)
         }
-        if (reason === lifetime || reason === begin)
-          for (const text of [message, error]) {
-            const clock = /Check your clock: the server's says \S+Z \((\d+)\)/u.exec(text)?.[1]
-            assert.closeTo(Number(clock), seconds(), 30, text)
-          }
-      }),
+    },
   )
 
-  it.effect("a header of 17 KiB is refused as a bad request, and charges nothing", () =>
-    Effect.gen(function* () {
-      const before = yield* written
-      const answer = yield* send(header(() => "A".repeat(17 * 1024)))
-      assertAnswer(answer, 400, "bad_request")
-      assert.match(String(answer.json["message"]), /\bThis request charged nothing\.$/u)
-      assert.deepStrictEqual(yield* written, before)
-    }),
-  )
+  it.effect("a header of 17 KiB is refused as a bad request, and charges nothing", function* () {
+    const before = yield* written
+    const answer = yield* send(header(() => "A".repeat(17 * 1024)))
+    assertAnswer(answer, 400, "bad_request")
+    assert.match(String(answer.json["message"]), /\bThis request charged nothing\.$/u)
+    assert.deepStrictEqual(yield* written, before)
+  })
 })

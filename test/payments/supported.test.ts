@@ -1,6 +1,6 @@
 /** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
 import { generateKeyPairSync, verify } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { validatePaymentIdentifierRequirement } from "@x402/extensions/payment-identifier"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
@@ -34,23 +34,21 @@ describe.concurrent("a facilitator's list of supported payments", () => {
     ],
   ]
   for (const [what, reply, says] of answers) {
-    it.live(`is requested with a token for this call: ${what}`, () =>
-      Effect.gen(function* () {
-        const asked: Array<string> = []
-        const url = yield* serve(async (path, body, { headers, method }) => {
-          const token = String(headers["authorization"]).replace(/^Bearer /u, "")
-          const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
-          asked.push(`${method} ${path} ${body}${uris}`)
-          return reply
-        })
-        const ask = yield* Facilitator.supported({ url: `${url}/base/`, key: Option.some(key) }, network)
-        const found = yield* Effect.result(ask)
-        const { host } = new URL(url)
-        assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
-        assert.strictEqual(Result.isSuccess(found), says === undefined)
-        if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
-      }),
-    )
+    it.live(`is requested with a token for this call: ${what}`, function* () {
+      const asked: Array<string> = []
+      const url = yield* serve(async (path, body, { headers, method }) => {
+        const token = String(headers["authorization"]).replace(/^Bearer /u, "")
+        const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
+        asked.push(`${method} ${path} ${body}${uris}`)
+        return reply
+      })
+      const ask = yield* Facilitator.supported({ url: `${url}/base/`, key: Option.some(key) }, network)
+      const found = yield* Effect.result(ask)
+      const { host } = new URL(url)
+      assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
+      assert.strictEqual(Result.isSuccess(found), says === undefined)
+      if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
+    })
   }
 })
 
@@ -90,35 +88,29 @@ describe("a token for a facilitator", () => {
 })
 
 describe.concurrent("the knowledge whether a facilitator settles", () => {
-  it.live("is fetched once for all concurrent callers, and cached", () =>
-    Effect.gen(function* () {
-      let questions = 0
-      const url = yield* serve(async () => {
-        questions += 1
-        return listing(kind)
-      })
-      const { funds, obstacle } = yield* settlingAt(url)
-      const all = yield* Effect.forEach(Array.from({ length: 50 }), () => obstacle, { concurrency: "unbounded" })
-      assert.deepStrictEqual(new Set(all), new Set([undefined]))
-      assert.strictEqual(yield* funds, "ok")
-      assert.strictEqual(questions, 1)
-    }),
-  )
+  it.live("is fetched once for all concurrent callers, and cached", function* () {
+    let questions = 0
+    const url = yield* serve(async () => {
+      questions += 1
+      return listing(kind)
+    })
+    const { funds, obstacle } = yield* settlingAt(url)
+    const all = yield* Effect.forEach(Array.from({ length: 50 }), () => obstacle, { concurrency: "unbounded" })
+    assert.deepStrictEqual(new Set(all), new Set([undefined]))
+    assert.strictEqual(yield* funds, "ok")
+    assert.strictEqual(questions, 1)
+  })
 
-  it.live("is missing while the facilitator limits requests, and sales continue", () =>
-    Effect.gen(function* () {
-      const { funds, obstacle } = yield* settlingAt(yield* serve(async () => json({ error: "slow down" }, 429)))
-      assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
-    }),
-  )
+  it.live("is missing while the facilitator limits requests, and sales continue", function* () {
+    const { funds, obstacle } = yield* settlingAt(yield* serve(async () => json({ error: "slow down" }, 429)))
+    assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
+  })
 
-  it.live("is negative with a key that cannot sign", () =>
-    Effect.gen(function* () {
-      const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
-      const { funds } = yield* settlingAt(yield* serve(async () => listing(kind)), Option.some(broken))
-      assert.strictEqual(yield* funds, "failing")
-    }),
-  )
+  it.live("is negative with a key that cannot sign", function* () {
+    const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
+    const { funds } = yield* settlingAt(yield* serve(async () => listing(kind)), Option.some(broken))
+    assert.strictEqual(yield* funds, "failing")
+  })
 })
 
 const offer = { amountAtomic: 10_000n, url: "https://altar.example/api/witness", description: "A stone" }
@@ -157,74 +149,58 @@ describe.concurrent("a settlement call", () => {
     ["a doubtful refusal", no(used), unclear(used)],
     ["garbage", { status: 200, body: "<html>" }, unclear("facilitator_nonsense")],
     ["500", json({ error: "internal" }, 500), unclear("facilitator_nonsense")],
-  ])("that is answered with %s", ([, reply, means]) =>
-    Effect.gen(function* () {
-      assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
-    }),
-  )
+  ])("that is answered with %s", function* ([, reply, means]) {
+    assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+  })
 
-  it.live("carries an identifier, as the offer demands of a payment", () =>
-    Effect.gen(function* () {
-      const sent: Array<string> = []
-      yield* submit(
-        yield* serve(async (_, body) => {
-          sent.push(body)
-          return yes(transaction)
-        }),
-      )
-      const { paymentPayload } = JSON.parse(sent[0] ?? "")
-      assert.deepInclude(validatePaymentIdentifierRequirement(paymentPayload, true), { valid: true })
-    }),
-  )
+  it.live("carries an identifier, as the offer demands of a payment", function* () {
+    const sent: Array<string> = []
+    yield* submit(
+      yield* serve(async (_, body) => {
+        sent.push(body)
+        return yes(transaction)
+      }),
+    )
+    const { paymentPayload } = JSON.parse(sent[0] ?? "")
+    assert.deepInclude(validatePaymentIdentifierRequirement(paymentPayload, true), { valid: true })
+  })
 
-  it.live("that is redirected is unclear, and the log names status and target", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-      const location = "https://elsewhere.example/settle?secret=1"
-      const url = yield* serve(async () => ({ status: 308, body: "", headers: { location } }))
-      const submission = yield* Effect.provide(submit(url), Logger.layer([logger]))
-      assert.strictEqual(submission._tag, "Unclear")
-      assert.match(
-        lines.join("\n"),
-        /answers 308 at \/settle, which leads to https:\/\/elsewhere\.example\/settle\. Set/u,
-      )
-      assert.notInclude(lines.join("\n"), "secret=1")
-    }),
-  )
+  it.live("that is redirected is unclear, and the log names status and target", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
+    const location = "https://elsewhere.example/settle?secret=1"
+    const url = yield* serve(async () => ({ status: 308, body: "", headers: { location } }))
+    const submission = yield* Effect.provide(submit(url), Logger.layer([logger]))
+    assert.strictEqual(submission._tag, "Unclear")
+    assert.match(
+      lines.join("\n"),
+      /answers 308 at \/settle, which leads to https:\/\/elsewhere\.example\/settle\. Set/u,
+    )
+    assert.notInclude(lines.join("\n"), "secret=1")
+  })
 
-  it.live.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", (path) =>
-    Effect.gen(function* () {
-      const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
-      const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
-      const { message } = yield* Effect.flip(Facilitator.unredirected({ url, key: Option.none() }))
-      assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
-      const still = yield* serve(async () => json({ error: "no payment" }, 400))
-      yield* Facilitator.unredirected({ url: still, key: Option.none() })
-    }),
-  )
+  it.live.each(["verify", "settle"])("is checked at /%s by a request that pays nothing", function* (path) {
+    const moved: Reply = { status: 308, body: "", headers: { location: `https://elsewhere.example/${path}` } }
+    const url = yield* serve(async (at, body) => (at === `/${path}` && body === "{}" ? moved : json({}, 400)))
+    const { message } = yield* Effect.flip(Facilitator.unredirected({ url, key: Option.none() }))
+    assert.match(String(message), new RegExp(`answers 308 at /${path}, which leads to https://elsewhere`, "u"))
+    const still = yield* serve(async () => json({ error: "no payment" }, 400))
+    yield* Facilitator.unredirected({ url: still, key: Option.none() })
+  })
 
-  it.live("was not received where no connection was made, be it refused, unresolved or without TLS", () =>
-    Effect.gen(function* () {
-      const nobody = yield* freePort
-      const plain = yield* listening((_, response) => response.destroy())
-      for (const url of [
-        `http://127.0.0.1:${nobody}`,
-        "http://facilitator.invalid",
-        plain.replace("http:", "https:"),
-      ]) {
-        assert.deepStrictEqual(yield* submit(url), { _tag: "Refused", reason: "facilitator_unreachable" }, url)
-      }
-    }),
-  )
+  it.live("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
+    const nobody = yield* freePort
+    const plain = yield* listening((_, response) => response.destroy())
+    for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", plain.replace("http:", "https:")]) {
+      assert.deepStrictEqual(yield* submit(url), { _tag: "Refused", reason: "facilitator_unreachable" }, url)
+    }
+  })
 
-  it.live("may have been received once a byte of it was written", () =>
-    Effect.gen(function* () {
-      const url = yield* listening((_, response) => response.destroy())
-      assert.strictEqual((yield* submit(url))._tag, "Unclear")
-      const post = yield* JsonClient.make(new URL(url))
-      const failed = yield* Effect.flip(post({ text: "{}" }))
-      assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
-    }),
-  )
+  it.live("may have been received once a byte of it was written", function* () {
+    const url = yield* listening((_, response) => response.destroy())
+    assert.strictEqual((yield* submit(url))._tag, "Unclear")
+    const post = yield* JsonClient.make(new URL(url))
+    const failed = yield* Effect.flip(post({ text: "{}" }))
+    assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
+  })
 })

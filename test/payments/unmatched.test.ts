@@ -1,5 +1,5 @@
 /** Transfers to us that settled no act: each is recorded once, with the attempt that it belongs to, if any. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -88,39 +88,37 @@ describe.concurrent("a transfer to us that settled no act", () => {
 const rows = Layer.provideMerge(UnmatchedPayments.layer, Layer.provideMerge(databaseSql, database))
 
 layer(rows, realClock)("the ceiling of unmatched payments", (it) => {
-  it.effect("keeps 10,000 of unknown buyers below the lowest price, and all others", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`
+  it.effect("keeps 10,000 of unknown buyers below the lowest price, and all others", function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
       INSERT INTO unmatched_payments (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, recorded_at)
       SELECT 'dust ' || n, 'eip155:1', '', '', '', 1, 0, '', now() - interval '1 day' FROM generate_series(1, 9999) AS n`
-      const { chain, scan } = yield* scene()
-      const { judge } = yield* UnmatchedPayments
+    const { chain, scan } = yield* scene()
+    const { judge } = yield* UnmatchedPayments
+    yield* scan
+    yield* sql`UPDATE unmatched_payments SET amount_atomic = 10000 WHERE name = 'dust 1'`
+    for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
+      chain.block(payment(one + 1, one + 1, amount))
+      chain.empty(6)
       yield* scan
-      yield* sql`UPDATE unmatched_payments SET amount_atomic = 10000 WHERE name = 'dust 1'`
-      for (const [one, amount] of [1n, 1n, 1n, 10_000n].entries()) {
-        chain.block(payment(one + 1, one + 1, amount))
-        chain.empty(6)
-        yield* scan
-        yield* judge(600)
-      }
-      const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unmatched_payments`
-      assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
-      const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
-      assert.deepStrictEqual(yield* left, [])
-      const { recordTransfer } = yield* UnmatchedPayments
-      for (const [index, amount] of [1n, 10_000n].entries())
-        yield* recordTransfer(
-          {
-            network: "eip155:1",
-            authorization: { ...authorization, validBefore: 2n ** 40n, nonce: word(String(index)) },
-          },
-          { amount, transaction: word("3") },
-        )
-      assert.deepStrictEqual(yield* count, [{ n: 10_003 }], "the same holds of those that the scan lacks")
-      const over = sql`SELECT valid_before <= extract(epoch FROM now()) + 1 AS "mayBeReturned" FROM unmatched_payments
+      yield* judge(600)
+    }
+    const count = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unmatched_payments`
+    assert.deepStrictEqual(yield* count, [{ n: 10_002 }])
+    const left = sql`SELECT name FROM chain_transfers WHERE NOT is_judged`
+    assert.deepStrictEqual(yield* left, [])
+    const { recordTransfer } = yield* UnmatchedPayments
+    for (const [index, amount] of [1n, 10_000n].entries())
+      yield* recordTransfer(
+        {
+          network: "eip155:1",
+          authorization: { ...authorization, validBefore: 2n ** 40n, nonce: word(String(index)) },
+        },
+        { amount, transaction: word("3") },
+      )
+    assert.deepStrictEqual(yield* count, [{ n: 10_003 }], "the same holds of those that the scan lacks")
+    const over = sql`SELECT valid_before <= extract(epoch FROM now()) + 1 AS "mayBeReturned" FROM unmatched_payments
         WHERE transaction = ${word("3")}`
-      assert.deepStrictEqual(yield* over, [{ mayBeReturned: true }], "it can buy nothing any more")
-    }),
-  )
+    assert.deepStrictEqual(yield* over, [{ mayBeReturned: true }], "it can buy nothing any more")
+  })
 })

@@ -1,5 +1,5 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { transferTopic } from "../../src/payments/x402/chain/Eip3009.ts"

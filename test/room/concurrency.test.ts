@@ -1,5 +1,5 @@
 /** Many requests at once through two server processes: limits, sequence numbers and clientIds are as if they had come in a row. */
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "../lab/It.ts"
 import { Effect, Context, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -111,23 +111,22 @@ layer(processes, realClock)("two servers", (it) => {
       }),
   )
 
-  it.effect("accept 120 polls of an address beside any number that a room refuses", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const [guest, other, ended] = yield* newRooms(servers[0], 3)
-      yield* endRoom(at(ended, ""))
-      const address = newAddress()
-      const wrong = [{ ...guest, token: other?.token ?? "" }, { ...guest, id: crypto.randomUUID() }, ended]
-      const answers = yield* atOnce(servers, 480, (url, index) =>
-        poll(at({ ...at(guest, url), ...wrong[(index % 4) - 1] }, url), "", address),
-      )
-      assert.deepStrictEqual(outcomesOf(answers), { 200: 120, UNAUTHORIZED: 120, NOT_FOUND: 120, EXPIRED: 120 })
-      assert.strictEqual((yield* poll(at(guest, servers[0]), "", address)).status, 429)
-    }),
-  )
+  it.effect("accept 120 polls of an address beside any number that a room refuses", function* () {
+    const servers = yield* Servers
+    const [guest, other, ended] = yield* newRooms(servers[0], 3)
+    yield* endRoom(at(ended, ""))
+    const address = newAddress()
+    const wrong = [{ ...guest, token: other?.token ?? "" }, { ...guest, id: crypto.randomUUID() }, ended]
+    const answers = yield* atOnce(servers, 480, (url, index) =>
+      poll(at({ ...at(guest, url), ...wrong[(index % 4) - 1] }, url), "", address),
+    )
+    assert.deepStrictEqual(outcomesOf(answers), { 200: 120, UNAUTHORIZED: 120, NOT_FOUND: 120, EXPIRED: 120 })
+    assert.strictEqual((yield* poll(at(guest, servers[0]), "", address)).status, 429)
+  })
 
-  it.effect("number 200 concurrent sends to one room consecutively, accept 30 a minute, and evict the oldest", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "number 200 concurrent sends to one room consecutively, accept 30 a minute, and evict the oldest",
+    function* () {
       const db = yield* SqlClient.SqlClient
       const servers = yield* Servers
       const guest = yield* newRoom(servers[0])
@@ -149,93 +148,83 @@ layer(processes, realClock)("two servers", (it) => {
       assert.deepStrictEqual(messages.slice(20), inOrder)
       const times = inOrder.map(({ createdAt }) => createdAt)
       assert.deepStrictEqual(times, times.toSorted())
-    }),
+    },
   )
 
-  it.effect("make one message of 200 concurrent sends with one clientId, and refuse other content", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const answers = yield* atOnce(servers, 200, (url, index) =>
-        sendSignal(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
+  it.effect("make one message of 200 concurrent sends with one clientId, and refuse other content", function* () {
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const answers = yield* atOnce(servers, 200, (url, index) =>
+      sendSignal(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
+    )
+    assert.deepStrictEqual(outcomesOf(answers), { "200": 99, "201": 1, CONFLICT: 100 })
+    const first = answers.find(({ status }) => status === 201)?.text ?? ""
+    for (const { status, text } of answers) {
+      if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
+    }
+    assert.deepStrictEqual(valuesOf(polled(yield* poll(guest)).messages, "seq"), [1])
+  })
+
+  it.effect("do not deadlock when many addresses send to many rooms, and keep each room gapless", function* () {
+    const servers = yield* Servers
+    const guests = yield* newRooms(servers[0], 12)
+    const addresses = Array.from({ length: 25 }, () => newAddress())
+    const answers = yield* atOnce(servers, 200, (url, index) => {
+      const address = addresses[(index * 11) % addresses.length]
+      return sendSignal(at(guests[(index * 7) % guests.length], url), { text: `${index}` }, address)
+    })
+    assert.deepStrictEqual(outcomesOf(answers), { "201": 200 })
+    for (const guest of guests) {
+      const { messages } = polled(yield* poll(guest))
+      assertEach(
+        messages,
+        ({ seq }) => seq,
+        messages.map((_, place) => place + 1),
       )
-      assert.deepStrictEqual(outcomesOf(answers), { "200": 99, "201": 1, CONFLICT: 100 })
-      const first = answers.find(({ status }) => status === 201)?.text ?? ""
-      for (const { status, text } of answers) {
-        if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
-      }
-      assert.deepStrictEqual(valuesOf(polled(yield* poll(guest)).messages, "seq"), [1])
-    }),
-  )
+    }
+  })
 
-  it.effect("do not deadlock when many addresses send to many rooms, and keep each room gapless", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const guests = yield* newRooms(servers[0], 12)
-      const addresses = Array.from({ length: 25 }, () => newAddress())
-      const answers = yield* atOnce(servers, 200, (url, index) => {
-        const address = addresses[(index * 11) % addresses.length]
-        return sendSignal(at(guests[(index * 7) % guests.length], url), { text: `${index}` }, address)
-      })
-      assert.deepStrictEqual(outcomesOf(answers), { "201": 200 })
-      for (const guest of guests) {
-        const { messages } = polled(yield* poll(guest))
-        assertEach(
-          messages,
-          ({ seq }) => seq,
-          messages.map((_, place) => place + 1),
-        )
-      }
-    }),
-  )
-
-  it.effect("leave nothing of a room that is deleted between concurrent sends", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const answers = yield* atOnce(servers, 60, (url, index) =>
-        index === 30 ? remove(at(guest, url)) : sendSignal(at(guest, url)),
-      )
-      assert.deepStrictEqual([answers[30]?.status, answers[30]?.text], [200, '{"deleted":true}'])
-      assertNone(answers, ({ status }) => ![200, 201, 404, 429].includes(status))
-      const [left] = yield* db<{ n: number }>`
+  it.effect("leave nothing of a room that is deleted between concurrent sends", function* () {
+    const db = yield* SqlClient.SqlClient
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const answers = yield* atOnce(servers, 60, (url, index) =>
+      index === 30 ? remove(at(guest, url)) : sendSignal(at(guest, url)),
+    )
+    assert.deepStrictEqual([answers[30]?.status, answers[30]?.text], [200, '{"deleted":true}'])
+    assertNone(answers, ({ status }) => ![200, 201, 404, 429].includes(status))
+    const [left] = yield* db<{ n: number }>`
         SELECT (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int AS n`
-      assert.strictEqual(left?.n, 0)
-    }),
-  )
+    assert.strictEqual(left?.n, 0)
+  })
 
-  it.effect("create 20 rooms an hour for a /56 and 100 for a /48, and others for another /48", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const customer = (which: number) => atOnce(servers, 40, (url, index) => create(url, addressIn("a", which, index)))
-      for (const which of [1, 2, 3, 4, 5]) {
-        const answers = yield* customer(which)
-        // Never more than 20. A request that loses a race may use up a place of its network.
-        assert.isAtMost(accepted(answers).length, 20)
-        assert.isAtLeast(accepted(answers).length, 16)
-        const { message } = saidBy(refused(answers)[0])
-        // The last customer may find the /48 full as well.
-        if (which < 5) assert.match(message, /limit of 20 new rooms per hour from one \/56 network is reached/u)
-      }
-      const beyond = yield* customer(6)
-      assert.lengthOf(accepted(beyond), 0)
-      assert.match(saidBy(beyond[0]).message, /limit of 100 new rooms per hour from one \/48 network is reached/u)
-      assert.strictEqual((yield* create(servers[0], addressIn("b", 1, 1))).status, 201)
-    }),
-  )
+  it.effect("create 20 rooms an hour for a /56 and 100 for a /48, and others for another /48", function* () {
+    const servers = yield* Servers
+    const customer = (which: number) => atOnce(servers, 40, (url, index) => create(url, addressIn("a", which, index)))
+    for (const which of [1, 2, 3, 4, 5]) {
+      const answers = yield* customer(which)
+      // Never more than 20. A request that loses a race may use up a place of its network.
+      assert.isAtMost(accepted(answers).length, 20)
+      assert.isAtLeast(accepted(answers).length, 16)
+      const { message } = saidBy(refused(answers)[0])
+      // The last customer may find the /48 full as well.
+      if (which < 5) assert.match(message, /limit of 20 new rooms per hour from one \/56 network is reached/u)
+    }
+    const beyond = yield* customer(6)
+    assert.lengthOf(accepted(beyond), 0)
+    assert.match(saidBy(beyond[0]).message, /limit of 100 new rooms per hour from one \/48 network is reached/u)
+    assert.strictEqual((yield* create(servers[0], addressIn("b", 1, 1))).status, 201)
+  })
 
-  it.effect("count nothing for a network of an address that exceeds its own limit", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const loud = yield* Effect.forEach(Array.from({ length: 60 }), () => sendSignal(guest, {}, addressIn("d", 1, 1)))
-      assert.lengthOf(accepted(loud), 20)
-      const [row] = yield* db<{ n: number }>`
+  it.effect("count nothing for a network of an address that exceeds its own limit", function* () {
+    const db = yield* SqlClient.SqlClient
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const loud = yield* Effect.forEach(Array.from({ length: 60 }), () => sendSignal(guest, {}, addressIn("d", 1, 1)))
+    assert.lengthOf(accepted(loud), 20)
+    const [row] = yield* db<{ n: number }>`
         SELECT count(*)::int AS n FROM rate_limits WHERE key LIKE 'sends-48:%' AND cardinality(hits) = 20`
-      assert.strictEqual(row?.n, 1)
-    }),
-  )
+    assert.strictEqual(row?.n, 1)
+  })
 })

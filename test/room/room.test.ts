@@ -3,8 +3,7 @@
  * count. The lab holds the members and forms of every answer to the contract.
  */
 import { createHash } from "node:crypto"
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, layer } from "../lab/It.ts"
 import { SqlClient } from "effect/sql"
 import {
   bearer,
@@ -22,34 +21,33 @@ import { ask, post, realClock, TestServer } from "../lab/Fixture.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 layer(rooms(), realClock)("a room", (it) => {
-  it.effect("is created with a default name, a token shown once, and exactly seven days", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-      assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
-      const body = JSON.parse(answer.text)
-      assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
-      assert.strictEqual(body.room.name, "Signal room")
-      assert.strictEqual(body.room.latestSequence, 0)
-      assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
-      const longest = { name: `  ${"🜁".repeat(60)} ` }
-      const named = yield* ask(`${url}/api/rooms`, post(longest, from(newAddress())))
-      assert.strictEqual(JSON.parse(named.text).room.name, longest.name.trim())
-      const [row] = yield* sql<{
-        tokenDigest: Uint8Array
-      }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
-      assert.strictEqual(
-        Buffer.from(row?.tokenDigest ?? []).toString("hex"),
-        createHash("sha256").update(body.token).digest("hex"),
-      )
-    }),
-  )
+  it.effect("is created with a default name, a token shown once, and exactly seven days", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+    assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+    const body = JSON.parse(answer.text)
+    assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
+    assert.strictEqual(body.room.name, "Signal room")
+    assert.strictEqual(body.room.latestSequence, 0)
+    assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
+    const longest = { name: `  ${"🜁".repeat(60)} ` }
+    const named = yield* ask(`${url}/api/rooms`, post(longest, from(newAddress())))
+    assert.strictEqual(JSON.parse(named.text).room.name, longest.name.trim())
+    const [row] = yield* sql<{
+      tokenDigest: Uint8Array
+    }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
+    assert.strictEqual(
+      Buffer.from(row?.tokenDigest ?? []).toString("hex"),
+      createHash("sha256").update(body.token).digest("hex"),
+    )
+  })
 
-  it.effect("stores a message, which prolongs nothing, and answers it on both send routes and both poll routes", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "stores a message, which prolongs nothing, and answers it on both send routes and both poll routes",
+    function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
@@ -91,82 +89,74 @@ layer(rooms(), realClock)("a room", (it) => {
       assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
       assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
       assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
-    }),
+    },
   )
 
-  it.effect("answers a stored clientId with the original, or 409 for other content", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const guest = yield* newRoom(url)
-      const first = yield* sendSignal(guest, { clientId: "x_1-Z" })
-      assert.strictEqual(first.status, 201)
-      const again = yield* sendSignal(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
-      for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
-        const conflict = yield* sendSignal(guest, { clientId: "x_1-Z", ...change })
-        assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
-      }
-      assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-    }),
-  )
+  it.effect("answers a stored clientId with the original, or 409 for other content", function* () {
+    const { url } = yield* TestServer
+    const guest = yield* newRoom(url)
+    const first = yield* sendSignal(guest, { clientId: "x_1-Z" })
+    assert.strictEqual(first.status, 201)
+    const again = yield* sendSignal(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
+    assert.strictEqual(again.status, 200)
+    assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
+    for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
+      const conflict = yield* sendSignal(guest, { clientId: "x_1-Z", ...change })
+      assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
+    }
+    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
+  })
 
-  it.effect("ends after seven days, and says so to its token alone", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* sendSignal(guest)
-      yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
-      for (const answer of [
-        yield* poll(guest),
-        yield* poll(guest, "/stream"),
-        yield* sendSignal(guest),
-        yield* remove(guest),
-      ]) {
-        assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
-      }
-      const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
-      assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
-    }),
-  )
+  it.effect("ends after seven days, and says so to its token alone", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const guest = yield* newRoom(url)
+    yield* sendSignal(guest)
+    yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
+    for (const answer of [
+      yield* poll(guest),
+      yield* poll(guest, "/stream"),
+      yield* sendSignal(guest),
+      yield* remove(guest),
+    ]) {
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
+    }
+    const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
+    assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
+  })
 
-  it.effect("is deleted for every member at once, with all its messages", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* sendSignal(guest)
-      const deleted = yield* remove(guest)
-      assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
-      assert.strictEqual(deleted.headers.get("cache-control"), "no-store")
-      for (const answer of [yield* remove(guest), yield* poll(guest), yield* sendSignal(guest)]) {
-        assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
-      }
-      const [count] = yield* sql<{ n: number }>`
+  it.effect("is deleted for every member at once, with all its messages", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const guest = yield* newRoom(url)
+    yield* sendSignal(guest)
+    const deleted = yield* remove(guest)
+    assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
+    assert.strictEqual(deleted.headers.get("cache-control"), "no-store")
+    for (const answer of [yield* remove(guest), yield* poll(guest), yield* sendSignal(guest)]) {
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
+    }
+    const [count] = yield* sql<{ n: number }>`
         SELECT (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int AS n`
-      assert.strictEqual(count?.n, 0)
-    }),
-  )
+    assert.strictEqual(count?.n, 0)
+  })
 
-  it.effect("counts sends and replays of an address, and no refused one", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [guest, other] = [yield* newRoom(url), yield* newRoom(url)]
-      const address = newAddress()
-      for (const [room, text, status, left] of [
-        [guest, "hello", 201, '"sends";r=19, "room-messages";r=29'],
-        [guest, "hello", 200, '"sends";r=18'],
-        [guest, "another", 409, null],
-        [{ ...guest, token: other.token }, "hello", 401, null],
-        [{ ...guest, id: crypto.randomUUID() }, "hello", 404, null],
-        [other, "hello", 201, '"sends";r=17, "room-messages";r=29'],
-      ] as const) {
-        const answer = yield* sendSignal(room, { clientId: "again", text }, address)
-        assert.strictEqual(answer.status, status, answer.text)
-        assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
-      }
-    }),
-  )
+  it.effect("counts sends and replays of an address, and no refused one", function* () {
+    const { url } = yield* TestServer
+    const [guest, other] = [yield* newRoom(url), yield* newRoom(url)]
+    const address = newAddress()
+    for (const [room, text, status, left] of [
+      [guest, "hello", 201, '"sends";r=19, "room-messages";r=29'],
+      [guest, "hello", 200, '"sends";r=18'],
+      [guest, "another", 409, null],
+      [{ ...guest, token: other.token }, "hello", 401, null],
+      [{ ...guest, id: crypto.randomUUID() }, "hello", 404, null],
+      [other, "hello", 201, '"sends";r=17, "room-messages";r=29'],
+    ] as const) {
+      const answer = yield* sendSignal(room, { clientId: "again", text }, address)
+      assert.strictEqual(answer.status, status, answer.text)
+      assert.strictEqual(answer.headers.get("ratelimit")?.replaceAll(/;t=\d+/gu, "") ?? null, left)
+    }
+  })
 })

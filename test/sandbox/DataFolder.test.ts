@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect } from "effect"
 import { newFolder } from "../lab/Folders.ts"
 import { run, type Running } from "../lab/Process.ts"
@@ -39,8 +39,9 @@ const end = (child: Running, signal: NodeJS.Signals) =>
   })
 
 describe.concurrent("DataFolder", () => {
-  it.live("is held by exactly one of many concurrent starts, also after its holder was killed or stopped", () =>
-    Effect.gen(function* () {
+  it.live(
+    "is held by exactly one of many concurrent starts, also after its holder was killed or stopped",
+    function* () {
       const dataDir = join(newFolder(), "data")
       for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
         const all = yield* Effect.all(
@@ -55,15 +56,13 @@ describe.concurrent("DataFolder", () => {
           assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
         yield* end(winner.child, signal)
       }
-    }),
+    },
   )
 
-  it.live("is not considered held when it names this very process without a lock", () =>
-    Effect.gen(function* () {
-      const dataDir = join(newFolder(), "data")
-      mkdirSync(dataDir)
-      writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
-      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
-    }),
-  )
+  it.live("is not considered held when it names this very process without a lock", function* () {
+    const dataDir = join(newFolder(), "data")
+    mkdirSync(dataDir)
+    writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
+    assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+  })
 })

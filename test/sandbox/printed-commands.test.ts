@@ -1,7 +1,7 @@
 /** The documents' commands beside `npm start` work as printed. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "../lab/It.ts"
 import { Effect } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { freePort } from "../lab/Ports.ts"
@@ -45,36 +45,34 @@ const sandbox = Effect.gen(function* () {
 })
 
 describe.concurrent("beside a sandbox on another port, the commands of", () => {
-  it.live("the README and of the pages on integrating, operating and testing work as printed", () =>
-    Effect.gen(function* () {
-      const { folder, type } = yield* sandbox
-      const stone = yield* type(exampleOf("README.md", "npm run buy -- witness"))
-      assert.include(stone, "paid        $0.01, once")
-      assert.include(stone, "1 stone: every link hashes, every payment is on the chain.")
-      const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
+  it.live("the README and of the pages on integrating, operating and testing work as printed", function* () {
+    const { folder, type } = yield* sandbox
+    const stone = yield* type(exampleOf("README.md", "npm run buy -- witness"))
+    assert.include(stone, "paid        $0.01, once")
+    assert.include(stone, "1 stone: every link hashes, every payment is on the chain.")
+    const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
 
-      const bought = yield* type(exampleOf("docs/integrating.md", "npm run buy -- witness"), { ID: id })
-      for (const said of ["The heron will return by May.", "$0.01, once", "$3.00, once"]) assert.include(bought, said)
+    const bought = yield* type(exampleOf("docs/integrating.md", "npm run buy -- witness"), { ID: id })
+    for (const said of ["The heron will return by May.", "$0.01, once", "$3.00, once"]) assert.include(bought, said)
 
-      const asked = yield* type(exampleOf("docs/integrating.md", "# What does it cost?"))
-      assert.match(asked, /^HTTP\/1\.1 402 /u)
-      assert.include(asked, '"sequence":2')
+    const asked = yield* type(exampleOf("docs/integrating.md", "# What does it cost?"))
+    assert.match(asked, /^HTTP\/1\.1 402 /u)
+    assert.include(asked, '"sequence":2')
 
-      const [, key = ""] = /"key": "(buyer-[0-9a-f]{24})"/u.exec(stone) ?? []
-      const reconciled = yield* type(exampleOf("docs/operating.md", "curl -si -X POST"), { "THE-KEY": key })
-      assert.match(reconciled, /^HTTP\/1\.1 200 /u)
-      assert.include(reconciled, id)
+    const [, key = ""] = /"key": "(buyer-[0-9a-f]{24})"/u.exec(stone) ?? []
+    const reconciled = yield* type(exampleOf("docs/operating.md", "curl -si -X POST"), { "THE-KEY": key })
+    assert.match(reconciled, /^HTTP\/1\.1 200 /u)
+    assert.include(reconciled, id)
 
-      const [, transaction = ""] = /"transaction": "(0x[0-9a-f]{64})"/u.exec(stone) ?? []
-      const parts = exampleOf("docs/testing.md", "# the database")
-      const chain = parts.slice(parts.indexOf("# the chain"))
-      const receipts = yield* type(chain, { "0x…": transaction })
-      assert.include(receipts, `"transactionHash":"${transaction}"`)
-      assert.include(receipts, '"type":"CALL"')
+    const [, transaction = ""] = /"transaction": "(0x[0-9a-f]{64})"/u.exec(stone) ?? []
+    const parts = exampleOf("docs/testing.md", "# the database")
+    const chain = parts.slice(parts.indexOf("# the chain"))
+    const receipts = yield* type(chain, { "0x…": transaction })
+    assert.include(receipts, `"transactionHash":"${transaction}"`)
+    assert.include(receipts, '"type":"CALL"')
 
-      const environment = join(folder, "environment")
-      yield* type(exampleOf("docs/operating.md", "spirit-altar log key"), { ".env": environment })
-      assert.match(yield* Effect.promise(() => readFile(environment, "utf8")), /^LOG_KEY=\S+$/mu)
-    }),
-  )
+    const environment = join(folder, "environment")
+    yield* type(exampleOf("docs/operating.md", "spirit-altar log key"), { ".env": environment })
+    assert.match(yield* Effect.promise(() => readFile(environment, "utf8")), /^LOG_KEY=\S+$/mu)
+  })
 })

@@ -1,11 +1,10 @@
 /** The exports of a real server: metrics on a port of their own, with few labels, and one trace of each payment without a secret. */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "../lab/It.ts"
 import { Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
-import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { freePort } from "../lab/Ports.ts"
@@ -15,6 +14,7 @@ import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { assertNone, assertSome } from "../lab/Assertions.ts"
 import { listening } from "../lab/server/ServerProcess.ts"
+import { staged } from "../lab/server/Live.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
@@ -94,62 +94,60 @@ const isTold = (found: ReadonlyArray<Sample>) =>
   )
 
 describe.concurrent("metrics", () => {
-  it.live("provide the true values of all dashboards and alerts, in few series", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
-      const metricsPort = yield* freePort
-      const server = yield* listening({
-        LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
-        LOG_ORIGIN: "altar.example/log",
-        METRICS_PORT: String(metricsPort),
-      })
-      const { url } = server
-      const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
-        assert.strictEqual(answer.status, 200)
-        assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
-        return samplesOf(answer.text)
-      })
-      const trap = yield* visited(url)
-      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
+  staged("provide the true values of all dashboards and alerts, in few series", function* () {
+    const { rpc } = yield* Proxies
+    const sql = yield* SqlClient.SqlClient
+    const metricsPort = yield* freePort
+    const server = yield* listening({
+      LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
+      LOG_ORIGIN: "altar.example/log",
+      METRICS_PORT: String(metricsPort),
+    })
+    const { url } = server
+    const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+      return samplesOf(answer.text)
+    })
+    const trap = yield* visited(url)
+    yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
 
-      const samples = yield* until("the gauges never tell what was bought", isTold, 60, 250)(scrape)
-      const names = new Set(samples.map(({ name }) => name))
-      assert.isAbove(shown.length, 20)
-      assert.isAbove(alarmed.length, 12)
-      assertNone([...new Set([...shown, ...alarmed])], (name) => !names.has(name))
-      const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
-        samples.find(
-          (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
-        )?.value
-      for (const [name, labels, value] of values) assert.strictEqual(valueOf(name, labels), value, name)
-      assert.isBelow(Math.abs(valueOf("altar_clock_ahead_seconds", {}) ?? Number.NaN), 30)
-      assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
-      assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
-      assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
-      assert.isAtLeast(valueOf("http_server_active_requests", {}) ?? 0, 1)
-      const routes = new Set(samples.flatMap(({ labels }) => labels["http_route"] ?? []))
-      assert.isBelow(routes.size, 12, [...routes].join(" "))
+    const samples = yield* until("the gauges never tell what was bought", isTold, 60, 250)(scrape)
+    const names = new Set(samples.map(({ name }) => name))
+    assert.isAbove(shown.length, 20)
+    assert.isAbove(alarmed.length, 12)
+    assertNone([...new Set([...shown, ...alarmed])], (name) => !names.has(name))
+    const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
+      samples.find(
+        (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+      )?.value
+    for (const [name, labels, value] of values) assert.strictEqual(valueOf(name, labels), value, name)
+    assert.isBelow(Math.abs(valueOf("altar_clock_ahead_seconds", {}) ?? Number.NaN), 30)
+    assert.isAtLeast(valueOf("altar_rpc_duration_seconds_count", { rpc_method: "eth_sendRawTransaction" }) ?? 0, 2)
+    assert.isAbove(valueOf("altar_relayer_balance_ether", {}) ?? 0, 0.1)
+    assert.isAtLeast(valueOf("altar_limiter_refusals_total", {}) ?? 0, 1)
+    assert.isAtLeast(valueOf("http_server_active_requests", {}) ?? 0, 1)
+    const routes = new Set(samples.flatMap(({ labels }) => labels["http_route"] ?? []))
+    assert.isBelow(routes.size, 12, [...routes].join(" "))
 
-      assert.strictEqual((yield* ask(`${url}/metrics`)).status, 404, "who may buy may not ask")
-      assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
-      yield* rpc.calm
-      yield* trap.release
-      yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
-      rpc.arm("*", "status500")
-      const troubled = { altar_sales_paused: 0, altar_payments_taken: 0, altar_rpc_up: 0 }
-      const isTroubled = (found: ReadonlyArray<Sample>) =>
-        Object.entries(troubled).every(([name, value]) => found.some((one) => one.name === name && one.value === value))
-      yield* until("the gauges never tell of the node", isTroubled, 60, 250)(scrape)
-      yield* server.says("payments unavailable")
-      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
-      yield* rpc.calm
-      yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
-      yield* server.says("payments available")
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
-    }).pipe(Effect.provide(stage)),
-  )
+    assert.strictEqual((yield* ask(`${url}/metrics`)).status, 404, "who may buy may not ask")
+    assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
+    yield* rpc.calm
+    yield* trap.release
+    yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
+    rpc.arm("*", "status500")
+    const troubled = { altar_sales_paused: 0, altar_payments_taken: 0, altar_rpc_up: 0 }
+    const isTroubled = (found: ReadonlyArray<Sample>) =>
+      Object.entries(troubled).every(([name, value]) => found.some((one) => one.name === name && one.value === value))
+    yield* until("the gauges never tell of the node", isTroubled, 60, 250)(scrape)
+    yield* server.says("payments unavailable")
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
+    yield* rpc.calm
+    yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
+    yield* server.says("payments available")
+    yield* server.signal("SIGTERM")
+    assert.strictEqual(yield* server.ended, 0, server.output())
+  })
 })
 
 interface Span {
@@ -222,60 +220,58 @@ const steps = `Purchase.buy Claim.claim Sender.send Reconciler.conclude eth_getT
   Settle.settleTogether`.split(/\s+/u)
 
 describe.concurrent("a trace", () => {
-  it.live("covers the request, the chain link and the sweeper of another server", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const otlp = yield* collector
-      const node = yield* overheard(rpc.url)
-      const telemetry = telemetryTo(otlp.url, node.url)
-      const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
-      const paid = yield* Purchase.prepareAt(first.url)
-      const traced = { ...paid, headers: { ...paid.headers, traceparent } }
-      assert.strictEqual((yield* Purchase.send(traced)).status, 201)
-      // Another one loses the node in the middle, and its server is killed.
-      const lost = yield* Purchase.prepareAt(first.url)
-      rpc.arm("eth_sendRawTransaction", "dropAfter")
-      rpc.arm("eth_getTransactionReceipt", "status500")
-      rpc.arm("eth_getLogs", "status500")
-      const other = "0af7651916cd43dd8448eb211c80319c"
-      const answer = yield* ask(
-        `${first.url}/api/witness`,
-        post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
-      )
-      assert.strictEqual(answer.status, 202, answer.text)
-      yield* first.signal("SIGTERM")
-      yield* first.ended
-      yield* rpc.calm
-      const second = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "1" })
-      yield* Purchase.ended(lost)
-      yield* Effect.sync(otlp.countsAttempts).pipe(until("attempts are not counted", (isCounted) => isCounted))
-      yield* second.signal("SIGTERM")
-      assert.strictEqual(yield* second.ended, 0)
+  staged("covers the request, the chain link and the sweeper of another server", function* () {
+    const { rpc } = yield* Proxies
+    const otlp = yield* collector
+    const node = yield* overheard(rpc.url)
+    const telemetry = telemetryTo(otlp.url, node.url)
+    const first = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "3600" })
+    const paid = yield* Purchase.prepareAt(first.url)
+    const traced = { ...paid, headers: { ...paid.headers, traceparent } }
+    assert.strictEqual((yield* Purchase.send(traced)).status, 201)
+    // Another one loses the node in the middle, and its server is killed.
+    const lost = yield* Purchase.prepareAt(first.url)
+    rpc.arm("eth_sendRawTransaction", "dropAfter")
+    rpc.arm("eth_getTransactionReceipt", "status500")
+    rpc.arm("eth_getLogs", "status500")
+    const other = "0af7651916cd43dd8448eb211c80319c"
+    const answer = yield* ask(
+      `${first.url}/api/witness`,
+      post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
+    )
+    assert.strictEqual(answer.status, 202, answer.text)
+    yield* first.signal("SIGTERM")
+    yield* first.ended
+    yield* rpc.calm
+    const second = yield* started({ ...telemetry, TEST_SWEEP_SECONDS: "1" })
+    yield* Purchase.ended(lost)
+    yield* Effect.sync(otlp.countsAttempts).pipe(until("attempts are not counted", (isCounted) => isCounted))
+    yield* second.signal("SIGTERM")
+    assert.strictEqual(yield* second.ended, 0)
 
-      const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
-      const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
-      const whole = spansOf(traceId)
-      const request = whole.find(({ name }) => name === "POST /api/witness")
-      assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
-      assert.includeMembers([...names(traceId)], steps)
-      const known = new Set(whole.map(({ spanId }) => spanId))
-      assert.isTrue(
-        whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
-        "it is one tree",
-      )
-      assert.includeMembers([...names(other)], ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"])
-      assertSome(node.traceparents, (parent) => parent.startsWith(`00-${traceId}-`), "the node is told")
-      assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
-      const resource = Object.fromEntries(otlp.resource().map(({ key, value }) => [key, value.stringValue]))
-      assert.deepInclude(resource, {
-        "service.name": "altar-under-test",
-        "deployment.environment": "test",
-        team: "a,b",
-      })
-      const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
-      assert.strictEqual(route, "/api/witness")
+    const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
+    const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
+    const whole = spansOf(traceId)
+    const request = whole.find(({ name }) => name === "POST /api/witness")
+    assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
+    assert.includeMembers([...names(traceId)], steps)
+    const known = new Set(whole.map(({ spanId }) => spanId))
+    assert.isTrue(
+      whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
+      "it is one tree",
+    )
+    assert.includeMembers([...names(other)], ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"])
+    assertSome(node.traceparents, (parent) => parent.startsWith(`00-${traceId}-`), "the node is told")
+    assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
+    const resource = Object.fromEntries(otlp.resource().map(({ key, value }) => [key, value.stringValue]))
+    assert.deepInclude(resource, {
+      "service.name": "altar-under-test",
+      "deployment.environment": "test",
+      team: "a,b",
+    })
+    const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
+    assert.strictEqual(route, "/api/witness")
 
-      assertNoSecret(otlp.text().toLowerCase(), [paid, lost])
-    }).pipe(Effect.provide(stage)),
-  )
+    assertNoSecret(otlp.text().toLowerCase(), [paid, lost])
+  })
 })

@@ -1,7 +1,7 @@
 /** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
 import { existsSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "../It.ts"
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import {
   type Browser as Chromium,
