@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
 import { type Refund, Refunds } from "../payments/store/Refunds.ts"
+import * as Acknowledgement from "../payments/store/Acknowledgement.ts"
 import { Selling } from "../payments/Availability.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
@@ -22,6 +23,7 @@ export class Administration extends Context.Service<Administration>()("spirit-al
     const moderation = yield* Moderation
     const refunds = yield* Refunds
     const removeRoom = yield* Removal.make
+    const acknowledge = yield* Acknowledgement.make
     const inTransaction = yield* transaction
     const audit = yield* Audit.make
 
@@ -40,6 +42,13 @@ export class Administration extends Context.Service<Administration>()("spirit-al
       show: (act: string, field: string, by: Actor) => audited(`show ${field}`, act, by, moderation.show(act, field)),
       refunded: (payment: string, refund: Refund, by: Actor) =>
         audited("refunded", refund.originalTransaction, by, refunds.record(payment, refund)),
+      acknowledge: (act: string, by: Actor) =>
+        audited(
+          "acknowledge",
+          act,
+          by,
+          unless(acknowledge(act), `The act ${act} has no lost payment that is to be acknowledged. Nothing changed.`),
+        ),
       deleteRoom: (room: string, by: Actor) =>
         audited("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
     }

@@ -7,6 +7,7 @@ import { buying, purchases } from "./buyer/Commands.ts"
 import { report } from "./CommandFailure.ts"
 import { log } from "./log/Log.ts"
 import { mcp } from "./mcp/Mcp.ts"
+import { migrate } from "./operator/Migrate.ts"
 import { openapi } from "./operator/OpenApi.ts"
 import { sandbox } from "./operator/Sandbox.ts"
 import { serve } from "./operator/Serve.ts"
@@ -21,7 +22,7 @@ const altar = Command.make("spirit-altar").pipe(
   Command.withSubcommands([
     { group: "Buy", commands: [...buying, mcp] },
     { group: "Check", commands: [verify, verifyProof] },
-    { group: "Run", commands: [sandbox, serve, admin, log, openapi] },
+    { group: "Run", commands: [sandbox, serve, migrate, admin, log, openapi] },
   ]),
   Command.withGlobalFlags([Json]),
 )

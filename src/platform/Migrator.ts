@@ -66,7 +66,7 @@ const latest = Effect.gen(function* () {
   return tables?.isOutdated === true ? yield* new DatabaseOutdated() : 0
 })
 
-/** Runs pending migrations in one transaction, lowest number first. */
+/** Runs pending migrations in one transaction, lowest number first, and returns their names. */
 export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
   const sql = yield* SqlClient.SqlClient
   // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and retries. Its
@@ -77,7 +77,8 @@ export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Rec
   const last = Math.max(...(yield* loader).map(([id]) => id))
   const waiting = lasting()
   const pending = Migrator.make({})({ loader, table })
-  return yield* Effect.flatMap(latest, (done) => (done >= last ? Effect.void : Effect.asVoid(pending))).pipe(
+  return yield* Effect.flatMap(latest, (done) => (done >= last ? Effect.succeed([]) : pending)).pipe(
+    Effect.map((made) => made.map(([, name]) => name)),
     Effect.tapError((failure) => (isContended(failure) ? waiting.goesOn("", log("migration waiting")) : Effect.void)),
     Effect.retry({ while: isContended, schedule: Schedule.spaced("10 seconds") }),
     Effect.catchTag("MigrationError", (failure) => Effect.fail(sqlErrorIn(failure) ?? failure)),

@@ -64,6 +64,7 @@ layer(world(), realClock)("a cached read", (it) => {
     }
     const health = yield* ask(`${url}/api/health`)
     assert.deepStrictEqual([health.status, JSON.parse(health.text).chain.state], [503, "failing"])
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200, "sales go on until the operator pauses them")
     yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 1`
     yield* sql`UPDATE publications SET item_id = left(item_id, -1) WHERE sequence = 1`
     assert.deepStrictEqual(yield* shown, before)

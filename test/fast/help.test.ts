@@ -9,11 +9,21 @@ import { commandRun, printed as ask } from "../lab/CommandRun.ts"
 
 const buying = [...purchases.map(({ name }) => name), "reveal", "unseal", "wallet", "acts"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
-  ...[...buying, "mcp", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
+  ...[...buying, "mcp", "verify", "verify-proof", "sandbox", "serve", "migrate", "openapi"].map((name) => [name]),
   ...["key", "status", "confirm", "resume"].map((name) => ["log", name]),
-  ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "audit", "messages", "receipt-key"].map(
-    (name) => ["admin", name],
-  ),
+  ...[
+    "attempts",
+    "attempt",
+    "pause",
+    "resume",
+    "hide",
+    "show",
+    "acknowledge",
+    "delete-room",
+    "audit",
+    "messages",
+    "receipt-key",
+  ].map((name) => ["admin", name]),
 ]
 
 describe("a value that begins with a dash", () => {

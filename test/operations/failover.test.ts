@@ -41,7 +41,8 @@ layer(stage, realClock)("a server whose database role", (it) => {
       const answer = yield* ask(`${url}${path}`)
       assert.deepStrictEqual([answer.status, answer.json["database"]], [503, "failing"], answer.text)
     }
-    assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200, "reads go on")
+    for (const path of ["/readyz?for=reads", "/api/spirits"])
+      assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, "reads go on")
 
     yield* asOwner(`ALTER ROLE ${role} RESET default_transaction_read_only`)
     const since = Date.now()

@@ -5,9 +5,11 @@ import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import * as Sql from "../../src/platform/Sql.ts"
+import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { buyAt } from "../lab/buyer/Purchase.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
@@ -77,7 +79,16 @@ layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) =>
   it.effect("suffice: one migrates, one sells everything and can rewrite nothing, one reads", function* () {
     yield* made
     yield* run(owner, statementsOf("REVOKE ALL ON SCHEMA"))
-    yield* Effect.scoped(served(owner))
+    const refused = yield* commandRun(["migrate"], { DATABASE_URL: Redacted.value(altar) })
+    assert.match(refused.stderr, /^The database role altar_\w+ lacks a privilege/u)
+    assert.strictEqual(refused.code, 1)
+    const all = Object.keys(Migrator.all).map((name) => name.replace(/^\d+_/u, ""))
+    for (const migrations of [all, []]) {
+      const { code, stderr, stdout } = yield* commandRun(["migrate", "--json"], { DATABASE_URL: Redacted.value(owner) })
+      assert.deepStrictEqual([code, stderr, JSON.parse(stdout)], [0, "", { ok: true, migrations }])
+    }
+    // The table of an act that a later version sells.
+    yield* run(owner, ["CREATE TABLE bells (id uuid PRIMARY KEY, hidden text[] NOT NULL DEFAULT '{}')"])
     yield* run(owner, statementsOf("REVOKE UPDATE, DELETE"))
 
     const url = yield* served(altar)
@@ -107,6 +118,7 @@ layer(Layer.merge(chain, database), realClock)("the roles of the guide", (it) =>
       "UPDATE witness_stones SET commitment = commitment",
       "DELETE FROM witness_stones",
       "DELETE FROM keepers",
+      "UPDATE bells SET id = id",
       "UPDATE reveals SET hidden = hidden",
       "DELETE FROM payment_attempts",
       "UPDATE acts SET id = id",

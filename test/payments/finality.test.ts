@@ -1,9 +1,11 @@
 /** The fate of a settled transfer: still there once its block is final, found elsewhere, resubmitted once, or gone for good and said so. */
 import { SqlClient } from "effect/sql"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { assert, describe, it } from "../lab/It.ts"
 import type { Hex } from "viem"
 import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { onServer } from "../lab/server/Live.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
@@ -50,6 +52,12 @@ const becomes = (
   Effect.andThen(before, readAct(bought)).pipe(
     until(`never became ${finality}`, (receipt) => receipt.finality === finality),
   )
+
+/** `admin` with these words. */
+const admin = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* LocalDatabase
+  return yield* commandRun(["admin", ...args], { DATABASE_URL: Redacted.value(url) })
+})
 
 /** For every fate of the block: the same answer, the same record, the same link. */
 const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
@@ -146,7 +154,7 @@ describe.concurrent("a settled transfer", () => {
   facilitatedAndSwept(
     "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
     function* () {
-      const { facilitator, sql } = yield* paymentFixture
+      const { facilitator } = yield* paymentFixture
       const bought = yield* buy
       yield* Purchase.reorganise(1)
       yield* Purchase.mine(4)
@@ -155,10 +163,16 @@ describe.concurrent("a settled transfer", () => {
       assert.strictEqual(facilitator.requests(), 1, "a facilitator brings back what it has sent")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       assert.strictEqual((yield* health).status, 200)
+      const acknowledge = admin("acknowledge", bought.id, "--why", "the payer was told", "--by", "Ada")
+      const early = yield* acknowledge
+      assert.deepStrictEqual([early.code, early.stdout], [1, ""])
+      assert.match(early.stderr, /has no lost payment that is to be acknowledged\. Nothing changed\.\n$/u)
       yield* Purchase.passExpiry
       assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
       const failing = yield* health
       assert.strictEqual(failing.status, 503)
+      const { url } = yield* TestServer
+      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200, "sales go on")
       assert.deepInclude(failing.json, { ok: false })
       assert.deepStrictEqual(failing.json["payments"], {
         enabled: true,
@@ -171,8 +185,14 @@ describe.concurrent("a settled transfer", () => {
       })
       assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
       yield* assertKept(bought)
-      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
-      assert.strictEqual((yield* health).status, 200)
+      assert.include((yield* admin("attempts")).stdout, `spirit-altar admin acknowledge ${bought.id} --why TEXT`)
+      const codes = yield* Effect.all([acknowledge, acknowledge], { concurrency: "unbounded" })
+      assert.deepStrictEqual(codes.map(({ code }) => code).sort(), [0, 1], "the second finds nothing to acknowledge")
+      assert.deepInclude((yield* health).json, { ok: true })
+      assert.strictEqual((yield* admin("attempts")).stdout, "Every attempt has ended.\n")
+      const { deeds } = JSON.parse((yield* admin("audit", "--json")).stdout)
+      assert.lengthOf(deeds, 1)
+      assert.deepInclude(deeds[0], { what: "acknowledge", subject: bought.id, why: "the payer was told" })
       assert.strictEqual((yield* readAct(bought)).finality, "lost")
     },
   )

@@ -16,6 +16,7 @@ describe.concurrent("a database whose disk is full", () => {
       until("/api/health never fails", (answer) => answer.status === 503),
     )
     assert.deepStrictEqual([status, json["ok"], json["database"]], [503, false, "failing"])
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
     yield* database.calm
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
     const plan = yield* sql.withTransaction(

@@ -24,9 +24,9 @@ const day = 86_400
 
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
 const adviceOf = (attempt: InspectedAttempt): string => {
-  const { ageSeconds, checks, finality, isPayable, state, validBefore } = attempt
+  const { ageSeconds, checks, finality, id, isPayable, state, validBefore } = attempt
   if (finality === "lost")
-    return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operating.md, A lost payment."
+    return `Its block was orphaned for good: the buyer has the act and paid nothing. Run: spirit-altar admin acknowledge ${id} --why TEXT`
   if (state !== "pending") return "It has ended; nothing remains to do."
   // Only a card's payment does not expire.
   if (validBefore === null)

@@ -97,6 +97,14 @@ export const changes = [
     change: (admin, by, { act, field }) => admin.show(act, field, by),
     done: ({ act, field }) => `${subject(act, field)} shown again.`,
   }),
+  change("acknowledge", {
+    description:
+      "Acknowledge an act whose payment was orphaned for good, as spirit-altar admin attempts lists it. /api/health and alerts count it no more. The act stays, and its receipt says lost.",
+    examples: { 'spirit-altar admin acknowledge ID --why "the payer was told"': "Acknowledge it" },
+    flags: { act: shown.act },
+    change: (admin, by, { act }) => admin.acknowledge(act, by),
+    done: ({ act }) => `The lost payment of ${act} is acknowledged. The act stays.`,
+  }),
   change("delete-room", {
     description: "Delete a signal room with all its messages, for good.",
     examples: { 'spirit-altar admin delete-room ID --why "abuse"': "Delete it" },
