@@ -17,7 +17,7 @@ const Log = Schema.Struct({
       "`waiting`: no checkpoint is signed or published until `waitsFor` is given. `stopped`: the log would contradict itself. Stones are sold in every state.",
   }),
   waitsFor: Schema.NullOr(
-    sentence("LOG_CHECKPOINT_FILE, which holds no checkpoint, or a log witness to confirm the checkpoint of size 417"),
+    sentence("LOG_CHECKPOINT_FILE, which holds no checkpoint, or a cosigner to confirm the checkpoint of size 417"),
   ).annotate({ description: "The input that a waiting log needs; null in every other state." }),
   since: Schema.NullOr(Timestamp).annotate({
     description: "Since when the log waits or is stopped; null while it runs or is unknown.",

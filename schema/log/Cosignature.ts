@@ -1,7 +1,7 @@
-/** The cosignature of a log witness (C2SP tlog-cosignature), by Ed25519. */
+/** The signature of a cosigner (C2SP tlog-cosignature), by Ed25519. */
 import { type Bytes, Malformed, utf8 } from "./Bytes.ts"
 
-/** The bytes that a log witness signs, `seconds` since 1970. */
+/** The bytes that a cosigner signs, `seconds` since 1970. */
 export const cosignedBytes = (seconds: number, text: string): Bytes => utf8(`cosignature/v1\ntime ${seconds}\n${text}`)
 
 export const parseCosignature = (bytes: Bytes): { readonly seconds: number; readonly signature: Bytes } | Malformed => {

@@ -32,7 +32,7 @@ export const LogStatus = Schema.Struct({
   }),
   state: Schema.Literals(["running", "waiting", "stopped"]).annotate({
     description:
-      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new entry is covered, and published files stay.",
+      "`waiting` after a start, until a checkpoint file or a cosigner confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new entry is covered, and published files stay.",
   }),
   size: Count.annotateKey({ description: "The highest position that the newest checkpoint covers.", examples: [1] }),
   root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({

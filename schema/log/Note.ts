@@ -32,7 +32,7 @@ const parseSignature = (line: string): Signature | undefined => {
   return { name, id: hex(blob.subarray(0, idLength)), bytes: blob.slice(idLength) }
 }
 
-/** Parses signature lines, each ended by a line feed: the answer of a log witness. */
+/** Parses signature lines, each ended by a line feed: the answer of a cosigner. */
 export const parseSignatureLines = (text: string): ReadonlyArray<Signature> | Malformed => {
   const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : []
   const signatures = lines.length > maxSignatures ? [] : lines.flatMap((line) => parseSignature(line) ?? [])
@@ -70,7 +70,7 @@ const idBytes = (id: string) =>
 
 export const noteText = ({ signatures, text }: Note): string => `${text}\n${signatures.map(signatureLine).join("")}`
 
-/** Ed25519 over the text, and over the timestamped text as a cosignature of a log witness (C2SP tlog-cosignature). */
+/** Ed25519 over the text, and over the timestamped text as a cosignature (C2SP tlog-cosignature). */
 export const keyTypes = { ed25519: 1, cosignature: 4 } as const
 
 export type KeyType = (typeof keyTypes)[keyof typeof keyTypes]

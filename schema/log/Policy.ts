@@ -1,8 +1,8 @@
-/** The logs and log witnesses that a reader trusts, and the required quorum (C2SP tlog-policy). */
+/** The logs and cosigners that a reader trusts, and the required quorum (C2SP tlog-policy). */
 import { fromDecimal, hex, Malformed } from "./Bytes.ts"
 import { keyTypes, parseVerifierKey } from "./Note.ts"
 
-export interface PolicyWitness {
+export interface PolicyCosigner {
   /** The name in the policy. */
   readonly name: string
   /** A verifier key of the cosignature type. */
@@ -14,10 +14,10 @@ export interface PolicyWitness {
 export interface Policy {
   /** Verifier keys of logs. */
   readonly logs: ReadonlyArray<string>
-  readonly witnesses: ReadonlyArray<PolicyWitness>
+  readonly cosigners: ReadonlyArray<PolicyCosigner>
   /** The name in the policy; `none` is always met. */
   readonly quorum: string
-  /** Whether signatures of the witnesses with these verifier keys meet the quorum. */
+  /** Whether signatures of the cosigners with these verifier keys meet the quorum. */
   readonly isMet: (signed: ReadonlySet<string>) => boolean
 }
 
@@ -28,11 +28,11 @@ const isUrl = (text: string) => /^https?:\/\/[^\s/]+(?:\/\S*)?$/u.test(text)
 /** Parses a policy. An unknown line makes it invalid, because its requirement would go unchecked. */
 export const parsePolicy = (text: string): Policy | Malformed => {
   const logs: Array<string> = []
-  const witnesses: Array<PolicyWitness> = []
+  const cosigners: Array<PolicyCosigner> = []
   const tests = new Map<string, Test>()
   const keys = new Map<string, string>()
   const members = new Set<string>()
-  /** The witnesses, by the names of their keys, that stand behind each name of the policy. */
+  /** The cosigners, by the names of their keys, that stand behind each name of the policy. */
   const signers = new Map<string, ReadonlyArray<string>>()
   let quorum: { readonly name: string; readonly isMet: Test } | undefined
 
@@ -66,7 +66,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         const taken = keys.get(publicKey)
         if (taken !== undefined) return `the key of ${first} is that of ${taken}`
         keys.set(publicKey, first)
-        witnesses.push({ name: first, vkey: second, url: url?.replace(/\/+$/u, "") })
+        cosigners.push({ name: first, vkey: second, url: url?.replace(/\/+$/u, "") })
         tests.set(first, (signed) => signed.has(second))
         signers.set(first, [key instanceof Malformed ? first : key.name])
         return undefined
@@ -84,7 +84,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         if (least === undefined || least < 1 || least > memberTests.length) {
           return `${second} is neither all, any, nor a number from 1 to ${memberTests.length}`
         }
-        // A witness with keys of two types must not count twice.
+        // A cosigner with keys of two types must not count twice.
         const behind = names.map((name) => new Set(signers.get(name)))
         const all = behind.flatMap((some) => [...some])
         const twice = all.find((name, at) => all.indexOf(name) < at)
@@ -113,7 +113,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   }
   return quorum === undefined
     ? new Malformed("The policy has no quorum: say quorum none where no witness has to sign.")
-    : { logs, witnesses, quorum: quorum.name, isMet: quorum.isMet }
+    : { logs, cosigners, quorum: quorum.name, isMet: quorum.isMet }
 }
 
 /** The only log of a policy. */

@@ -199,8 +199,8 @@ export interface LogTrust {
   readonly vkey: string
   /** The first line of its checkpoints; the key's name when absent. */
   readonly origin?: string
-  /** Verifier keys of its witnesses, and how many of them must have signed. */
-  readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number }
+  /** Verifier keys of its cosigners, and how many of them must have signed. */
+  readonly cosigners?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number }
 }
 
 /** The keys and values to verify by. A check that needs an absent one stays open. */

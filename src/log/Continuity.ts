@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../schema/log/Merkle.ts"
 import { contradiction, type LogStore } from "./LogStore.ts"
-import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
+import { type HeldCheckpoint, NotCosigned } from "./Cosigner.ts"
 import { edgeOf, edgePlaces, extendsTree, placesOf, proofOf, rootOf, type TileReader, type TreeHead } from "./Tree.ts"
 
 /** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
@@ -13,12 +13,12 @@ const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : 
 type Source =
   | "the published checkpoint"
   | "the checkpoint this server signed last"
-  | `the checkpoint that the log witness ${string} holds`
+  | `the checkpoint that the cosigner ${string} holds`
 
 export type Signed = readonly [source: Source, TreeHead]
 
-export const byWitness = ({ checkpoint, witness }: HeldCheckpoint): Signed => [
-  `the checkpoint that the log witness ${witness} holds`,
+export const byCosigner = ({ checkpoint, cosigner }: HeldCheckpoint): Signed => [
+  `the checkpoint that the cosigner ${cosigner} holds`,
   checkpoint,
 ]
 
@@ -61,7 +61,7 @@ export const continuity = (store: LogStore["Service"]) => {
       const ranges = rangesOf(old, size)
       const proof = proofOf(ranges, yield* store.tiles(placesOf(ranges)))
       return proof === undefined
-        ? yield* new NotWitnessed({ message: "a tile is missing for its proof", isDoubt: false })
+        ? yield* new NotCosigned({ message: "a tile is missing for its proof", isDoubt: false })
         : proof.map((hash) => concat(hash))
     })
 

@@ -25,7 +25,7 @@ export class LastSigned extends Context.Service<
     remember(signed: TreeHead & { readonly note: string }): Effect.Effect<void, LastSignedLost>
   }
 >()("spirit-altar/log/LastSigned") {
-  /** Remembers while the server runs. After that, only witnesses and readers would notice a restored backup. */
+  /** Remembers while the server runs. After that, only cosigners and readers would notice a restored backup. */
   static readonly memory = Layer.effect(
     LastSigned,
     Effect.map(Ref.make(Option.none<TreeHead>()), (kept) => ({

@@ -7,12 +7,12 @@ import { LastSigned } from "./LastSigned.ts"
 import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Pump, type PumpConfig } from "./Pump.ts"
-import { Witnesses } from "./Witnesses.ts"
+import { Cosigners } from "./Cosigners.ts"
 
 export interface LogConfig extends PumpConfig {
   /** The file for the last signed checkpoint, outside the database. */
   readonly checkpointFile: Option.Option<string>
-  /** Names the log's witnesses. Without one none are asked. */
+  /** Names the log's cosigners. Without one none are asked. */
   readonly policy?: Policy | undefined
 }
 
@@ -22,15 +22,15 @@ const logOf = ({ checkpointFile, policy, ...config }: LogConfig) => {
     onNone: () => LastSigned.memory,
     onSome: (path) => LastSigned.file(path, config.origin).pipe(Layer.provide(NodeFileSystem.layer)),
   })
-  const witnesses =
+  const cosigners =
     policy === undefined
-      ? Witnesses.none
+      ? Cosigners.none
       : // This client follows no redirect.
-        Witnesses.layer(policy, signer.vkey).pipe(Layer.provide(NodeHttpClient.layerUndici))
+        Cosigners.layer(policy, signer.vkey).pipe(Layer.provide(NodeHttpClient.layerUndici))
   return Pump.layer(config).pipe(
     Layer.provideMerge(PublishedLog.layer(config)),
     Layer.provide(Layer.effectDiscard(LogStore.use((store) => store.signedBy(signer)))),
-    Layer.provide([lastSigned, witnesses, LogStore.layer]),
+    Layer.provide([lastSigned, cosigners, LogStore.layer]),
   )
 }
 

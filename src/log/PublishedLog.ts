@@ -9,7 +9,7 @@ import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../s
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { contradiction, type LogState, LogStore, type Path, type Published, stateOf } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
-import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
+import { isCosigned, noCosigners, Cosigners } from "./Cosigners.ts"
 import { isSound, leafAt, leafOf, proofOf, tileMemo, type TileReader } from "./Tree.ts"
 
 /** The newest checkpoint does not cover it, or not yet. */
@@ -35,11 +35,11 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const sql = yield* SqlClient.SqlClient
       const store = yield* LogStore
       const chain = yield* WitnessChain
-      const witnesses = yield* Witnesses
+      const cosigners = yield* Cosigners
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const nextBundle = yield* Ref.make(0)
       const hashOf = tileMemo()
-      const hasQuorum = Option.exists(witnesses.policy, ({ quorum }) => quorum !== "none")
+      const hasQuorum = Option.exists(cosigners.policy, ({ quorum }) => quorum !== "none")
 
       /** Verifies a checkpoint. The key signs the same bytes each time, so a changed row does not match. */
       const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
@@ -48,7 +48,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         const last = yield* Ref.get(genuine)
         if (last?.note === note && last.size === size && equal(last.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
-        if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note))) {
+        if (!note.startsWith(own) || Option.isNone(cosigners.cosigned(note))) {
           return yield* contradiction("checkpoints", `the checkpoint of ${size} stones is not as signed`)
         }
         yield* Ref.set(genuine, published.value)
@@ -131,7 +131,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
             text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
             sequence,
             /** Whether the quorum of the log's policy has signed. A reader needs no later proof. */
-            isFinal: hasQuorum && isWitnessed(witnesses, note),
+            isFinal: hasQuorum && isCosigned(cosigners, note),
           }
         },
         Effect.catchTag("Contradiction", store.stop),
@@ -159,8 +159,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const width = widthAt(size, { level: 0, index })
           if (width > 0) yield* bundle({ index, width })
         }).pipe(Effect.catchTag("NotPublished", () => Effect.void)),
-        /** The log's witnesses: signers under a checkpoint's note, and their policy. */
-        witnesses,
+        /** The log's cosigners: signers under a checkpoint's note, and their policy. */
+        cosigners,
       }
     }),
 }) {
@@ -175,7 +175,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       bundle: () => nothing,
       proof: () => nothing,
       reread: Effect.void,
-      witnesses: noWitnesses,
+      cosigners: noCosigners,
     }
   })
 

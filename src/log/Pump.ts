@@ -10,12 +10,12 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { log } from "../platform/LogMessages.ts"
 import { LastSigned, type LastSignedLost } from "./LastSigned.ts"
-import { byWitness, continuity, edgeIn, type Signed } from "./Continuity.ts"
+import { byCosigner, continuity, edgeIn, type Signed } from "./Continuity.ts"
 import { contradiction, LogStopped, LogStore, type Published } from "./LogStore.ts"
-import type { HeldCheckpoint } from "./LogWitness.ts"
+import type { HeldCheckpoint } from "./Cosigner.ts"
 import { PublishedLog, type Signing } from "./PublishedLog.ts"
 import { append, edgePlaces, leafAt, leafOf, placesOf, rootOf, rootOfNothing, type TreeHead } from "./Tree.ts"
-import { Witnesses } from "./Witnesses.ts"
+import { Cosigners } from "./Cosigners.ts"
 
 export interface PumpConfig extends Signing {
   /** Minimum seconds between two checkpoints, on all servers together. */
@@ -33,7 +33,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       const store = yield* LogStore
       const chain = yield* WitnessChain
       const lastSigned = yield* LastSigned
-      const witnesses = yield* Witnesses
+      const cosigners = yield* Cosigners
       const waitsFor = yield* Ref.make<string | null>(null)
       const { checkContinues, prove } = continuity(store)
 
@@ -80,24 +80,24 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         )
       }).pipe(Effect.catchTag("Contradiction", store.stop), Effect.withSpan("Pump.integrate"))
 
-      /** Checkpoints that witnesses hold and that the log has not yet been shown to continue. */
+      /** Checkpoints that cosigners hold and that the log has not yet been shown to continue. */
       const unproved = yield* Ref.make<ReadonlyArray<HeldCheckpoint>>([])
       const isConfirmed = yield* Ref.make(false)
       const firstSeen = yield* Ref.make(Option.none<Published>())
 
       const noteOf = ({ root, size }: TreeHead) => signer.note({ origin, size, root: concat(root), extensions: [] })
 
-      /** Fails if a witness holds a checkpoint that this log signed and does not extend: that proves a fork. */
-      const witnessed = Effect.fnUntraced(function* (
+      /** Fails if a cosigner holds a checkpoint that this log signed and does not extend: that proves a fork. */
+      const cosigned = Effect.fnUntraced(function* (
         { root, size }: TreeHead,
         note: string,
         how: "cosign" | "vouch" = "cosign",
       ) {
         const checkpoint: Checkpoint = { origin, size, root: concat(root), extensions: [] }
-        const { held, lines } = yield* witnesses.sign(how, { note, checkpoint, prove: prove(size) })
+        const { held, lines } = yield* cosigners.sign(how, { note, checkpoint, prove: prove(size) })
         if (held.length > 0) {
-          // The head is read after the witnesses' checkpoints: one read earlier could be smaller than what another server signed.
-          yield* checkContinues(yield* store.head, held.map(byWitness)).pipe(
+          // The head is read after the cosigners' checkpoints: one read earlier could be smaller than what another server signed.
+          yield* checkContinues(yield* store.head, held.map(byCosigner)).pipe(
             Effect.tapError(() => Ref.update(unproved, (before) => [...before, ...held])),
           )
         }
@@ -105,8 +105,8 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
       })
 
       /** Requests the signatures that a published checkpoint lacks. */
-      const witnessAgain = Effect.fnUntraced(function* (published: Published) {
-        const { lines } = yield* witnessed(published, published.note)
+      const cosignAgain = Effect.fnUntraced(function* (published: Published) {
+        const { lines } = yield* cosigned(published, published.note)
         if (lines !== "") yield* store.cosign(published.size, published.note, published.note + lines)
       })
 
@@ -115,7 +115,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
        * empty tree commits to nothing.
        */
       const confirms = Effect.fnUntraced(function* (newest: Option.Option<Published>, kept: Option.Option<TreeHead>) {
-        if (Option.isNone(newest)) return Option.isSome(kept) || (yield* witnesses.isAnyHeard)
+        if (Option.isNone(newest)) return Option.isSome(kept) || (yield* cosigners.isAnyHeard)
         const { at, note, size } = newest.value
         const first = yield* Ref.updateAndGet(
           firstSeen,
@@ -124,23 +124,23 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         // Only a confirmed server signs checkpoints, so one that is newer than our first reading is another server's.
         const isByAnother = Option.exists(first, (seen) => size >= seen.size && at.getTime() > seen.at.getTime())
         if (isByAnother || Option.exists(kept, (head) => head.size >= size)) return true
-        const { isAhead, lines } = yield* witnessed(newest.value, note, "vouch")
+        const { isAhead, lines } = yield* cosigned(newest.value, note, "vouch")
         return isAhead || lines !== ""
       })
 
       const evidenceFor = (newest: Option.Option<Published>, kept: Option.Option<TreeHead>) => {
-        if (Option.isNone(newest)) return "a log witness to say what it holds"
+        if (Option.isNone(newest)) return "a cosigner to say what it holds"
         const covers = Option.match(kept, {
           onNone: () => "holds no checkpoint",
           onSome: ({ size }) => `covers ${size}`,
         })
         const sources = [
           ...(lastSigned.isDurable ? [`LOG_CHECKPOINT_FILE, which ${covers},`] : []),
-          ...(Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
-            ? ["a log witness"]
+          ...(Option.exists(cosigners.policy, (policy) => policy.cosigners.some(({ url }) => url))
+            ? ["a cosigner"]
             : []),
         ]
-        const source = sources.join(" or ") || "LOG_CHECKPOINT_FILE or a log witness, none of them configured,"
+        const source = sources.join(" or ") || "LOG_CHECKPOINT_FILE or a cosigner, none of them configured,"
         return `${source} to confirm the checkpoint of size ${newest.value.size}`
       }
 
@@ -167,9 +167,9 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         // Signed checkpoints are read before the tree, which only grows. In the other order, one that another server has
         // just signed could be larger.
         const kept = yield* lastSigned.recall
-        // A server without a record first asks the witnesses for theirs, so that it never signs a fork.
+        // A server without a record first asks the cosigners for theirs, so that it never signs a fork.
         if (Option.isNone(kept)) {
-          const held = yield* witnesses.recall(noteOf({ size: 0, root: rootOfNothing }))
+          const held = yield* cosigners.recall(noteOf({ size: 0, root: rootOfNothing }))
           yield* Ref.update(unproved, (before) => [...before, ...held])
         }
         const held = yield* Ref.get(unproved)
@@ -187,7 +187,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         yield* checkContinues(tree, [
           ...Option.toArray(newest).map((published): Signed => ["the published checkpoint", published]),
           ...Option.toArray(kept).map((head): Signed => ["the checkpoint this server signed last", head]),
-          ...held.map(byWitness),
+          ...held.map(byCosigner),
         ])
         yield* Ref.set(unproved, [])
         if (Option.exists(newest, (published) => !published.note.startsWith(noteOf(published)))) {
@@ -206,7 +206,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         const mayRest = isIdle && held.length === 0 && (yield* Ref.get(isConfirmed))
         if (mayRest) {
           if (isCovered && isWaitRecorded) yield* wait(null, true)
-          if (Option.isSome(newest)) yield* witnessAgain(newest.value)
+          if (Option.isSome(newest)) yield* cosignAgain(newest.value)
           return false
         }
         yield* checkSigned(surveyed)
@@ -218,7 +218,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
         yield* wait(null, isWaitRecorded)
         if (isCovered && !isRecent) yield* store.confirm(tree.size)
         if (isCovered) return false
-        yield* store.publish(tree, note + (yield* witnessed(tree, note)).lines)
+        yield* store.publish(tree, note + (yield* cosigned(tree, note)).lines)
         return true
       }).pipe(
         Effect.tapErrorTag("LastSignedLost", ({ what }) => wait(`LOG_CHECKPOINT_FILE, which ${what}`)),

@@ -112,7 +112,7 @@ export const layer = HttpRouter.use((router) =>
       if (log === undefined) return undefined
       const checkpoint = Option.getOrUndefined(yield* Effect.option(published.checkpoint))
       const { state } = yield* published.state
-      return { log, checkpoint, witnesses: published.witnesses, isStopped: state === "stopped" }
+      return { log, checkpoint, cosigners: published.cosigners, isStopped: state === "stopped" }
     })
 
     const witness = Effect.fnUntraced(function* ({ query }: Pages.PageCall) {

@@ -10,12 +10,12 @@ import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { cosignerOf } from "../lab/log/Witness.ts"
+import { cosigningKey } from "../lab/log/Cosigner.ts"
 import { until } from "../lab/Eventually.ts"
 import { foreignLog } from "../lab/log/MemoryLog.ts"
 
 const receipts = { current: Result.getOrThrow(plainFrom(Result.getOrThrow(generate("receipts-1")))), retired: [] }
-const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [cosignerOf("w1.example")])
+const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [cosigningKey("w1.example")])
 
 const words = { salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by May." }
 

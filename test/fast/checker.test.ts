@@ -9,12 +9,12 @@ import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { recognise } from "../../src/web/v2/proof/recognise.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { cosignerOf } from "../lab/log/Witness.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { cosigningKey } from "../lab/log/Cosigner.ts"
+import { policyFrom } from "../lab/log/Cosigners.ts"
 import { linkOf, madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 import { foreignLog } from "../lab/log/MemoryLog.ts"
 
-const [first, second] = [cosignerOf("w1.example"), cosignerOf("w2.example")]
+const [first, second] = [cosigningKey("w1.example"), cosigningKey("w2.example")]
 const stoneOf = (word: string, at: number) => linkOf("0".repeat(64), at + 1, sha256(word), "2026-11-28T12:00:00.000Z")
 const stones = ["tea", "milk", "salt"].map(stoneOf)
 const [, milkStone = assert.fail()] = stones
@@ -74,7 +74,7 @@ describe("the proof of a stone", () => {
   const other = foreignLog("key.example", stones.map(chainLinkText), [], "elsewhere.example/log")
   const under = (count: string) => ({
     ...trust,
-    witnesses: policyFrom(
+    cosigners: policyFrom(
       `log ${log.vkey}`,
       `witness one ${first.vkey}`,
       `witness other ${second.vkey}`,
@@ -84,14 +84,14 @@ describe("the proof of a stone", () => {
   })
 
   it.each<readonly [what: string, text: string, logged: Logged, trust: Trust, expected: object]>([
-    ["holds, and says that no witness was checked", proof, milk, trust, { ...holds, cosignatures: "open" }],
+    ["holds, and says that no cosigner was checked", proof, milk, trust, { ...holds, cosignatures: "open" }],
     ["needs its origin", other.proof(1), milk, { vkey: other.vkey }, { ok: false, checkpoint: "open" }],
     ["holds by origin and key", other.proof(1), milk, { vkey: other.vkey, origin: "elsewhere.example/log" }, holds],
     ["fails for another stone", proof, { stone: stoneOf("beer", 1) }, trust, { checkpoint: "holds", entry: "broken" }],
     ["fails for another place", proof.replace("index 1", "index 0"), milk, trust, { ok: false, entry: "broken" }],
     ["fails for another size", proof.replace("\n3\n", "\n4\n"), milk, trust, { checkpoint: "broken", entry: "open" }],
     ["fails where it is none", "", milk, trust, { ok: false, file: "broken" }],
-    ["holds with one of two witnesses", proof, milk, under("1"), { ...holds, cosignatures: "holds" }],
+    ["holds with one of two cosigners", proof, milk, under("1"), { ...holds, cosignatures: "holds" }],
     ["fails with one where two must sign", proof, milk, under("2"), { cosignatures: "broken", entry: "open" }],
   ])("%s", async (_, text, logged, believed, expected) => {
     assert.deepInclude(await statesOf(text, logged, believed), expected)

@@ -51,11 +51,11 @@ describe("advice about the configuration", () => {
     assert.deepStrictEqual(overriddenIn(env, ["--env-file=/nowhere"]), [])
   })
 
-  it("says that a log without a checkpoint file or a witness stops at its next start", () => {
+  it("says that a log without a checkpoint file or a cosigner stops at its next start", () => {
     const [line, ...more] = adviceFor({ LOG_KEY: "key" })
-    assert.match(line ?? "", /^LOG_KEY is set without LOG_CHECKPOINT_FILE or LOG_WITNESSES: /u)
+    assert.match(line ?? "", /^LOG_KEY is set without LOG_CHECKPOINT_FILE or LOG_COSIGNERS: /u)
     assert.deepStrictEqual(more, [])
-    assert.deepStrictEqual(adviceFor({ LOG_KEY: "key", LOG_WITNESSES: "policy" }), [])
+    assert.deepStrictEqual(adviceFor({ LOG_KEY: "key", LOG_COSIGNERS: "policy" }), [])
     assert.lengthOf(adviceFor({ LOG_CHECKPOINT_FILE: "file" }), 1)
   })
 

@@ -64,7 +64,7 @@ describe("the configuration", () => {
   const order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
   symlinkSync(folder, join(readOnly, "folder"))
   const everySecret = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
-  const everyFile = ["TERMS_FILE", "PRIVACY_FILE", "LOG_WITNESSES", "LOG_CHECKPOINT_FILE"]
+  const everyFile = ["TERMS_FILE", "PRIVACY_FILE", "LOG_COSIGNERS", "LOG_CHECKPOINT_FILE"]
   const everyUrl = ["PUBLIC_URL", "RPC_URL", "FACILITATOR_URL", "DATABASE_URL"]
   const plainSecrets = {
     RELAYER_KEY: `0x${"2".repeat(64)}`,
@@ -117,7 +117,7 @@ describe("the configuration", () => {
     ],
     ["CARD_SECRET_KEY", "sk live", "sk_live_\u00e9"],
     ["LOG_CHECKPOINT_FILE", join(folder, "absent", "file"), "/proc/self/checkpoint", `${file("plain", "")}/below`],
-    ["LOG_WITNESSES", file("policy", "quorum nobody"), file("binary", "\0")],
+    ["LOG_COSIGNERS", file("policy", "quorum nobody"), file("binary", "\0")],
     ...everySecret.map((name) => [name, `${{ ...plainSecrets, [name]: "" }[name] || "secret"}\n`, "a\r\nb"] as const),
     ...everyUrl.map((name) => [name, "https://", "nonsense", "https://altar.example\n"] as const),
     ...everyFile.map((name) => [name, folder, join(readOnly, "folder"), "/dev/null"] as const),
@@ -141,7 +141,7 @@ describe("the configuration", () => {
     ["CDP_API_KEY_SECRET", pem, bytes],
     ["LOG_CHECKPOINT_FILE", join(folder, "new")],
     ["TERMS_FILE", file("terms", "Ours.")],
-    ["LOG_WITNESSES", file("nobody", "quorum none\n")],
+    ["LOG_COSIGNERS", file("nobody", "quorum none\n")],
     ["DATABASE_URL", "postgres://a%25b:c%2F@db:5432/al%20tar", "postgres:///altar?host=/run/postgresql&port=5433"],
   ])("accepts every form of %s, and leaves no file", ([name, ...values]) =>
     Effect.forEach(values, (value) =>
@@ -152,6 +152,11 @@ describe("the configuration", () => {
       }),
     ),
   )
+
+  it.effect("refuses the earlier name of LOG_COSIGNERS, which would be lost in silence", function* () {
+    const lines = yield* problems({ ...needed, LOG_WITNESSES: "/etc/policy" })
+    assert.deepStrictEqual(lines, ["LOG_WITNESSES is named LOG_COSIGNERS now: rename it."])
+  })
 
   it.effect("takes the origin from every spelling of PUBLIC_URL", function* () {
     for (const PUBLIC_URL of ["https://Altar.Example/", "https://altar.example:443", "https://altar.example"])

@@ -3,7 +3,7 @@ import { assert, describe, it } from "../lab/It.ts"
 import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
 import { example as written, secretNames } from "../../src/build/variables.ts"
 import { listen, production, telemetry } from "../../src/server/config/Config.ts"
-import { buyer, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { buyer, rehearsing, renamed, serving } from "../../src/server/config/Table.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { needed, parse, paying, provider } from "../lab/Environment.ts"
 import { textOf as text } from "../lab/Sources.ts"
@@ -30,7 +30,7 @@ describe(".env.example", () => {
     const helped = serving.map(({ name }) => name)
     assert.deepStrictEqual(
       sorted(yield* askedBy(production, telemetry("json"))).filter((name) => !name.startsWith("TEST_")),
-      sorted(helped),
+      sorted([...helped, ...Object.keys(renamed)]),
     )
     const named = example.map(({ name }) => name)
     const buyers = Object.values(buyer).map(({ name }) => name)

@@ -16,9 +16,9 @@ import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parsePath, tilePath } from "../../schema/log/Tile.ts"
 import { linkOf } from "../lab/buyer/ReceiptFiles.ts"
-import { example, golden, neumann, renamed, witness } from "../lab/log/Vectors.ts"
-import { cosignerOf } from "../lab/log/Witness.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { example, golden, neumann, renamed, cosigner } from "../lab/log/Vectors.ts"
+import { cosigningKey } from "../lab/log/Cosigner.ts"
+import { policyFrom } from "../lab/log/Cosigners.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
 const read = <A>(parsed: A | Malformed): A => {
@@ -71,7 +71,7 @@ const spellings: ReadonlyArray<
   [
     "a signed note",
     again(parseNote, noteText),
-    [note.example, note.golden + witness.line, `two\n\nparagraphs\n\n${witness.line}`, many(17)],
+    [note.example, note.golden + cosigner.line, `two\n\nparagraphs\n\n${cosigner.line}`, many(17)],
     [many(101), "text\n\n", "text\n", "", `text\n${line}`, `text\r\n\r\n${line}`, `te\u0001xt\n\n${line}`]
       .concat([note.example.slice(0, -1), `${note.example}\n`, `\ud800\n\n${line}`, "text\n\n— a AAAAAA==\n"])
       .concat(changed(note.example, ["— ", "- "], ["foo Uw", "foo  Uw"], ["foo Uw", "f oo Uw"], ["foo Uw", "f+oo Uw"]))
@@ -80,7 +80,7 @@ const spellings: ReadonlyArray<
   [
     "a verifier key",
     again(parseVerifierKey, verifierKeyText),
-    [golden.vkey, neumann.vkey, example.vkey, witness.vkey],
+    [golden.vkey, neumann.vkey, example.vkey, cosigner.vkey],
     ["", "a+b", `${neumann.vkey}A`, `+${neumann.vkey}`, neumann.signerKey].concat(
       changed(neumann.vkey, ["c74f20a3", "C74F20A3"], ["+ARpc", "+ERpc"], ["Peter", "Pe ter"]),
     ),
@@ -150,7 +150,7 @@ describe("the text", () => {
     const place = { kind: "tile", level: 3, index: 123_456_789, width: 41 }
     assert.deepStrictEqual<object | undefined>(parsePath("tile/3/x123/x456/789.p/41"), place)
     assert.deepStrictEqual(parsePath("tile/entries/001"), { kind: "entries", index: 1, width: 256 })
-    assert.strictEqual(read(parseNote(`two\n\nparagraphs\n\n${witness.line}`)).text, "two\n\nparagraphs\n")
+    assert.strictEqual(read(parseNote(`two\n\nparagraphs\n\n${cosigner.line}`)).text, "two\n\nparagraphs\n")
     const { extra } = read(parseProofFile(proofFile.replace("index", "extra AAEC\nindex")))
     assert.deepStrictEqual<Bytes | undefined>(extra, Uint8Array.of(0, 1, 2))
   })
@@ -176,17 +176,17 @@ describe("the bytes", () => {
   })
 })
 
-const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
+const keys = Array.from({ length: 5 }, (_, at) => cosigningKey(`w${at}.example`).vkey)
 
 const five = keys.map((vkey, at) => `witness w${at} ${vkey}${at === 0 ? " https://w0.example/x/" : ""}`)
 
-const twoKeys = [...five, ...[5, 6].map((at) => `witness w${at} ${cosignerOf("one.example").vkey}`)]
+const twoKeys = [...five, ...[5, 6].map((at) => `witness w${at} ${cosigningKey("one.example").vkey}`)]
 
 const met = (policy: Policy, ...signed: ReadonlyArray<number>) =>
   policy.isMet(new Set(signed.map((at) => keys[at] ?? "")))
 
-describe("a witness policy", () => {
-  it("counts witnesses and groups of them", () => {
+describe("a cosigner policy", () => {
+  it("counts cosigners and groups of them", () => {
     const policy = policyFrom(
       "# who may be believed",
       `log ${golden.vkey} https://altar.example/log`,
@@ -198,7 +198,7 @@ describe("a witness policy", () => {
       "quorum both",
     )
     assert.deepStrictEqual(policy.logs, [golden.vkey])
-    assertEach(policy.witnesses.slice(0, 2), ({ name, url }) => [name, url], [
+    assertEach(policy.cosigners.slice(0, 2), ({ name, url }) => [name, url], [
       ["w0", "https://w0.example/x"],
       ["w1", undefined],
     ])
@@ -211,7 +211,7 @@ describe("a witness policy", () => {
     assert.isTrue(policy instanceof Malformed ? false : met(policy, 3))
   })
 
-  it("requires one witness, or none, and counts two keys of one witness once", () => {
+  it("requires one cosigner, or none, and counts two keys of one cosigner once", () => {
     assert.isTrue(met(policyFrom(...five, "quorum none")))
     const one = policyFrom(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
@@ -225,20 +225,20 @@ describe("a witness policy", () => {
     ["an unknown member", [...five, "group g any w0 w9", "quorum g"]],
     ["a member named twice", [...five, "group g 2 w0 w0", "quorum g"]],
     ["a member of two groups", [...five, "group g any w0 w1", "group h any w0 w2", "group i 2 g h", "quorum i"]],
-    ["two keys of one witness that count twice", [...twoKeys, "group g 2 w5 w6", "quorum g"]],
+    ["two keys of one cosigner that count twice", [...twoKeys, "group g 2 w5 w6", "quorum g"]],
     [
-      "two keys of one witness in groups that count twice",
+      "two keys of one cosigner in groups that count twice",
       [...twoKeys, "group g any w0 w5", "group h all g w6", "quorum h"],
     ],
     ["a member named below", [...five, "group g any h", "group h any w0", "quorum g"]],
     ["more than there are", [...five, "group g 3 w0 w1", "quorum g"]],
     ["none of them", [...five, "group g 0 w0 w1", "quorum g"]],
-    ["a name twice", [...five, `witness w0 ${cosignerOf("w.example").vkey}`, "quorum none"]],
+    ["a name twice", [...five, `witness w0 ${cosigningKey("w.example").vkey}`, "quorum none"]],
     ["a key twice", [...five, `witness w9 ${keys[0] ?? ""}`, "quorum none"]],
     ["none as a name", [`witness none ${keys[0] ?? ""}`, "quorum none"]],
     ["a key twice, under two names", [...five, `witness w9 ${renamed(keys[0] ?? "", "w9.example")}`, "quorum none"]],
-    ["a log's key for a witness", [`witness w ${golden.vkey}`, "quorum w"]],
-    ["a witness's key for a log", [`log ${keys[0] ?? ""}`, "quorum none"]],
+    ["a log's key for a cosigner", [`witness w ${golden.vkey}`, "quorum w"]],
+    ["a cosigner's key for a log", [`log ${keys[0] ?? ""}`, "quorum none"]],
     ["an unknown word", ["mirror x", "quorum none"]],
     ["a strange URL", [`witness w ${keys[0] ?? ""} file:///etc/passwd`, "quorum w"]],
   ])("with %s is rejected", (_, lines) => {

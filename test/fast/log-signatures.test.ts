@@ -13,7 +13,7 @@ import { fromText, generate, originOf } from "../../src/log/Signer.ts"
 import { leafOf, sha256 } from "../../src/log/Tree.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { linkOf } from "../lab/buyer/ReceiptFiles.ts"
-import { example, golden, mixedOrder, neumann, renamed, witness } from "../lab/log/Vectors.ts"
+import { example, golden, mixedOrder, neumann, renamed, cosigner } from "../lab/log/Vectors.ts"
 
 /** Runs as on a platform without algorithms of this name; an empty name means all of them. */
 const lacking = <A>(name: string, run: () => Promise<A>): Promise<A> => {
@@ -87,36 +87,36 @@ describe("a signed checkpoint", () => {
     assert.strictEqual(await under({ origin: "elsewhere" }), "origin")
     assert.strictEqual(await under({ vkey: example.vkey }, example.note), "malformed")
     assert.strictEqual(await under({ vkey: example.vkey, origin: golden.name }), "signature")
-    for (const key of [vkey.replace("dc00151b", "dc00151c"), witness.vkey, "nonsense"])
+    for (const key of [vkey.replace("dc00151b", "dc00151c"), cosigner.vkey, "nonsense"])
       assert.strictEqual(await under({ vkey: key }), "key")
     const wrong = noteAt8.slice(noteAt8.indexOf("—")).replace("3AAVG3On", "3AAVG3Oo")
     assert.strictEqual(await under({}, noteAt8 + wrong), "signature", "one of two under the log's key is wrong")
   })
 
-  it("counts the log's witnesses", async () => {
-    const cosigned = noteAt8 + witness.line
+  it("counts the log's cosigners", async () => {
+    const cosigned = noteAt8 + cosigner.line
     const under = (note: string, quorum: number, ...vkeys: ReadonlyArray<string>) =>
-      openCheckpoint(note, { vkey, witnesses: { vkeys, quorum } })
-    const opened = await under(cosigned, 1, witness.vkey)
+      openCheckpoint(note, { vkey, cosigners: { vkeys, quorum } })
+    const opened = await under(cosigned, 1, cosigner.vkey)
     assert.deepStrictEqual(opened.ok && opened.cosignatures, [
-      { name: "webtessera.fixture.witness", seconds: witness.seconds },
+      { name: "webtessera.fixture.witness", seconds: cosigner.seconds },
     ])
-    const late = witness.line.replace("AAAAABkGFDL", "AAAAABkGFDM")
-    const alias = renamed(witness.vkey, "another.example/w")
+    const late = cosigner.line.replace("AAAAABkGFDL", "AAAAABkGFDM")
+    const alias = renamed(cosigner.vkey, "another.example/w")
     for (const [fault, verdict] of [
-      ["cosignatures", under(noteAt8, 1, witness.vkey)],
-      ["cosignatures", under(cosigned, 2, witness.vkey, witness.vkey)],
-      ["cosignatures", under(cosigned + witness.line, 2, witness.vkey)],
-      ["cosignatures", under(noteAt8 + late, 0, witness.vkey)],
+      ["cosignatures", under(noteAt8, 1, cosigner.vkey)],
+      ["cosignatures", under(cosigned, 2, cosigner.vkey, cosigner.vkey)],
+      ["cosignatures", under(cosigned + cosigner.line, 2, cosigner.vkey)],
+      ["cosignatures", under(noteAt8 + late, 0, cosigner.vkey)],
       ["key", under(cosigned, 1, vkey)],
-      ["key", under(cosigned, 1, witness.vkey, alias)],
+      ["key", under(cosigned, 1, cosigner.vkey, alias)],
     ] as const)
       assert.strictEqual(faultOf(await verdict), fault)
   })
 
   it("has the cosignature of another implementation, for its own text and time alone", () => {
-    const verifier = cosignatureVerifier(witness.vkey)
-    const [signature] = signaturesIn(witness.line)
+    const verifier = cosignatureVerifier(cosigner.vkey)
+    const [signature] = signaturesIn(cosigner.line)
     if (verifier instanceof Malformed || signature === undefined) return assert.fail("no cosignature")
     const holds = (text: string, bytes = signature.bytes) => verifier.holds(text, { ...signature, bytes })
     assert.isTrue(holds(text8))

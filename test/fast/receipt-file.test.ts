@@ -69,7 +69,7 @@ describe("a receipt file", () => {
     assert.isTrue(ok)
     assert.deepInclude(states, { record: "open", stone: "open", log: "holds", words: "open" })
     await broken("another stone's proof", { ...file, record: null, log: proofOfFirst }, "log")
-    for (const permalink of [`${host}/witness/${"0".repeat(36)}`, "https://["])
+    for (const permalink of [`${host}/cosigner/${"0".repeat(36)}`, "https://["])
       await broken(permalink, { ...file, record: null, permalink }, "claims")
   })
 
@@ -82,7 +82,7 @@ describe("a receipt file", () => {
     await foreign("the key of another log", file, "log", { key, log: { vkey } })
     const policy = parsePolicy(`log ${vkey}\nquorum none`)
     if (policy instanceof Malformed) return assert.fail(policy.message)
-    await foreign("the policy of another log", file, "log", { key, log: { vkey: log.vkey, witnesses: policy } })
+    await foreign("the policy of another log", file, "log", { key, log: { vkey: log.vkey, cosigners: policy } })
   })
 
   it("has one reading, and may be laid out anew", async () => {
@@ -136,7 +136,7 @@ describe("a receipt file", () => {
     }
     await broken("another salt", { ...file, binding: { ...binding, salt: "A".repeat(22) } }, "binding")
     await broken("no binding of a marked nonce", { ...file, binding: null }, "binding")
-    await broken("another permalink", { ...file, permalink: `${host}/witness/other` }, "claims")
+    await broken("another permalink", { ...file, permalink: `${host}/cosigner/other` }, "claims")
     await broken("another act's name", { ...file, act: "takeIn" }, "claims")
     await broken("another act's id", signed({ delivered: { ...claims.delivered, id: "0".repeat(36) } }), "claims")
     await broken("one more member", { ...file, note: "paid twice" }, "signature")

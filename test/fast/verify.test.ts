@@ -79,7 +79,7 @@ describe("verify", () => {
     assert.deepStrictEqual(asked, [file.permalink, `${file.permalink}.receipt.json`])
     const gone = { fetch: async () => new Response("", { status: 404 }) }
     assert.strictEqual((await rejected(verify(file.permalink, gone))).code, "unreachable")
-    assert.strictEqual((await rejected(verify("http://altar.example/witness/1", by))).code, "insecure_url")
+    assert.strictEqual((await rejected(verify("http://altar.example/cosigner/1", by))).code, "insecure_url")
   })
 
   it("ends with its signal, and leaves no listener there", async () => {

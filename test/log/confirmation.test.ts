@@ -6,8 +6,8 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer } from "effect"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import { cosignerOf, ownWitness } from "../lab/log/Witness.ts"
-import { policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
+import { cosigningKey, ownCosigner } from "../lab/log/Cosigner.ts"
+import { policyOf, cosignersOf } from "../lab/log/Cosigners.ts"
 import {
   forget,
   grow,
@@ -28,66 +28,66 @@ import { newFolder } from "../lab/Folders.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
+const start = (cosigners: ReadonlyArray<Named>, file?: string) =>
   server(
     256,
     file === undefined ? LastSigned.memory : LastSigned.file(file, origin).pipe(Layer.provide(NodeFileSystem.layer)),
     undefined,
-    witnessesOf(policyOf(witnesses, witnesses.length === 0 ? "none" : "any")),
+    cosignersOf(policyOf(cosigners, cosigners.length === 0 ? "none" : "any")),
   )
 
 const waitsFor = Effect.flatMap(PublishedLog, ({ state }) => Effect.map(state, (now) => now.waitsFor))
 
-const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>
-  Effect.provide(Effect.all([forget, grow(count), publish, newest]), start(witnesses, file)).pipe(
+const begin = (count: number, cosigners: ReadonlyArray<Named>, file?: string) =>
+  Effect.provide(Effect.all([forget, grow(count), publish, newest]), start(cosigners, file)).pipe(
     Effect.map(([, , , published]) => published),
   )
 
 const lasting = Effect.fnUntraced(function* (name: string) {
-  const first = yield* ownWitness(name)
+  const first = yield* ownCosigner(name)
   const port = Number(new URL(first.url).port)
-  return { ...first, again: ownWitness(name, { cosigner: first.cosigner, memory: first.memory, port }) }
+  return { ...first, again: ownCosigner(name, { key: first.key, memory: first.memory, port }) }
 })
 
 layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
   it.effect(
-    "signs no second history of a restored backup while its only witness is unreachable, and stops once it is back",
+    "signs no second history of a restored backup while its only cosigner is unreachable, and stops once it is back",
     function* () {
-      const witness = yield* lasting("witness.example/w")
-      yield* begin(5, [witness])
+      const cosigner = yield* lasting("witness.example/w")
+      yield* begin(5, [cosigner])
       // The last three stones and all that was made of them never were.
       yield* takeAway(3)
       yield* forget
       const first = yield* Effect.provide(Effect.andThen(Effect.andThen(integrateAll, publish), newest), start([]))
-      yield* witness.stop
+      yield* cosigner.stop
       yield* Effect.gen(function* () {
         assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
         assert.isFalse(yield* publish)
         assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
-        assert.deepStrictEqual(yield* waitsFor, `a log witness to confirm the checkpoint of size ${first.size}`)
-        yield* witness.again
+        assert.deepStrictEqual(yield* waitsFor, `a cosigner to confirm the checkpoint of size ${first.size}`)
+        yield* cosigner.again
         yield* pass(1000)
         assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
         assert.match(
           yield* stopReason,
-          /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
+          /are not those that the checkpoint that the cosigner witness\.example\/w holds/u,
         )
         yield* resume
         yield* grow(20)
         assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
         assert.strictEqual((yield* newest).note, first.note)
-      }).pipe(Effect.provide(start([witness])), Effect.scoped)
+      }).pipe(Effect.provide(start([cosigner])), Effect.scoped)
     },
   )
 
   it.effect.each([
     ["has the same history as the database", 0],
     ["lags, and first signs the published checkpoint", 2],
-  ] as const)("continues when the witness is back and %s", ([name, lag]) =>
+  ] as const)("continues when the cosigner is back and %s", ([name, lag]) =>
     Effect.gen(function* () {
-      const witness = yield* lasting(`back-${lag}.example/w`)
-      yield* begin(2, [witness])
-      yield* witness.stop
+      const cosigner = yield* lasting(`back-${lag}.example/w`)
+      yield* begin(2, [cosigner])
+      yield* cosigner.stop
       // A server with a checkpoint file signs on without it.
       const file = join(newFolder(), "checkpoint")
       writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
@@ -95,18 +95,18 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
       yield* Effect.gen(function* () {
         yield* grow(3)
         assert.isFalse(yield* publish, name)
-        yield* witness.again
+        yield* cosigner.again
         yield* pass(1000)
         assert.isTrue(yield* publish)
         assert.deepStrictEqual(yield* waitsFor, null)
         assert.strictEqual((yield* newest).size, (yield* stored).size)
-      }).pipe(Effect.provide(start([witness])), Effect.scoped)
+      }).pipe(Effect.provide(start([cosigner])), Effect.scoped)
     }),
   )
 
-  it.effect("is not confirmed by a witness that never signed it, and does not make it sign", function* () {
+  it.effect("is not confirmed by a cosigner that never signed it, and does not make it sign", function* () {
     const { note } = yield* begin(2, [])
-    const stranger = yield* ownWitness("stranger.example/w")
+    const stranger = yield* ownCosigner("stranger.example/w")
     yield* Effect.gen(function* () {
       yield* grow(1)
       assert.isFalse(yield* publish)
@@ -175,17 +175,17 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
     }).pipe(Effect.provide(start([])))
   })
 
-  it.effect("without a published checkpoint waits only until a witness knows none", function* () {
+  it.effect("without a published checkpoint waits only until a cosigner knows none", function* () {
     yield* forget
-    const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const absent = { name: "absent.example/w", vkey: cosigningKey("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     yield* Effect.provide(
       Effect.gen(function* () {
         assert.isFalse(yield* publish)
-        assert.deepStrictEqual(yield* waitsFor, "a log witness to say what it holds")
+        assert.deepStrictEqual(yield* waitsFor, "a cosigner to say what it holds")
       }),
       start([absent]),
     )
-    const present = yield* ownWitness("present.example/w")
+    const present = yield* ownCosigner("present.example/w")
     assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([absent, present])))
     yield* forget
     assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([])))

@@ -13,7 +13,7 @@ import { until } from "../lab/Eventually.ts"
 import { type Answer, ask, newPayer, realClock, TestServer } from "../lab/Fixture.ts"
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { ownWitness } from "../lab/log/Witness.ts"
+import { ownCosigner } from "../lab/log/Cosigner.ts"
 import { freePort } from "../lab/Ports.ts"
 import { main, run } from "../lab/Process.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
@@ -27,17 +27,17 @@ const covered = (url: string, id: string) =>
   ask(`${url}/api/witness/${id}/proof`).pipe(until("it is never covered", ({ status }) => status !== 409))
 
 const signed = (asking: Effect.Effect<Answer>) =>
-  asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
+  asking.pipe(until("the cosigners never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
-/** A log server as a process, its operator's commands and a policy of two witnesses that is not served yet. */
+/** A log server as a process, its operator's commands and a policy of two cosigners that is not served yet. */
 const started = Effect.gen(function* () {
   const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
   const file = (name: string) => join(at.folder, name)
   const write = (name: string, text: string) => writeFileSync(file(name), text)
-  const witnesses = [yield* ownWitness("a"), yield* ownWitness("b")]
+  const cosigners = [yield* ownCosigner("a"), yield* ownCosigner("b")]
   const policy = [
     `log ${vkey}`,
-    ...witnesses.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
+    ...cosigners.map((one) => `witness ${one.name} ${one.vkey} ${one.url}`),
     "group both all a b",
     "quorum both",
     "",
@@ -45,7 +45,7 @@ const started = Effect.gen(function* () {
   write("served", `log ${vkey}\nquorum none\n`)
   write("policy", policy)
   const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
-  const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
+  const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_COSIGNERS: file("served") }
   const env = { ...(yield* direct), ...log, ...files }
   const server = yield* ServerProcess.make(env)
   const { url } = server
@@ -132,7 +132,7 @@ layer(world, realClock)("a log over paid stones", (it) => {
     assert.match(yield* command(0, "log status"), /^state {7}running$/mu)
   })
 
-  it.effect("proves the stone of a command, under a policy once its witnesses signed", function* () {
+  it.effect("proves the stone of a command, under a policy once its cosigners signed", function* () {
     const { at, command, file, policy, server, url, write } = yield* Log
     write("served", policy)
     yield* server.kill

@@ -9,7 +9,7 @@ import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { Witnesses } from "../../src/log/Witnesses.ts"
+import { Cosigners } from "../../src/log/Cosigners.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import {
   expected,
@@ -76,7 +76,7 @@ layer(logWorld, realClock)("the pump's publication", (it) => {
   it.effect(
     "signs at most once in the configured time on all servers together, and the next checkpoint covers the rest",
     function* () {
-      const publishedBySeldom = Effect.provide(publish, server(256, sharedMemory, undefined, Witnesses.none, 2))
+      const publishedBySeldom = Effect.provide(publish, server(256, sharedMemory, undefined, Cosigners.none, 2))
       const byThree = Effect.all([publishedBySeldom, publishedBySeldom, publishedBySeldom], {
         concurrency: "unbounded",
       })

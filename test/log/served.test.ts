@@ -13,7 +13,7 @@ import { verifyProof } from "../../src/buyer/log/EntryProof.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import { Witnesses } from "../../src/log/Witnesses.ts"
+import { Cosigners } from "../../src/log/Cosigners.ts"
 import {
   flipTile,
   grow,
@@ -35,7 +35,7 @@ const { vkey } = signer
 
 const served = PublishedLog.layer({ origin, signer }).pipe(
   Layer.provideMerge(LogStore.layer),
-  Layer.provide(Witnesses.none),
+  Layer.provide(Cosigners.none),
   Layer.provideMerge(logWorld),
 )
 

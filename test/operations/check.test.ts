@@ -83,7 +83,7 @@ describe.concurrent("a wrong value", () => {
       CDP_API_KEY_SECRET: "-----BEGIN EC PRIVATE KEY-----\\nMHc=\\n-----END EC PRIVATE KEY-----",
       TERMS_FILE: join(folder, "absent"),
       PRIVACY_FILE: folder,
-      LOG_WITNESSES: join(folder, "absent"),
+      LOG_COSIGNERS: join(folder, "absent"),
       LOG_CHECKPOINT_FILE: folder,
       PAYTO: "0x",
     }

@@ -9,7 +9,7 @@ import { type Stage } from "../lab/server/ProxiedServer.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { slowness } from "../lab/Patience.ts"
-import { golden, witness } from "../lab/log/Vectors.ts"
+import { golden, cosigner } from "../lab/log/Vectors.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
@@ -197,13 +197,13 @@ const hangings: Readonly<Record<string, Hanging>> = {
       CARD_SECRET_KEY: CardProcessor.secretKey,
     })),
   },
-  "file system of the checkpoint, or a witness of the log": {
+  "file system of the checkpoint, or a cosigner of the log": {
     environment: Effect.map(mute, ({ url }) => {
       const folder = newFolder()
       const [checkpoint, policy] = [join(folder, "checkpoint"), join(folder, "policy")]
-      writeFileSync(policy, `log ${golden.vkey}\nwitness a ${witness.vkey} ${url}\nquorum a\n`)
+      writeFileSync(policy, `log ${golden.vkey}\nwitness a ${cosigner.vkey} ${url}\nquorum a\n`)
       const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name }
-      return { ...log, LOG_CHECKPOINT_FILE: checkpoint, LOG_WITNESSES: policy }
+      return { ...log, LOG_CHECKPOINT_FILE: checkpoint, LOG_COSIGNERS: policy }
     }),
     // Opening a pipe waits for a writer, and the first stone needs the file.
     hang: ({ LOG_CHECKPOINT_FILE = "", url }) =>

@@ -1,4 +1,4 @@
-/** Verifies a checkpoint's signatures, the log's and its witnesses', by the keys that the reader trusts. */
+/** Verifies a checkpoint's signatures, the log's and its cosigners', by the keys that the reader trusts. */
 import { hex, Malformed, utf8 } from "../../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
 import { cosignedBytes, parseCosignature } from "../../../schema/log/Cosignature.ts"
@@ -21,13 +21,13 @@ export interface Trust {
   readonly vkey: string
   /** The first line of its checkpoints; the key's name when absent. */
   readonly origin?: string
-  /** Verifier keys of log witnesses and how many of them must have signed, or a policy, which also names the logs. */
-  readonly witnesses?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number } | Policy
+  /** Verifier keys of cosigners and how many of them must have signed, or a policy, which also names the logs. */
+  readonly cosigners?: { readonly vkeys: ReadonlyArray<string>; readonly quorum: number } | Policy
 }
 
 export interface Cosignature {
   readonly name: string
-  /** Since 1970, by the witness's clock. */
+  /** Since 1970, by the cosigner's clock. */
   readonly seconds: number
 }
 
@@ -49,7 +49,7 @@ const isByLog = async (note: Note, key: VerifierKey) => {
   return verdicts.length > 0 && verdicts.every(Boolean)
 }
 
-/** The cosignature of a witness, if it signed. An invalid one under its name ends the check. */
+/** The signature of a cosigner, if it signed. An invalid one under its name ends the check. */
 const cosigned = async (note: Note, vkey: string): Promise<Cosignature | undefined> => {
   const key = await keyOf(vkey, keyTypes.cosignature)
   const { name, publicKey } = key
@@ -73,15 +73,15 @@ const hasOneTwice = (vkeys: ReadonlyArray<string>) => {
 
 type Rules = Pick<Policy, "logs" | "quorum" | "isMet"> & { readonly vkeys: ReadonlyArray<string> }
 
-/** The log witnesses that the reader trusts, and how many of them must have signed. */
-const rulesOf = (witnesses: NonNullable<Trust["witnesses"]>): Rules =>
-  "isMet" in witnesses
-    ? { ...witnesses, vkeys: witnesses.witnesses.map(({ vkey }) => vkey) }
+/** The cosigners that the reader trusts, and how many of them must have signed. */
+const rulesOf = (cosigners: NonNullable<Trust["cosigners"]>): Rules =>
+  "isMet" in cosigners
+    ? { ...cosigners, vkeys: cosigners.cosigners.map(({ vkey }) => vkey) }
     : {
         logs: [],
-        vkeys: [...new Set(witnesses.vkeys)],
-        quorum: String(witnesses.quorum),
-        isMet: (signed) => signed.size >= witnesses.quorum,
+        vkeys: [...new Set(cosigners.vkeys)],
+        quorum: String(cosigners.quorum),
+        isMet: (signed) => signed.size >= cosigners.quorum,
       }
 
 const cosignaturesOf = async (note: Note, { isMet, quorum, vkeys }: Rules): Promise<ReadonlyArray<Cosignature>> => {
@@ -91,11 +91,11 @@ const cosignaturesOf = async (note: Note, { isMet, quorum, vkeys }: Rules): Prom
     if (cosignature !== undefined) byKey.set(vkey, cosignature)
   }
   // One signer must not count twice under two names.
-  if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's witnesses is given under two names.")
+  if (hasOneTwice(vkeys)) throw new Unproven("key", "One key of the log's cosigners is given under two names.")
   if (isMet(new Set(byKey.keys()))) return [...byKey.values()]
   throw new Unproven(
     "cosignatures",
-    `${byKey.size} of the ${vkeys.length} log witnesses of the policy signed, which is not its quorum ${quorum}.`,
+    `${byKey.size} of the ${vkeys.length} cosigners of the policy signed, which is not its quorum ${quorum}.`,
   )
 }
 
@@ -104,7 +104,7 @@ export const opened = async (noteText: string, trust: Trust) => {
   const note = formed(parseNote(noteText))
   const checkpoint = formed(parseCheckpoint(note.text))
   const key = await keyOf(trust.vkey, keyTypes.ed25519)
-  const rules = rulesOf(trust.witnesses ?? { vkeys: [], quorum: 0 })
+  const rules = rulesOf(trust.cosigners ?? { vkeys: [], quorum: 0 })
   if (rules.logs.length > 0 && !rules.logs.includes(trust.vkey))
     throw new Unproven("key", `The policy names other logs, and not the key ${trust.vkey}.`)
   const origin = trust.origin ?? key.name

@@ -23,7 +23,7 @@ export const cosignatureCheck = ({ cosignatures }: Opened): ReceiptCheck =>
         "cosignatures",
         `Cosigned by ${cosignatures.map(({ name, seconds }) => `${name} (${dayOf(seconds)})`).join(", ")}: enough for the policy.`,
       )
-    : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories.")
+    : open("cosignatures", "No cosigner was checked: name some in a policy. Alone, a log can show two histories.")
 
 /** Checks offline that a log of this key holds a stone. A file that cannot be read has one broken check. */
 export const checkProof = async (text: string, { others, stone }: Logged, trust: Trust) => {

@@ -23,7 +23,7 @@ export interface ReceiptTrust {
   readonly key: string
   /** The address that was paid. */
   readonly payTo?: string | undefined
-  /** The log's key and, where required, its witnesses. */
+  /** The log's key and, where required, its cosigners. */
   readonly log?: Trust | undefined
 }
 

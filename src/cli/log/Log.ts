@@ -69,7 +69,7 @@ const confirm = onDatabase("confirm", {
     const own = base64(newest.root)
     if (!Option.contains(root, own))
       return yield* new CommandFailure({
-        message: `The newest checkpoint of this database covers ${newest.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
+        message: `The newest checkpoint of this database covers ${newest.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and cosigners of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
       })
     const path = Option.getOrUndefined(yield* variables.checkpointFile)
     if (path === undefined)

@@ -90,7 +90,7 @@ export const openLog = Effect.fn("openLog")(function* (check: LogCheck) {
       `the key is ${vkey}, and the one of the last check was ${last.value.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
     )
   const note = yield* Download.text(`${altar}/log/checkpoint`)
-  const { checkpoint, cosignatures } = yield* open(note, { vkey, ...provided({ witnesses: policy }) })
+  const { checkpoint, cosignatures } = yield* open(note, { vkey, ...provided({ cosigners: policy }) })
   const old = Option.isNone(last) ? undefined : (yield* open(last.value.checkpoint, { vkey })).checkpoint
   if (old !== undefined && old.size > checkpoint.size)
     return yield* contradicted(

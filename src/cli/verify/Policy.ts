@@ -1,4 +1,4 @@
-/** The files of a reader, and the logs and log witnesses that a policy file trusts. */
+/** The files of a reader, and the logs and cosigners that a policy file trusts. */
 import { Effect, FileSystem, Option } from "effect"
 import type { Command } from "effect/cli"
 import type { Trust } from "../../buyer/log/SignedCheckpoint.ts"
@@ -31,17 +31,17 @@ export const trustFlags = {
   ),
   policy: optionalText(
     "policy",
-    "Policy (C2SP tlog-policy) with log witnesses and the quorum that must have signed the newest checkpoint",
+    "Policy (C2SP tlog-policy) with cosigners and the quorum that must have signed the newest checkpoint",
     "file",
   ),
 }
 
-/** The log and the witnesses that the flags trust; none where neither the key nor the policy names a log. */
+/** The log and the cosigners that the flags trust; none where neither the key nor the policy names a log. */
 export const trustIn = Effect.fnUntraced(function* (
   { policy: file, vkey }: Command.Command.Config.Infer<typeof trustFlags>,
   logIn: (policy: Policy) => string | undefined,
 ) {
   const policy = yield* policyIn(file)
   const trustedKey = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, logIn))
-  return Option.map(trustedKey, (logKey): Trust => ({ vkey: logKey, ...provided({ witnesses: policy }) }))
+  return Option.map(trustedKey, (logKey): Trust => ({ vkey: logKey, ...provided({ cosigners: policy }) }))
 })

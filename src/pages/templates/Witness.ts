@@ -3,7 +3,7 @@ import { Option } from "effect"
 import { type ChainHead, type ListedStone, readWitnessChain } from "../../../schema/altar/Witness.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import type { Published } from "../../log/LogStore.ts"
-import { isWitnessed, type Witnesses } from "../../log/Witnesses.ts"
+import { isCosigned, type Cosigners } from "../../log/Cosigners.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { blank, fold, hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
@@ -20,12 +20,12 @@ export type Stone = typeof ListedStone.Type
 interface LogView {
   readonly log: LogIdentity
   readonly checkpoint: Published | undefined
-  readonly witnesses: Witnesses["Service"]
+  readonly cosigners: Cosigners["Service"]
   readonly isStopped: boolean
 }
 
-const cosignedIn = ({ checkpoint, witnesses }: LogView) =>
-  Option.getOrElse(witnesses.cosigned(checkpoint?.note ?? ""), () => [])
+const cosignedIn = ({ checkpoint, cosigners }: LogView) =>
+  Option.getOrElse(cosigners.cosigned(checkpoint?.note ?? ""), () => [])
 
 export interface WitnessView {
   readonly stones: ReadonlyArray<Stone>
@@ -70,14 +70,14 @@ interface Links {
   readonly from: number
   readonly to?: number
   readonly logVkey?: string
-  readonly witnesses?: string
+  readonly cosigners?: string
 }
 
 /** A button that recomputes links in the page, and the place of its verdict. */
 export const verification = (label: string, links: Links, door: Html = html``): Html =>
   html`<div
       class="verify scripted"
-      ${mark("verify", { to: undefined, logVkey: undefined, witnesses: undefined, ...links })}
+      ${mark("verify", { to: undefined, logVkey: undefined, cosigners: undefined, ...links })}
     >
       <p class="doors"><button type="button" class="button button--main">${label}</button>${door}</p>
       <div role="status"></div>
@@ -91,7 +91,7 @@ export const verification = (label: string, links: Links, door: Html = html``): 
 const everything = ({ head, log }: WitnessView): Html => {
   const keys = log?.checkpoint && {
     logVkey: log.log.vkey,
-    witnesses: cosignedIn(log)
+    cosigners: cosignedIn(log)
       .map(({ vkey }) => vkey)
       .join(" "),
   }
@@ -102,14 +102,14 @@ const everything = ({ head, log }: WitnessView): Html => {
   )
 }
 
-/** Log witnesses are other parties that sign what they saw; each is listed with its key. */
+/** Cosigners are other parties that sign what they saw; each is listed with its key. */
 const cosignatures = (view: LogView, { note }: Published): Html => {
   const cosigned = cosignedIn(view)
-  const total = Option.match(view.witnesses.policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length })
-  if (total === 0) return html`<p>No independent witness cosigns this log yet.</p>`
+  const total = Option.match(view.cosigners.policy, { onNone: () => 0, onSome: ({ cosigners }) => cosigners.length })
+  if (total === 0) return html`<p>No independent cosigner signs this log yet.</p>`
   return html`<p>
-      ${cosigned.length} of ${count(total, "log witness", "log witnesses")} signed this checkpoint,
-      ${isWitnessed(view.witnesses, note) ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
+      ${cosigned.length} of ${count(total, "cosigner", "cosigners")} signed this checkpoint,
+      ${isCosigned(view.cosigners, note) ? "as many as this log asks for." : "fewer than this log asks for. The log asks them again."}
     </p>
     <ul>
       ${cosigned.map(

@@ -5,7 +5,7 @@ import { Config, Effect, Result } from "effect"
 import { baseSepolia } from "../../../schema/payments/Usdc.ts"
 import * as Otlp from "../../telemetry/Otlp.ts"
 import { refused } from "./Kinds.ts"
-import { groups } from "./Table.ts"
+import { groups, renamed } from "./Table.ts"
 
 const variableNames: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
 
@@ -22,7 +22,7 @@ const pairs = [
   ["FACILITATOR_CATALOGUES", ["FACILITATOR_URL"]],
   ["LOG_ORIGIN", ["LOG_KEY"]],
   ["LOG_CHECKPOINT_FILE", ["LOG_KEY"]],
-  ["LOG_WITNESSES", ["LOG_KEY"]],
+  ["LOG_COSIGNERS", ["LOG_KEY"]],
   ["PAY_TO", ["RPC_URL"]],
   ["PAY_TO", ["RELAYER_KEY", "FACILITATOR_URL"]],
   ["RELAYER_KEY", ["PAY_TO"]],
@@ -57,7 +57,7 @@ const meantBy = (name: string) =>
 export const unknownIn = (env: Environment): ReadonlyArray<string> =>
   Object.keys(env)
     .filter(isSetIn(env))
-    .filter((name) => !variableNames.has(name))
+    .filter((name) => !variableNames.has(name) && !(name in renamed))
     .flatMap((name) => {
       const meant = meantBy(name)
       if (meant !== undefined) return [`${name} is not used: is ${meant} meant?`]
@@ -97,8 +97,8 @@ export const adviceFor = (env: Environment): ReadonlyArray<string> => {
     .filter(([name, others]) => isSet(name) && !others.some(isSet))
     .map(([name, others]) => `${name} is set and does nothing: ${others.join(" or ")} is not set.`)
   const unkept =
-    isSet("LOG_KEY") && !isSet("LOG_CHECKPOINT_FILE") && !isSet("LOG_WITNESSES")
-      ? ["LOG_KEY is set without LOG_CHECKPOINT_FILE or LOG_WITNESSES: after its next start the server signs nothing."]
+    isSet("LOG_KEY") && !isSet("LOG_CHECKPOINT_FILE") && !isSet("LOG_COSIGNERS")
+      ? ["LOG_KEY is set without LOG_CHECKPOINT_FILE or LOG_COSIGNERS: after its next start the server signs nothing."]
       : []
   const both =
     isSet("RELAYER_KEY") && isSet("FACILITATOR_URL")

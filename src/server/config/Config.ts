@@ -169,6 +169,12 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     },
   )
 
+const renamed = Object.entries(Table.renamed).map(([earlier, name]) =>
+  Config.flatMap(Config.option(Config.String(earlier)), (value) =>
+    Option.isNone(value) ? Config.succeed(undefined) : refused(`${earlier} is named ${name} now: rename it.`),
+  ),
+)
+
 /** A key's name is the fragment of a DID URL. */
 const isName = (name: string) => /^[A-Za-z0-9._-]{1,64}$/u.test(name)
 
@@ -243,6 +249,7 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
   readable([
     databaseUrl,
     ...Table.serving,
+    ...renamed,
     logSigner,
     receipts,
     cards,

@@ -239,7 +239,7 @@ export const policyFile: Kind<Policy> = fileOf("the path of a policy (C2SP tlog-
   Effect.flatMap(Files.readText(path), (text) => {
     const policy = parsePolicy(text)
     if (policy instanceof Malformed) return refused(policy.message)
-    const fault = policy.witnesses.map(({ vkey }) => cosignatureVerifier(vkey)).find((key) => key instanceof Malformed)
+    const fault = policy.cosigners.map(({ vkey }) => cosignatureVerifier(vkey)).find((key) => key instanceof Malformed)
     return fault instanceof Malformed ? refused(fault.message) : Config.succeed(policy)
   }),
 )

@@ -71,10 +71,13 @@ export const log = {
   checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.replacedFile, {
     says: "A file for the last signed checkpoint, outside the database, so that a restored database causes no fork.",
   }),
-  policy: optional("LOG_WITNESSES", Kinds.policyFile, {
-    says: "A policy file (C2SP tlog-policy) with the witnesses that cosign each checkpoint.",
+  policy: optional("LOG_COSIGNERS", Kinds.policyFile, {
+    says: "A policy file (C2SP tlog-policy) of the cosigners, which sign each checkpoint.",
   }),
 }
+
+/** Earlier names. A start refuses them, since the setting would be lost in silence. */
+export const renamed = { LOG_WITNESSES: log.policy.name }
 
 export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar admin receipt-key` makes it"), {

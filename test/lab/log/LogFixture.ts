@@ -11,7 +11,7 @@ import { PublishedLog } from "../../../src/log/PublishedLog.ts"
 import { Pump } from "../../../src/log/Pump.ts"
 import { fromText } from "../../../src/log/Signer.ts"
 import { leafOf, type TreeHead } from "../../../src/log/Tree.ts"
-import { Witnesses } from "../../../src/log/Witnesses.ts"
+import { Cosigners } from "../../../src/log/Cosigners.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
@@ -74,14 +74,14 @@ export const server = (
   batch: number,
   memory: Layer.Layer<LastSigned> = sharedMemory,
   url?: string,
-  witnesses: Layer.Layer<Witnesses> = Witnesses.none,
+  cosigners: Layer.Layer<Cosigners> = Cosigners.none,
   publishSeconds = 0,
 ): Layer.Layer<Pump | LogStore | PublishedLog, never, LocalDatabase> =>
   Layer.fresh(
     Pump.layerNoLoop({ ...signing, publishSeconds, batch }).pipe(
       Layer.provideMerge(PublishedLog.layer(signing)),
       Layer.provideMerge(LogStore.layer),
-      Layer.provide([WitnessChain.layer, witnesses, memory]),
+      Layer.provide([WitnessChain.layer, cosigners, memory]),
       Layer.provide(
         Layer.unwrap(
           Effect.map(LocalDatabase, (local) => Sql.layer(url === undefined ? local.url : Redacted.make(url), 2)),

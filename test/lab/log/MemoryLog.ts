@@ -7,7 +7,7 @@ import type { TilePlace } from "../../../schema/log/Tile.ts"
 import { append, type Edge, hashOfRange, leafOf, proofOf, rootOf, tileBytes } from "../../../src/log/Tree.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
 import { fromText, generate } from "../../../src/log/Signer.ts"
-import type { Cosigner } from "./Witness.ts"
+import type { CosigningKey } from "./Cosigner.ts"
 
 export const keyOf = ({ index, level }: TilePlace) => `${level}/${index}`
 
@@ -61,7 +61,7 @@ export const goldenLog = (size: number) => new MemoryLog().append(goldenLeaves(0
 export const foreignLog = (
   name: string,
   entries: ReadonlyArray<string>,
-  cosigners: ReadonlyArray<Cosigner> = [],
+  cosigners: ReadonlyArray<CosigningKey> = [],
   origin = name,
 ) => {
   const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate(name))))

@@ -77,7 +77,7 @@ interface ValueNames {
   revealVerdict: "revealVerdict"
   example: "example" | "saltShown"
   link: "link" | "chainHash"
-  verify: "from" | "to" | "logVkey" | "witnesses"
+  verify: "from" | "to" | "logVkey" | "cosigners"
   checker: "keys" | "logs"
   found: "found"
 }

@@ -68,10 +68,10 @@ const mark = (sequence: number, isSound: boolean) => {
 
 const broken = (name: string, says: string): ReceiptCheck => ({ name, state: "broken", says })
 
-/** The keys of the log over the chain, and of its witnesses. */
+/** The keys of the log over the chain, and of its cosigners. */
 interface LogKeys {
   readonly vkey: string
-  readonly witnesses: ReadonlyArray<string>
+  readonly cosigners: ReadonlyArray<string>
 }
 
 /** Links of one request. */
@@ -124,10 +124,10 @@ const walk = async (
 }
 
 /** The log's newest checkpoint; an altar that does not show it proves nothing. */
-const openLog = async ({ vkey, witnesses }: LogKeys) => {
+const openLog = async ({ vkey, cosigners }: LogKeys) => {
   const answer = await fetch("/log/checkpoint", { cache: "no-store" }).catch(() => undefined)
   if (answer?.status === 200)
-    return openCheckpoint(await answer.text(), { vkey, witnesses: { vkeys: witnesses, quorum: 0 } })
+    return openCheckpoint(await answer.text(), { vkey, cosigners: { vkeys: cosigners, quorum: 0 } })
   const reason = answer === undefined ? unreachable() : `The altar answered ${answer.status}.`
   return { ok: false, fault: "unsupported", reason } as const
 }

@@ -38,8 +38,8 @@ export const tell = (status: HTMLElement, list: HTMLElement, what: string, check
 const ofChain = (root: ElementOf<"verify">) => {
   const [status, list] = [find("[role=status]", HTMLElement, root), find(".checks", HTMLElement, root)]
   const press = find("button", HTMLButtonElement, root)
-  const { from, logVkey: vkey, to, witnesses = "" } = valuesOf("verify", root)
-  const log = vkey === undefined ? undefined : { vkey, witnesses: witnesses.split(" ").filter(Boolean) }
+  const { from, logVkey: vkey, to, cosigners = "" } = valuesOf("verify", root)
+  const log = vkey === undefined ? undefined : { vkey, cosigners: cosigners.split(" ").filter(Boolean) }
 
   const payments = make(
     "p",

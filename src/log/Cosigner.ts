@@ -1,4 +1,4 @@
-/** A client for one witness of the log (C2SP tlog-witness), with short timeouts. */
+/** A client for one cosigner of the log (C2SP tlog-witness), with short timeouts. */
 import { Clock, Effect, Option, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { base64, type Bytes, fromDecimal, hex, Malformed, utf8 } from "../../schema/log/Bytes.ts"
@@ -9,10 +9,10 @@ import { parseNote, parseSignatureLines, signatureLine } from "../../schema/log/
 import { sha256 } from "./Tree.ts"
 import { isSignedBy, type Verifier } from "./Verifier.ts"
 
-/** The witness did not sign, for this reason. */
-export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitnessed", {
+/** The cosigner did not sign, for this reason. */
+export class NotCosigned extends Schema.TaggedError<NotCosigned>()("NotCosigned", {
   message: Schema.String,
-  /** The witness holds a different history, and the checkpoint it holds may prove it. */
+  /** The cosigner holds a different history, and the checkpoint it holds may prove it. */
   isDoubt: Schema.Boolean,
 }) {}
 
@@ -22,9 +22,9 @@ interface Trouble {
   readonly message: string
 }
 
-/** A checkpoint that our own key signed, as a witness holds it. */
+/** A checkpoint that our own key signed, as a cosigner holds it. */
 export interface HeldCheckpoint {
-  readonly witness: string
+  readonly cosigner: string
   readonly checkpoint: Checkpoint
 }
 
@@ -38,26 +38,26 @@ export interface CosignRequest {
 /** The timeout of one request in ms. */
 export const defaultTimeoutMillis = 1_000
 
-/** Maximum seconds that a witness's clock may be ahead. */
+/** Maximum seconds that a cosigner's clock may be ahead. */
 const aDay = 86_400
 
-/** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
+/** Maximum sizes tried for one checkpoint: the remembered one, the cosigner's own, and another if that has changed. */
 const maximumTries = 3
 
-/** The body of a request: the last size that the witness signed, as far as we know, a proof from it, and the note. */
+/** The body of a request: the last size that the cosigner signed, as far as we know, a proof from it, and the note. */
 const addCheckpointText = (old: number, hashes: ReadonlyArray<Bytes>, note: string): string =>
   `${[`old ${old}`, ...hashes.map(base64), ""].map((line) => `${line}\n`).join("")}${note}`
 
-/** The media type of a 409, whose body is the last size that the witness signed. */
+/** The media type of a 409, whose body is the last size that the cosigner signed. */
 const sizeType = "text/x.tlog.size"
 
-/** The size that the witness signed last, if it says so. */
+/** The size that the cosigner signed last, if it says so. */
 const sizeIn = ({ headers, status }: HttpClientResponse.HttpClientResponse, text: string) =>
   status === 409 && headers["content-type"]?.split(";")[0]?.trim() === sizeType && text.endsWith("\n")
     ? fromDecimal(text.slice(0, -1))
     : undefined
 
-const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
+const failed = (message: string, isDoubt = false) => new NotCosigned({ message, isDoubt })
 
 export const make = Effect.fnUntraced(function* (
   name: string,
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (
         duration: patience,
         orElse: () => Effect.fail(failed(`it takes more than ${patience / 1000} s`)),
       }),
-      Effect.mapError((error) => (error instanceof NotWitnessed ? error : failed(error.message || error._tag))),
+      Effect.mapError((error) => (error instanceof NotCosigned ? error : failed(error.message || error._tag))),
     )
 
   const post = (body: string) =>
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* attempt(request, size, tries - 1, mayBeFirst)
     })
 
-  /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
+  /** The cosigner's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
   const held = bounded(
     Effect.gen(function* () {
       const response = yield* http.get(`${url}/${hex(sha256(utf8(log.name)))}/checkpoint`)
@@ -142,7 +142,7 @@ export const make = Effect.fnUntraced(function* (
     }),
   )
 
-  /** None, or a failure if the witness may have signed something that it does not show. */
+  /** None, or a failure if the cosigner may have signed something that it does not show. */
   const unsigned = Effect.fnUntraced(function* (empty: string) {
     const { response, text } = yield* post(addCheckpointText(0, [], empty))
     const size = sizeIn(response, text)
@@ -163,8 +163,8 @@ export const make = Effect.fnUntraced(function* (
         bounded(attempt(request, Math.min(last, request.checkpoint.size), maximumTries, true)),
       ),
     /**
-     * Returns the signature line of a witness that has signed this log before. Starts from the checkpoint's own size: a
-     * witness without a record answers 409 and 0 and signs nothing.
+     * Returns the signature line of a cosigner that has signed this log before. Starts from the checkpoint's own size: a
+     * cosigner without a record answers 409 and 0 and signs nothing.
      */
     vouch: (request: CosignRequest) => bounded(attempt(request, request.checkpoint.size, maximumTries, false)),
     held,

@@ -1,4 +1,4 @@
-/** Witnesses of the log over real sockets: an honest witness signs, and a slow, lying or absent one changes nothing. */
+/** Cosigners of the log over real sockets: an honest cosigner signs, and a slow, lying or absent one changes nothing. */
 import type { ServerResponse } from "node:http"
 import { assert, layer } from "../lab/It.ts"
 import { Clock, Effect, Layer, Option } from "effect"
@@ -9,7 +9,7 @@ import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import { Witnesses } from "../../src/log/Witnesses.ts"
+import { Cosigners } from "../../src/log/Cosigners.ts"
 import { heldClock, onOwnClock, pass } from "../lab/Clock.ts"
 import {
   forget,
@@ -27,8 +27,8 @@ import {
   stored,
   takeAway,
 } from "../lab/log/LogFixture.ts"
-import { type Cosigner, cosignerOf, ownWitness } from "../lab/log/Witness.ts"
-import { policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
+import { type CosigningKey, cosigningKey, ownCosigner } from "../lab/log/Cosigner.ts"
+import { policyOf, strangeCosigner, cosignersOf } from "../lab/log/Cosigners.ts"
 import { patience } from "../lab/Patience.ts"
 import type { Answering } from "../lab/proxy/HttpServer.ts"
 import { assertEach } from "../lab/Assertions.ts"
@@ -36,12 +36,12 @@ import { realClock } from "../lab/TestServices.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-/** Runs `use` on a server that asks these witnesses. */
-const withWitnesses = <A, E, R>(
-  witnesses: ReadonlyArray<Named>,
+/** Runs `use` on a server that asks these cosigners. */
+const withCosigners = <A, E, R>(
+  cosigners: ReadonlyArray<Named>,
   use: Effect.Effect<A, E, R>,
   { lastSigned = sharedMemory, waitsMs }: { readonly lastSigned?: typeof sharedMemory; readonly waitsMs?: number } = {},
-) => Effect.provide(use, server(256, lastSigned, undefined, witnessesOf(policyOf(witnesses, "all"), waitsMs)))
+) => Effect.provide(use, server(256, lastSigned, undefined, cosignersOf(policyOf(cosigners, "all"), waitsMs)))
 
 /** The note that is published once so many stones are laid. */
 const publishedAfter = (count: number) =>
@@ -50,25 +50,25 @@ const publishedAfter = (count: number) =>
     Effect.map(({ note }) => note),
   )
 
-/** The signature line that a request to a witness asks for. */
-const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
-  cosigner.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
+/** The signature line that a request to a cosigner asks for. */
+const lineOf = (key: ReturnType<typeof cosigningKey>, body: string) =>
+  key.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
 
-/** The names of the witnesses whose signatures under the note hold; none where they are not enough. */
-const signersOf = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
+/** The names of the cosigners whose signatures under the note hold; none where they are not enough. */
+const signersOf = (note: string, cosigners: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(async () => {
-    const opened = await openCheckpoint(note, { vkey: signer.vkey, witnesses: policyOf(witnesses, quorum) })
+    const opened = await openCheckpoint(note, { vkey: signer.vkey, cosigners: policyOf(cosigners, quorum) })
     return opened.ok ? opened.cosignatures.map(({ name }) => name) : []
   })
 
-/** Runs `use` with the published log of a server that trusts these witnesses. */
-const withPublished = <A, E, R>(lines: Layer.Layer<Witnesses>, use: Effect.Effect<A, E, R>) =>
+/** Runs `use` with the published log of a server that trusts these cosigners. */
+const withPublished = <A, E, R>(lines: Layer.Layer<Cosigners>, use: Effect.Effect<A, E, R>) =>
   Effect.provide(use, Layer.fresh(PublishedLog.layer(signing).pipe(Layer.provide([LogStore.layer, lines]))))
 
 const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
   void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
-/** The answers of strange witnesses. One signs with a wrong key, one redirects to a right one. */
-const strangeAnswers = (wrong: Cosigner, elsewhere: string): Readonly<Record<string, Answering>> => ({
+/** The answers of strange cosigners. One signs with a wrong key, one redirects to a right one. */
+const strangeAnswers = (wrong: CosigningKey, elsewhere: string): Readonly<Record<string, Answering>> => ({
   slow: () => {},
   dripping: (_, response) => {
     response.writeHead(200)
@@ -93,35 +93,35 @@ const strangeAnswers = (wrong: Cosigner, elsewhere: string): Readonly<Record<str
   redirecting: (_, response) => void response.writeHead(307, { location: `${elsewhere}/add-checkpoint` }).end(),
 })
 
-layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
+layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
   it.effect("sign each published checkpoint as it grows, also after a restart of each", function* () {
-    const one = yield* ownWitness("one.example/w")
-    const two = yield* ownWitness("two.example/w")
+    const one = yield* ownCosigner("one.example/w")
+    const two = yield* ownCosigner("two.example/w")
     const names = ["one.example/w", "two.example/w"]
     const grown = Effect.forEach([3, 300], publishedAfter)
-    for (const note of yield* withWitnesses([one, two], grown))
+    for (const note of yield* withCosigners([one, two], grown))
       assert.deepStrictEqual(yield* signersOf(note, [one, two]), names)
-    // A log that does not know any more what they signed is told by a 409, and a witness remembers it.
+    // A log that does not know any more what they signed is told by a 409, and a cosigner remembers it.
     yield* one.stop
-    const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, memory: one.memory })
-    const note = yield* withWitnesses([again, two], publishedAfter(5))
+    const again = yield* ownCosigner("one.example/w", { key: one.key, memory: one.memory })
+    const note = yield* withCosigners([again, two], publishedAfter(5))
     assert.deepStrictEqual(yield* signersOf(note, [again, two]), names)
   })
 
   it.effect(
     "that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out",
     function* () {
-      const good = yield* ownWitness("good.example/w")
-      const wrongKey = cosignerOf("wrong.example/w")
-      const elsewhere = yield* ownWitness("elsewhere.example/w")
+      const good = yield* ownCosigner("good.example/w")
+      const wrongKey = cosigningKey("wrong.example/w")
+      const elsewhere = yield* ownCosigner("elsewhere.example/w")
       const strange = yield* Effect.forEach(Object.entries(strangeAnswers(wrongKey, elsewhere.url)), ([name, answer]) =>
-        strangeWitness(`${name}.example/w`, answer),
+        strangeCosigner(`${name}.example/w`, answer),
       )
       const all = [good, ...strange]
       // However long a step takes here, no pause has ended before the clock is advanced.
       const { clock, put } = yield* heldClock
       const waitsMs = patience(0.5)
-      yield* withWitnesses(
+      yield* withCosigners(
         all,
         Effect.gen(function* () {
           const started = performance.now()
@@ -130,7 +130,7 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
           assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
           assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
           for (const { requests, name } of strange) assert.isAtMost(requests.times, 3, name)
-          // A failed witness pauses, and is not asked for the next stone.
+          // A failed cosigner pauses, and is not asked for the next stone.
           const times = strange.map(({ requests }) => requests.times)
           for (const note of [first, yield* publishedAfter(1)])
             assert.deepStrictEqual(yield* signersOf(note, all, "any"), ["good.example/w"])
@@ -148,16 +148,16 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
 
   it.effect("that were away sign the published checkpoint later", function* () {
     let isAway = true
-    const cosigner = cosignerOf("late.example/w")
-    const late = yield* strangeWitness(
+    const key = cosigningKey("late.example/w")
+    const late = yield* strangeCosigner(
       "late.example/w",
       (body, response) => {
         if (isAway) return void response.writeHead(503).end()
-        response.end(lineOf(cosigner, body))
+        response.end(lineOf(key, body))
       },
-      cosigner,
+      key,
     )
-    yield* withWitnesses(
+    yield* withCosigners(
       [late],
       Effect.gen(function* () {
         const bare = yield* publishedAfter(1)
@@ -179,19 +179,19 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
     const { note: held, size } = yield* Effect.provide(published, server(256))
     const left = yield* takeAway(3)
     yield* forget
-    const witness = yield* strangeWitness(
+    const cosigner = yield* strangeCosigner(
       "asked.example/w",
       (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
     )
-    yield* withWitnesses(
-      [witness],
+    yield* withCosigners(
+      [cosigner],
       Effect.gen(function* () {
         yield* integrateAll
         assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
         assert.match(
           yield* stopReason,
           new RegExp(
-            `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+            `cosigner asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
             "u",
           ),
         )
@@ -202,15 +202,15 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
       { lastSigned: LastSigned.memory },
     )
     const signed = yield* sql`SELECT size FROM log_checkpoints`
-    assert.deepStrictEqual([witness.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
+    assert.deepStrictEqual([cosigner.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
     yield* forget
   })
 
   it.effect("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
     const sql = yield* SqlClient.SqlClient
-    const real = yield* ownWitness("hiding.example/w")
+    const real = yield* ownCosigner("hiding.example/w")
     // It cosigns as it should, and has no resource for monitors, which is optional.
-    const hiding = yield* strangeWitness(
+    const hiding = yield* strangeCosigner(
       "hiding.example/w",
       (body, response, { method }) =>
         void (method === "GET"
@@ -220,10 +220,10 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
                 .writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" })
                 .end(await answer.text()),
             )),
-      real.cosigner,
+      real.key,
     )
     const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
-      withWitnesses([hiding], use, { lastSigned: LastSigned.memory })
+      withCosigners([hiding], use, { lastSigned: LastSigned.memory })
     // A log without any signature continues.
     yield* forget
     const note = yield* asking(publishedAfter(3))
@@ -235,24 +235,24 @@ layer(onOwnClock(logWorld), realClock)("the log's witnesses", (it) => {
   })
 
   it.effect("make a proof cacheable for ever once their quorum signed, and only then", function* () {
-    const good = yield* ownWitness("good.example/w")
-    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const good = yield* ownCosigner("good.example/w")
+    const absent = { name: "absent", vkey: cosigningKey("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     const both = [good, absent]
-    yield* withWitnesses(both, publishedAfter(1))
+    yield* withCosigners(both, publishedAfter(1))
     const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
     const proof = Effect.flatMap(PublishedLog, (log) => log.proof(links.at(-1)?.id ?? ""))
-    const isFinal = (lines: Layer.Layer<Witnesses>) => Effect.map(withPublished(lines, proof), (file) => file.isFinal)
-    assert.isFalse(yield* isFinal(Witnesses.none))
+    const isFinal = (lines: Layer.Layer<Cosigners>) => Effect.map(withPublished(lines, proof), (file) => file.isFinal)
+    assert.isFalse(yield* isFinal(Cosigners.none))
     for (const [quorum, expected] of Object.entries({ none: false, all: false, any: true }))
-      assert.strictEqual(yield* isFinal(witnessesOf(policyOf(both, quorum))), expected, quorum)
+      assert.strictEqual(yield* isFinal(cosignersOf(policyOf(both, quorum))), expected, quorum)
     yield* forget
   })
 
   it.effect("with a signature that was changed in the database are not served", function* () {
     const sql = yield* SqlClient.SqlClient
-    const witness = yield* ownWitness("signing.example/w")
-    const lines = witnessesOf(policyOf([witness], "all"))
-    const note = yield* withWitnesses([witness], publishedAfter(1), { lastSigned: LastSigned.memory })
+    const cosigner = yield* ownCosigner("signing.example/w")
+    const lines = cosignersOf(policyOf([cosigner], "all"))
+    const note = yield* withCosigners([cosigner], publishedAfter(1), { lastSigned: LastSigned.memory })
     const checkpoint = withPublished(
       lines,
       Effect.flatMap(PublishedLog, (log) => log.checkpoint),

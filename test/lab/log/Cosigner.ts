@@ -1,4 +1,4 @@
-/** A log witness (C2SP tlog-witness) in memory: it signs what continues the last checkpoint that it signed. */
+/** A cosigner (C2SP tlog-witness) in memory: it signs what continues the last checkpoint that it signed. */
 import { generateKeyPairSync, sign } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { Effect, Exit, Scope } from "effect"
@@ -12,7 +12,7 @@ import { listening } from "../proxy/HttpServer.ts"
 import { signer } from "./LogFixture.ts"
 
 /** A new key under a name, whose lines may have any time. */
-export const cosignerOf = (name: string) => {
+export const cosigningKey = (name: string) => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519")
   const spki = publicKey.export({ format: "der", type: "spki" })
   const vkey = verifierKeyOf({ name, type: keyTypes.cosignature, publicKey: spki.subarray(-32) })
@@ -29,7 +29,7 @@ export const cosignerOf = (name: string) => {
   }
 }
 
-export type Cosigner = ReturnType<typeof cosignerOf>
+export type CosigningKey = ReturnType<typeof cosigningKey>
 
 interface Held {
   readonly size: number
@@ -68,10 +68,10 @@ const answerTo = (body: string, logOf: (origin: string) => Verifier | undefined,
 const send = (response: ServerResponse, { status, text }: Answer) =>
   void response.writeHead(status, status === 409 ? { "content-type": "text/x.tlog.size" } : {}).end(text)
 
-/** A witness on a real socket until its scope closes. Its memory outlives it. */
-export const ownWitness = Effect.fnUntraced(function* (
+/** A cosigner on a real socket until its scope closes. Its memory outlives it. */
+export const ownCosigner = Effect.fnUntraced(function* (
   name: string,
-  { cosigner = cosignerOf(name), memory = new Map<string, Held>(), port = 0 } = {},
+  { key = cosigningKey(name), memory = new Map<string, Held>(), port = 0 } = {},
 ) {
   const log = logVerifier(signer.vkey)
   const logOf = (origin: string) => (log instanceof Malformed || log.name !== origin ? undefined : log)
@@ -85,10 +85,10 @@ export const ownWitness = Effect.fnUntraced(function* (
     }
     const answer: Answer = answerTo(body, logOf, (origin) => memory.get(keyOf(origin)) ?? nothing)
     if (answer.held === undefined) return send(response, answer)
-    const line = cosigner.line(answer.text, Math.floor(Date.now() / 1000))
+    const line = key.line(answer.text, Math.floor(Date.now() / 1000))
     const [origin = ""] = answer.text.split("\n")
     memory.set(keyOf(origin), { ...answer.held, note: answer.held.note + line })
     return send(response, { status: 200, text: line })
   }, port).pipe(Scope.provide(life))
-  return { name, cosigner, memory, vkey: cosigner.vkey, url, stop: Scope.close(life, Exit.void) }
+  return { name, key, memory, vkey: key.vkey, url, stop: Scope.close(life, Exit.void) }
 })

@@ -1,26 +1,22 @@
-/** Faulty witnesses of a log on real sockets, and policies of witnesses. */
+/** Faulty cosigners of a log on real sockets, and policies of cosigners. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer } from "effect"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
-import { Witnesses } from "../../../src/log/Witnesses.ts"
+import { Cosigners } from "../../../src/log/Cosigners.ts"
 import { signer } from "./LogFixture.ts"
-import { cosignerOf } from "./Witness.ts"
+import { cosigningKey } from "./Cosigner.ts"
 import { patience } from "../Patience.ts"
 import { type Answering, listening } from "../proxy/HttpServer.ts"
 
-/** A witness with these answers, and the number of requests for its signature. */
-export const strangeWitness = Effect.fnUntraced(function* (
-  name: string,
-  answer: Answering,
-  cosigner = cosignerOf(name),
-) {
+/** A cosigner with these answers, and the number of requests for its signature. */
+export const strangeCosigner = Effect.fnUntraced(function* (name: string, answer: Answering, key = cosigningKey(name)) {
   const requests = { times: 0 }
   const url = yield* listening((body, response, request) => {
     if (request.method === "POST") requests.times += 1
     answer(body, response, request)
   })
-  return { name, cosigner, vkey: cosigner.vkey, url, requests }
+  return { name, key, vkey: key.vkey, url, requests }
 })
 
 interface Named {
@@ -35,18 +31,18 @@ export const policyFrom = (...lines: ReadonlyArray<string>): Policy => {
   return policy
 }
 
-/** The policy of these witnesses; the quorum is `all` or `any` of them, one by its name, or `none`. */
-export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string) =>
+/** The policy of these cosigners; the quorum is `all` or `any` of them, one by its name, or `none`. */
+export const policyOf = (cosigners: ReadonlyArray<Named>, quorum: string) =>
   policyFrom(
-    ...witnesses.map(({ name, url, vkey }) => `witness ${name} ${vkey} ${url}`),
+    ...cosigners.map(({ name, url, vkey }) => `witness ${name} ${vkey} ${url}`),
     ...(quorum === "all" || quorum === "any"
-      ? [`group enough ${quorum} ${witnesses.map(({ name }) => name).join(" ")}`, "quorum enough"]
+      ? [`group enough ${quorum} ${cosigners.map(({ name }) => name).join(" ")}`, "quorum enough"]
       : [`quorum ${quorum}`]),
   )
 
 /**
  * The log's side, asking over real sockets. The timeout is longer than a server's: a
- * witness of the tests shares its process with all others.
+ * cosigner of the tests shares its process with all others.
  */
-export const witnessesOf = (policy: Policy, waitsMs = patience(10)) =>
-  Witnesses.layer(policy, signer.vkey, waitsMs).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)
+export const cosignersOf = (policy: Policy, waitsMs = patience(10)) =>
+  Cosigners.layer(policy, signer.vkey, waitsMs).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.orDie)

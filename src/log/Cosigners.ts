@@ -1,19 +1,19 @@
-/** The witnesses of the log. Each is asked for its signature, and a checkpoint is published without any. */
+/** The cosigners of the log. Each is asked for its signature, and a checkpoint is published without any. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
 import { log, type LogMessage } from "../platform/LogMessages.ts"
-import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"
+import { type CosignRequest, type HeldCheckpoint, make, type NotCosigned, defaultTimeoutMillis } from "./Cosigner.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
 
 /** The policy names an invalid key; the message says which. */
-export class WitnessPolicyInvalid extends Schema.TaggedError<WitnessPolicyInvalid>()("WitnessPolicyInvalid", {
+export class CosignerPolicyInvalid extends Schema.TaggedError<CosignerPolicyInvalid>()("CosignerPolicyInvalid", {
   message: Schema.String,
 }) {}
 
-/** A witness that signed a checkpoint. */
+/** A cosigner that signed a checkpoint. */
 export interface Cosigned {
   /** The name of its key. `vkey` is the key. */
   readonly name: string
@@ -22,7 +22,7 @@ export interface Cosigned {
   readonly seconds: number
 }
 
-/** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
+/** Signature lines of the cosigners that sign, and the checkpoints of those that hold another history. */
 export interface Answers {
   readonly lines: string
   readonly held: ReadonlyArray<HeldCheckpoint>
@@ -53,10 +53,10 @@ class Rest {
   }
 }
 
-const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Option<ReadonlyArray<Cosigned>> => {
+const cosignedOf = (cosigners: ReadonlyArray<Verifier>, note: string): Option.Option<ReadonlyArray<Cosigned>> => {
   const parsed = parseNote(note)
   if (parsed instanceof Malformed) return Option.none()
-  const signatures = witnesses.flatMap((verifier) =>
+  const signatures = cosigners.flatMap((verifier) =>
     parsed.signatures.filter(verifier.isNamed).map((signature) => ({ verifier, signature })),
   )
   if (!signatures.every(({ signature, verifier }) => verifier.holds(parsed.text, signature))) return Option.none()
@@ -70,51 +70,53 @@ const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Op
 
 const valid = (verifier: Verifier | Malformed) =>
   verifier instanceof Malformed
-    ? Effect.fail(new WitnessPolicyInvalid({ message: verifier.message }))
+    ? Effect.fail(new CosignerPolicyInvalid({ message: verifier.message }))
     : Effect.succeed(verifier)
 
 const silent: Answers = { lines: "", held: [] }
 
 const atOnce = { concurrency: "unbounded" } as const
 
-export class Witnesses extends Context.Service<
-  Witnesses,
+export class Cosigners extends Context.Service<
+  Cosigners,
   {
-    /** The witnesses and the quorum that they have to reach. */
+    /** The cosigners and the quorum that they have to reach. */
     readonly policy: Option.Option<Policy>
     /** The signers under a note; none when a signature of a known key is invalid. */
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
     /**
-     * The checkpoints of witnesses not heard since the start; `empty` is the note of the empty log. A witness that does
+     * The checkpoints of cosigners not heard since the start; `empty` is the note of the empty log. A cosigner that does
      * not say what it holds is asked again later.
      */
     recall(empty: string): Effect.Effect<ReadonlyArray<HeldCheckpoint>>
-    /** Whether a witness has answered since this server started; true if none can be asked. */
+    /** Whether a cosigner has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
     /**
-     * Asks the witnesses that are due: `cosign` asks those whose signature is missing, `vouch` all that signed this log
+     * Asks the cosigners that are due: `cosign` asks those whose signature is missing, `vouch` all that signed this log
      * before.
      */
     sign(how: "cosign" | "vouch", request: CosignRequest): Effect.Effect<Answers>
   }
->()("spirit-altar/log/Witnesses") {
-  static readonly none = Layer.sync(Witnesses, () => noWitnesses)
+>()("spirit-altar/log/Cosigners") {
+  static readonly none = Layer.sync(Cosigners, () => noCosigners)
 
-  /** The witnesses of a policy, for the log with this verifier key, with a timeout of `patience` ms each. */
+  /** The cosigners of a policy, for the log with this verifier key, with a timeout of `patience` ms each. */
   static readonly layer = (policy: Policy, vkey: string, patience: number = defaultTimeoutMillis) =>
     Layer.effect(
-      Witnesses,
+      Cosigners,
       Effect.gen(function* () {
         const ownVerifier = yield* valid(logVerifier(vkey))
-        const verifiers = yield* Effect.forEach(policy.witnesses, (witness) => valid(cosignatureVerifier(witness.vkey)))
+        const verifiers = yield* Effect.forEach(policy.cosigners, (cosigner) =>
+          valid(cosignatureVerifier(cosigner.vkey)),
+        )
         const asking = yield* Effect.forEach(
-          policy.witnesses.flatMap(({ name, url }, at) => {
+          policy.cosigners.flatMap(({ name, url }, at) => {
             const verifier = verifiers[at]
             return url === undefined || verifier === undefined ? [] : [{ name, url, verifier }]
           }),
           ({ name, url, verifier }) =>
-            Effect.map(make(name, url, verifier, ownVerifier, patience), (witness) => ({
-              witness,
+            Effect.map(make(name, url, verifier, ownVerifier, patience), (cosigner) => ({
+              cosigner,
               signing: new Rest(),
               recalling: new Rest(),
               /** Whether it has shown its checkpoint or has signed, which it does only for a continuation. */
@@ -125,25 +127,25 @@ export class Witnesses extends Context.Service<
 
         const cosigned = (note: string) => cosignedOf(verifiers, note)
 
-        const heldBy = ({ witness }: Peer, held: Option.Option<HeldCheckpoint["checkpoint"]>) =>
-          Option.toArray(held).map((checkpoint) => ({ witness: witness.name, checkpoint }))
+        const heldBy = ({ cosigner }: Peer, held: Option.Option<HeldCheckpoint["checkpoint"]>) =>
+          Option.toArray(held).map((checkpoint) => ({ cosigner: cosigner.name, checkpoint }))
 
-        const failed = Effect.fnUntraced(function* (peer: Peer, rest: Rest, message: LogMessage, error: NotWitnessed) {
+        const failed = Effect.fnUntraced(function* (peer: Peer, rest: Rest, message: LogMessage, error: NotCosigned) {
           if (!rest.begin(yield* Clock.currentTimeMillis)) return
-          yield* log(message, { witness: peer.witness.name, reason: error.message })
+          yield* log(message, { cosigner: peer.cosigner.name, reason: error.message })
         })
 
         const ask = (how: "cosign" | "vouch", peer: Peer, request: CosignRequest) =>
-          peer.witness[how](request).pipe(
+          peer.cosigner[how](request).pipe(
             Effect.map((lines): Answers => ({ lines, held: [] })),
             Effect.tap(() => {
               peer.isHeard = true
-              return peer.signing.end() ? log("log witness signing", { witness: peer.witness.name }) : Effect.void
+              return peer.signing.end() ? log("cosigner signing", { cosigner: peer.cosigner.name }) : Effect.void
             }),
             Effect.catch((error) =>
-              failed(peer, peer.signing, "log witness not signing", error).pipe(
+              failed(peer, peer.signing, "cosigner not signing", error).pipe(
                 Effect.andThen(
-                  error.isDoubt ? Effect.orElseSucceed(peer.witness.held, () => Option.none()) : Effect.succeedNone,
+                  error.isDoubt ? Effect.orElseSucceed(peer.cosigner.held, () => Option.none()) : Effect.succeedNone,
                 ),
                 Effect.map((held): Answers => ({ lines: "", held: heldBy(peer, held) })),
               ),
@@ -151,16 +153,16 @@ export class Witnesses extends Context.Service<
           )
 
         const hear = (peer: Peer, empty: string) =>
-          peer.witness.recall(empty).pipe(
+          peer.cosigner.recall(empty).pipe(
             Effect.tap(() => Effect.sync(() => (peer.isHeard = true))),
             Effect.map((held) => heldBy(peer, held)),
-            Effect.catch((error) => Effect.as(failed(peer, peer.recalling, "log witness recall failed", error), [])),
+            Effect.catch((error) => Effect.as(failed(peer, peer.recalling, "cosigner recall failed", error), [])),
           )
 
-        return Witnesses.of({
+        return Cosigners.of({
           policy: Option.some(policy),
           cosigned,
-          recall: Effect.fn("Witnesses.recall")(function* (empty) {
+          recall: Effect.fn("Cosigners.recall")(function* (empty) {
             const now = yield* Clock.currentTimeMillis
             const unheard = asking.filter(
               (peer) => !peer.isHeard && peer.recalling.isOver(now) && peer.signing.isOver(now),
@@ -168,11 +170,11 @@ export class Witnesses extends Context.Service<
             return (yield* Effect.forEach(unheard, (peer) => hear(peer, empty), atOnce)).flat()
           }),
           isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
-          sign: Effect.fn("Witnesses.sign")(function* (how, request) {
+          sign: Effect.fn("Cosigners.sign")(function* (how, request) {
             const now = yield* Clock.currentTimeMillis
             const signers = how === "vouch" ? Option.none() : cosigned(request.note)
             const signed = new Set(Option.getOrElse(signers, () => []).map((signer) => signer.vkey))
-            const due = asking.filter((peer) => peer.signing.isOver(now) && !signed.has(peer.witness.verifier.vkey))
+            const due = asking.filter((peer) => peer.signing.isOver(now) && !signed.has(peer.cosigner.verifier.vkey))
             const answers = yield* Effect.forEach(due, (peer) => ask(how, peer, request), atOnce)
             return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
           }),
@@ -181,8 +183,8 @@ export class Witnesses extends Context.Service<
     )
 }
 
-/** A log without witnesses. */
-export const noWitnesses: Witnesses["Service"] = {
+/** A log without cosigners. */
+export const noCosigners: Cosigners["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
   recall: () => Effect.succeed([]),
@@ -191,6 +193,6 @@ export const noWitnesses: Witnesses["Service"] = {
 }
 
 /** Whether the signers under a note meet the policy; true without a policy. */
-export const isWitnessed = ({ cosigned, policy }: Witnesses["Service"], note: string): boolean =>
+export const isCosigned = ({ cosigned, policy }: Cosigners["Service"], note: string): boolean =>
   Option.isNone(policy) ||
   policy.value.isMet(new Set(Option.getOrElse(cosigned(note), () => []).map(({ vkey }) => vkey)))
