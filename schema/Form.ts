@@ -53,8 +53,12 @@ export const resolved = (forms: Forms, form: Form): Form => {
   return { ...target, ...beside, ...(remark === undefined ? {} : { description: remark }) }
 }
 
+/** The first sentence of a remark, with its full stop; empty without one. */
+export const firstSentenceOf = (form: Form): string => /^.*?\.(?= |$)/u.exec(remarkOf(form) ?? "")?.[0] ?? ""
+
 export interface Field {
   readonly name: string
+  readonly form: Form
   readonly required: boolean
   readonly meaning: string
   /** All allowed values, where they are listed. */
@@ -64,10 +68,11 @@ export interface Field {
 /** The members of an object's schema. */
 export const fieldsOf = (schema: Schema.Top | undefined): ReadonlyArray<Field> => {
   const { properties = {}, required = [] } = schema === undefined ? {} : formOf(schema)
-  return Object.entries(properties).map(([name, { allOf = [], description, enum: choices }]) => ({
+  return Object.entries(properties).map(([name, form]) => ({
     name,
+    form,
     required: required.includes(name),
-    meaning: [description, ...allOf.map((part) => part.description)].filter(Boolean).join(" "),
-    choices: choices?.map(String),
+    meaning: [form.description, ...(form.allOf ?? []).map((part) => part.description)].filter(Boolean).join(" "),
+    choices: form.enum?.map(String),
   }))
 }

@@ -7,12 +7,13 @@ import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payme
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
 import { refundLink } from "../payments/Refund.ts"
-import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
-import { CollectibleSettled, collectMaterial } from "./Collectible.ts"
-import { KeeperSettled, takeIn } from "./Keeper.ts"
-import { offerPrayer, PrayerSettled } from "./Prayer.ts"
+import { answersOf } from "../payments/Sale.ts"
+import { lightDay, lightMonth, lightWeek } from "./Candle.ts"
+import { collectMaterial } from "./Collectible.ts"
+import { takeIn } from "./Keeper.ts"
+import { offerPrayer } from "./Prayer.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
-import { setWitnessStone, WitnessSettled } from "./Witness.ts"
+import { setWitnessStone } from "./Witness.ts"
 
 /** The endpoints that sell acts, in the order of every price list. */
 export const sales = [offerPrayer, takeIn, collectMaterial, lightDay, lightWeek, lightMonth, setWitnessStone] as const
@@ -27,14 +28,16 @@ export const PaidGroup: Group<"paid", Sold, AltarRequests> = HttpApiGroup.make("
   .middleware(AltarRequests)
   .annotateMerge(OpenApi.annotations({ title: "Altar", description: "Prayers, keepers, collectibles and candles." }))
 
+type Answer = Extract<Sold["~Success"], { readonly schema: { readonly Type: { readonly record: object } } }>["schema"]
+
+/** Endpoints erase the types of their answers; the first one is settled. */
+const isAnswer = (schema: Schema.Top | undefined): schema is Answer => Schema.isSchema(schema)
+
 /** The answer of a settled attempt at any act. */
-const AnySettled = Schema.Union([
-  WitnessSettled,
-  PrayerSettled,
-  KeeperSettled,
-  CollectibleSettled,
-  CandleSettled,
-]).annotate({ identifier: "AnySettled", description: "The answer of a settled act of any kind." })
+const AnySettled = Schema.Union(sales.map((endpoint) => answersOf(endpoint)[0]).filter(isAnswer)).annotate({
+  identifier: "AnySettled",
+  description: "The answer of a settled act of any kind.",
+})
 
 export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   params: { idempotencyKey: IdempotencyKey },

@@ -135,9 +135,14 @@ export const plainName = (name: string) => (name === "familiarId" ? "spirit" : n
 /** The name that orders and commands have for a parameter of a path. */
 export const inputName = (name: string) => (name === "elementId" ? "element" : plainName(name))
 
+/** The answers of an endpoint without their headers; of an act, the settled one first. */
+export const answersOf = ({ success }: Pick<Parts, "success">): ReadonlyArray<Schema.Top> =>
+  [...success].map((answer) => (HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
+
 const recordedOf = (parts: Parts, { defaults = {}, page = "acts" }: SaleTerms): Recorded => {
-  const answers = [...parts.success].map((answer) => (HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
-  const record = answers.flatMap(({ ast }) => membersOf(ast)).find(({ name }) => name === "record")
+  const record = answersOf(parts)
+    .flatMap(({ ast }) => membersOf(ast))
+    .find(({ name }) => name === "record")
   const shown = new Set(membersOf(record?.type).map(({ name }) => name))
   const given = [parts.params, parts.query, bodyOf(parts)].flatMap(namesOf).map(plainName)
   const repeated = given.filter((name) => shown.has(name))

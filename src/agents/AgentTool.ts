@@ -32,15 +32,15 @@ const trimmed = (form: Form, own: (form: Form) => object): Schema.JsonObject => 
 }
 
 /** The schema of arguments, as small and plain as hosts need it. */
-export const inputSchema = (schema: Schema.Top) =>
-  trimmed(formOf(schema, "error"), (form) => ({
-    required: form.required,
-    enum: form.enum,
-    minLength: form.minLength,
-    maxLength: form.maxLength,
-    additionalProperties: form.additionalProperties,
-    pattern: form.pattern && portable(form.pattern),
-    description: remarkOf(form),
+export const inputForm = (form: Form) =>
+  trimmed(form, (part) => ({
+    required: part.required,
+    enum: part.enum,
+    minLength: part.minLength,
+    maxLength: part.maxLength,
+    additionalProperties: part.additionalProperties,
+    pattern: part.pattern && portable(part.pattern),
+    description: remarkOf(part),
   }))
 
 /** Names more than eight values of no member, and none that has to be present: the contract does. */
@@ -88,7 +88,7 @@ export const agentTool = <In, Out extends object>({ input, output, run, ...descr
   return {
     definition: {
       ...described,
-      inputSchema: inputSchema(input),
+      inputSchema: inputForm(formOf(input, "error")),
       outputSchema: { ...answerSchema, properties: { ...Object(answerSchema["properties"]), ignored } },
       // Tools change nothing, here or elsewhere, and repeating a call is harmless.
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -1,6 +1,5 @@
 /** Prints the acts and records of the contract as plain types, so that the library's declarations need no package. */
 import { Schema } from "effect"
-import { HttpApiSchema } from "effect/http-api"
 import { jsonOf } from "../../schema/Json.ts"
 import { Form, remarkOf } from "../../schema/Form.ts"
 import { Act } from "../../schema/altar/ActApi.ts"
@@ -9,7 +8,7 @@ import { isSealing } from "../../schema/altar/Recipe.ts"
 import { sales, type Sold } from "../../schema/altar/Sales.ts"
 import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { ChainSegment, ListedStone, revealAnswers, WitnessStone } from "../../schema/altar/Witness.ts"
-import { bodyOf, dollars, inputName } from "../../schema/payments/Sale.ts"
+import { answersOf, bodyOf, dollars, inputName } from "../../schema/payments/Sale.ts"
 
 /** The library's names for schemas that the contract calls otherwise, or not at all. */
 const named = {
@@ -134,8 +133,8 @@ export const declarations = (): string => {
     return `{ ${own.join("; ")} } & ${sealing} & Keyed`
   }
 
-  const answerOf = ({ success }: Sold) => {
-    const [settled] = [...success].map((answer) => (HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
+  const answerOf = (endpoint: Sold) => {
+    const [settled] = answersOf(endpoint)
     const form = formOf(settled ?? Schema.Never)
     return inline(forms.get(targetOf(form) ?? "") ?? form)
   }

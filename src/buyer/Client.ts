@@ -1,6 +1,7 @@
 /** Free requests to an altar, by the endpoints of its contract. */
 import { Schema } from "effect"
-import { type HttpApiClient, type HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import type { HttpApiClient, HttpApiEndpoint } from "effect/http-api"
+import { answersOf } from "../../schema/payments/Sale.ts"
 import type { Exchange } from "./core/Loop.ts"
 import { isUnsettled, reasonOf, refuse } from "./PurchaseError.ts"
 
@@ -13,8 +14,8 @@ export const typed = <Type, Encoded = Schema.Json>(schema: Schema.Top): Schema.C
 }
 
 /** The bodies of an endpoint's successful answers, in their order. */
-export const bodiesOf = ({ success }: Pick<HttpApiEndpoint.Top, "success">): ReadonlyArray<Schema.Top> =>
-  [...success].map((answer) => Schema.toCodecJson(HttpApiSchema.isWithHeaders(answer) ? answer.schema : answer))
+export const bodiesOf = (endpoint: Pick<HttpApiEndpoint.Top, "success">): ReadonlyArray<Schema.Top> =>
+  answersOf(endpoint).map((answer) => Schema.toCodecJson(answer))
 
 type Body<Answer> = Answer extends { readonly body: infer Own } ? Own : Answer
 

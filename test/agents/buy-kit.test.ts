@@ -3,6 +3,10 @@ import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Kit } from "../../schema/agents/Kit.ts"
+import { isSealing } from "../../schema/altar/Recipe.ts"
+import { sales } from "../../schema/altar/Sales.ts"
+import { plainName } from "../../schema/payments/Sale.ts"
+import { acts } from "../lab/ActTable.ts"
 import { buy } from "../lab/buyer/Purchase.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
@@ -10,18 +14,18 @@ import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, worl
 import { challengeOf, encode } from "../lab/buyer/Payment.ts"
 
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+const toolName = (name: string) => (isSealing(name) ? "commitment" : plainName(name))
 const sealed = () => ({ commitment: newCommitment() })
 
-/** Arguments that make a complete kit of each act. */
-const purchases: ReadonlyArray<readonly [args: Record<string, unknown>, price: string]> = [
-  [{ action: "offerPrayer", spirit: "moss-hare", agentName: "Wren", ...sealed() }, "10000"],
-  [{ action: "takeIn", spirit: "rain-crow" }, "10000"],
-  [{ action: "collectMaterial", elementId: "beeswax", spirit: "kelp-seal", reason: "June" }, "10000"],
-  [{ action: "lightDay", spirit: "kelp-seal", dedication: "For the bees" }, "1000000"],
-  [{ action: "lightWeek", spirit: "kelp-seal", dedication: "For them" }, "3000000"],
-  [{ action: "lightMonth", spirit: "kelp-seal", dedication: "For all" }, "9000000"],
-  [{ action: "setWitnessStone", commitment: newCommitment(), kind: "promise" }, "10000"],
-]
+/** Arguments that make a complete kit of each act: those of its request, by the names of the tools. */
+const purchases = acts().map(({ name: action, price, request }) => {
+  const { body, path } = request()
+  const { pathname, searchParams } = new URL(path, "https://altar.example")
+  const template = sales.find(({ identifier }) => identifier === action)?.path ?? ""
+  const { groups } = new RegExp(template.replace(/:(\w+)/u, "(?<$1>[^/]+)"), "u").exec(pathname) ?? {}
+  const values = Object.entries<unknown>({ ...groups, ...Object.fromEntries(searchParams), ...body })
+  return { args: { action, ...Object.fromEntries(values.map(([name, value]) => [toolName(name), value])) }, price }
+})
 
 const kitOf = (connected: Parameters<typeof call>[0], args: Record<string, unknown>) =>
   Effect.map(call(connected, "buy_kit", args), ({ isError, structured, text }): typeof Kit.Type => {
@@ -37,37 +41,33 @@ const open = Effect.gen(function* () {
 })
 
 layer(world(), realClock)("buy_kit", (it) => {
-  for (const [args, price] of purchases) {
-    it.effect(
-      `makes a kit of ${String(args["action"])} with the live offer, whose typed data and payment settle`,
-      function* () {
-        const connected = yield* open
-        const today = yield* Clock.today
-        const payer = yield* newPayer()
-        const day = args["action"] === "offerPrayer" ? { day: today } : {}
-        const kit = yield* kitOf(connected, { ...args, ...day, payer: payer.address })
-        assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [args["action"], true, price])
-        const { body, url } = kit.request
-        const type = body === null ? [] : ["Content-Type"]
-        assert.sameMembers(Object.keys(kit.request.headers), [...type, "Idempotency-Key", "PAYMENT-SIGNATURE"])
-        assert.match(kit.retry, /^After a lost answer repeat this request with the same key\. .* never sign again\.$/u)
-        assert.includeMembers(Object.keys(kit.outcomes), ["200", "201", "202", "402", "409", "503"])
-        const key = newKey()
-        const init = (headers: Record<string, string>): RequestInit =>
-          body === null ? { method: kit.request.method, headers } : post(body, headers)
-        const unpaid = yield* ask(url, init({ "idempotency-key": key }))
-        assert.strictEqual(unpaid.status, 402, unpaid.text)
-        const { accepts, resource } = challengeOf(unpaid)
-        assert.deepInclude<object>(Object(kit.payment), { accepted: accepts[0], resource })
-        const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign?.typedData))
-        const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
-        const payment = { ...kit.payment, payload: { ...Object(kit.payment?.["payload"]), signature } }
-        const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
-        assert.strictEqual(paid.status, 201, paid.text)
-        const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
-        assert.strictEqual(reconciled.status, 200)
-      },
-    )
+  for (const { args, price } of purchases) {
+    it.effect(`makes a kit of ${args.action} with the live offer, whose typed data and payment settle`, function* () {
+      const connected = yield* open
+      yield* Clock.today
+      const payer = yield* newPayer()
+      const kit = yield* kitOf(connected, { ...args, payer: payer.address })
+      assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [args.action, true, price])
+      const { body, url } = kit.request
+      const type = body === null ? [] : ["Content-Type"]
+      assert.sameMembers(Object.keys(kit.request.headers), [...type, "Idempotency-Key", "PAYMENT-SIGNATURE"])
+      assert.match(kit.retry, /^After a lost answer repeat this request with the same key\. .* never sign again\.$/u)
+      assert.includeMembers(Object.keys(kit.outcomes), ["200", "201", "202", "402", "409", "503"])
+      const key = newKey()
+      const init = (headers: Record<string, string>): RequestInit =>
+        body === null ? { method: kit.request.method, headers } : post(body, headers)
+      const unpaid = yield* ask(url, init({ "idempotency-key": key }))
+      assert.strictEqual(unpaid.status, 402, unpaid.text)
+      const { accepts, resource } = challengeOf(unpaid)
+      assert.deepInclude<object>(Object(kit.payment), { accepted: accepts[0], resource })
+      const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign?.typedData))
+      const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
+      const payment = { ...kit.payment, payload: { ...Object(kit.payment?.["payload"]), signature } }
+      const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
+      assert.strictEqual(paid.status, 201, paid.text)
+      const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
+      assert.strictEqual(reconciled.status, 200)
+    })
   }
 
   it.effect.each([

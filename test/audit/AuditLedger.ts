@@ -1,5 +1,11 @@
 /** The content of the database, read in one snapshot. */
 import postgres from "postgres"
+import { soldActs } from "./Acts.ts"
+
+const places = new Map(Object.values(soldActs).map(({ place, table }) => [table, place]))
+const records = [...places]
+  .map(([table, place]) => `SELECT '${table}' AS table, id, ${place} AS place FROM ${table}`)
+  .join(" UNION ALL ")
 
 /** The parts of the first answer, members in order. */
 export interface StoredAnswer {
@@ -62,12 +68,7 @@ export const readLedger = async (databaseUrl: string) => {
         acts: await tx<{ id: string; act: string }[]>`
           SELECT id, act FROM acts ORDER BY settled_at, id`,
         /** The owner of each row of an act's table, and the columns that make it the only one of its kind. */
-        records: await tx<{ table: string; id: string; place: string }[]>`
-          SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
-          UNION ALL SELECT 'keepers', id, spirit FROM keepers
-          UNION ALL SELECT 'collectibles', id, element_id || ' ' || edition FROM collectibles
-          UNION ALL SELECT 'candles', id, id::text FROM candles
-          UNION ALL SELECT 'witness_stones', id, sequence::text FROM witness_stones`,
+        records: await tx.unsafe<{ table: string; id: string; place: string }[]>(records),
         claims: await tx<{ name: string; attempt: string }[]>`SELECT name, attempt_id AS attempt FROM payment_claims`,
         pools: await tx<
           { name: string; highest: number; released: number[] }[]

@@ -1,18 +1,9 @@
 /** The claims of purchases: names that one attempt has alone, numbers of pools, and the one record of each act. */
+import { soldActs } from "./Acts.ts"
 import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./AuditLedger.ts"
 import { authorizationOf } from "./Transfers.ts"
-
-const tables: Readonly<Record<string, string>> = {
-  offerPrayer: "prayers",
-  takeIn: "keepers",
-  collectMaterial: "collectibles",
-  lightDay: "candles",
-  lightWeek: "candles",
-  lightMonth: "candles",
-  setWitnessStone: "witness_stones",
-}
 
 /** Stones of one UTC day, settled or held. */
 const dailyStones = 5000
@@ -36,7 +27,7 @@ const auditRecords = (ledger: Ledger, found: Findings) => {
     const own = records.get(id)?.map(({ table }) => table) ?? []
     const rows = acts.get(id)?.map((row) => row.act) ?? []
     found.hold(check, rows.length === 1 && rows[0] === act, { id, act, acts: rows })
-    found.hold(check, own.length === 1 && own[0] === (tables[act] ?? own[0]), { id, act, tables: own })
+    found.hold(check, own.length === 1 && own[0] === soldActs[act]?.table, { id, act, tables: own })
   }
   const unsold = [...ledger.records, ...ledger.acts].filter(({ id }) => !settled.has(id))
   for (const row of unsold) found.violate(check, { unsold: row })

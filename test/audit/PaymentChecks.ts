@@ -1,4 +1,5 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
+import { soldActs } from "./Acts.ts"
 import { each, isObject, parsed, request, textAt } from "./Api.ts"
 import { cardReceiptOf } from "./CardChecks.ts"
 import type { Findings } from "./Findings.ts"
@@ -39,17 +40,6 @@ const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<
     if (page["next"] === null || page["next"] === undefined) return rows
     before = `&before=${String(page["next"])}`
   }
-}
-
-/** The price of each act, atomic USDC. */
-const prices: Readonly<Record<string, string>> = {
-  offerPrayer: "10000",
-  takeIn: "10000",
-  collectMaterial: "10000",
-  lightDay: "1000000",
-  lightWeek: "3000000",
-  lightMonth: "9000000",
-  setWitnessStone: "10000",
 }
 
 const lower = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value)
@@ -132,7 +122,7 @@ const auditSettled = ({ chain, found, ledger, payTo, token }: Audited) => {
 
 const auditPrices = ({ found, ledger }: Audited) => {
   for (const { act, amount, id } of ledger.attempts.filter(({ state }) => state === "settled"))
-    found.hold("an act is paid its price", amount === (prices[act] ?? amount), { id, act, amount })
+    found.hold("an act is paid its price", amount === soldActs[act]?.price, { id, act, amount })
 }
 
 /** The expected receipt of an attempt that settled on chain. */

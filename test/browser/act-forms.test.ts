@@ -1,7 +1,5 @@
-/** Every act has a form that follows from its contract, also one without a page that was written for it. */
+/** The form that follows from an act's contract buys it. */
 import { assert } from "@effect/vitest"
-import { sales } from "../../schema/altar/Sales.ts"
-import { plainName } from "../../schema/payments/Sale.ts"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the form of an act", (it) => {
@@ -17,23 +15,5 @@ guide("the form of an act", (it) => {
     assert.deepInclude(record, { spirit: "lichen-yak", agentName: "A visitor" })
     assert.match(record.intentionCommitment, /^[0-9a-f]{64}$/u)
     await page.getByText("Settled", { exact: false }).first().waitFor()
-  })
-
-  it("has a field for each member of its request", async ({ visit }) => {
-    const { page, url } = await visit("/api/health")
-    for (const { identifier, sale } of sales) {
-      await page.goto(`${url}/v2/buy/${identifier}`)
-      assert.strictEqual(await page.locator("h1").innerText(), sale.title)
-      const fields = await page
-        .locator("form[data-pay] :is(input, select, textarea)")
-        .evaluateAll((all) =>
-          all.flatMap(({ dataset: { body, place, query, seal } }) => body ?? seal ?? query ?? place ?? []),
-        )
-      const names = new Set(fields.map(plainName))
-      for (const name of Object.keys(sale.recorded.members ?? {}))
-        assert.isTrue(names.has(name) || name === "rung", `${identifier} ${name}`)
-    }
-    const missing = await page.goto(`${url}/v2/buy/ringGong`)
-    assert.strictEqual(missing?.status(), 404)
   })
 })

@@ -29,6 +29,10 @@ export const parsed = (text: string | null): unknown => {
 export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** The value below these names; undefined where there is none. */
+export const memberAt = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
+  names.reduce((whole, name) => (isMembers(whole) ? whole[name] : undefined), value)
+
 /** Any object. */
 export const anyMembers = (value: unknown, what: string): Members => {
   if (!isMembers(value)) throw malformed(`${what} is no JSON object.`)

@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { sales, type Sold } from "../../../schema/altar/Sales.ts"
-import { type Form, formOf, remarkOf } from "../../../schema/Form.ts"
+import { fieldsOf, firstSentenceOf, type Form } from "../../../schema/Form.ts"
 import { exampleOf } from "../../../schema/openapi/JsonSchema.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { bodyOf, inputName, type PaidEndpoint, type Repetition } from "../../../schema/payments/Sale.ts"
@@ -63,15 +63,14 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
 /** Flags that are not called as the members of their bodies. */
 const flagNames: Readonly<Record<string, string>> = { agentName: "name", parentId: "parent" }
 
-const flagName = (member: string) =>
+export const flagName = (member: string) =>
   flagNames[member] ?? member.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
 
 type Value = Option.Option<Schema.Json>
 
 const sealing = "Words to seal; they and their salt stay on this machine"
 
-/** The first sentence about a member. */
-const meaningOf = (form: Form) => /^.*?\.(?= |$)/u.exec(remarkOf(form) ?? "")?.[0].slice(0, -1) ?? ""
+const meaningOf = (form: Form) => firstSentenceOf(form).slice(0, -1)
 
 const typedFlag = (name: string, { enum: choices, type }: Form): Flag.Flag<Schema.Json> =>
   choices !== undefined
@@ -93,20 +92,6 @@ const argumentOf = (name: string, form: Form): Argument.Argument<Value> =>
     Argument.map(Option.some),
   )
 
-const entriesOf = (form: Form) =>
-  Object.entries(form.properties ?? {}).map(([name, member]) => ({
-    name,
-    member,
-    isRequired: form.required?.includes(name) === true,
-  }))
-
-const formsOf = (endpoint: PaidEndpoint) => {
-  const [path, query, body] = [endpoint.params, endpoint.query, bodyOf(endpoint)].map((schema) =>
-    schema === undefined ? [] : entriesOf(formOf(schema)),
-  )
-  return { path: path ?? [], members: [...(query ?? []), ...(body ?? [])] }
-}
-
 const often: Readonly<Record<Repetition, string>> = { once: ", once for ever", daily: ", once a day", often: "" }
 
 const quoted = (value: unknown) => (/^[\w-]+$/u.test(String(value)) ? String(value) : `"${value}"`)
@@ -114,30 +99,31 @@ const quoted = (value: unknown) => (/^[\w-]+$/u.test(String(value)) ? String(val
 /** The command of an act, with an argument for its path and a flag for each member of query and body. */
 const commandOf = (endpoint: Sold) => {
   const { identifier, sale } = endpoint
-  const { members, path } = formsOf(endpoint)
-  const flags = members.flatMap(({ isRequired, member, name }): ReadonlyArray<readonly [string, Flag.Flag<Value>]> =>
+  const path = fieldsOf(endpoint.params)
+  const members = [endpoint.query, bodyOf(endpoint)].flatMap(fieldsOf)
+  const flags = members.flatMap(({ form, name, required }): ReadonlyArray<readonly [string, Flag.Flag<Value>]> =>
     name === sale.sealed
       ? [
-          ["words", flagOf("words", { description: `${sealing}.` }, isRequired)],
+          ["words", flagOf("words", { description: `${sealing}.` }, required)],
           ["salt", salt],
         ]
-      : [[name, flagOf(flagName(name), member, isRequired)]],
+      : [[name, flagOf(flagName(name), form, required)]],
   )
   const example = [
-    ...path.map(({ member }) => quoted(exampleOf(member, {}))),
+    ...path.map(({ form }) => quoted(exampleOf(form, {}))),
     ...members
-      .filter(({ isRequired }) => isRequired)
-      .map(({ member, name }) =>
+      .filter(({ required }) => required)
+      .map(({ form, name }) =>
         name === sale.sealed
           ? '--words "The heron will return by May."'
-          : `--${flagName(name)} ${quoted(exampleOf(member, {}))}`,
+          : `--${flagName(name)} ${quoted(exampleOf(form, {}))}`,
       ),
   ].join(" ")
   return paid(sale.command, {
     description: `${sale.title}${often[sale.repetition]}: ${priceUsd(sale.priceAtomic)}`,
     examples: { [`spirit-altar ${sale.command} ${example}`]: sale.title },
     flags: {
-      ...Object.fromEntries(path.map(({ member, name }) => [inputName(name), argumentOf(inputName(name), member)])),
+      ...Object.fromEntries(path.map(({ form, name }) => [inputName(name), argumentOf(inputName(name), form)])),
       ...Object.fromEntries(flags),
     },
     buy: (orders, given, key) => orders.buy<string>(identifier, { ...provided(given), key }),

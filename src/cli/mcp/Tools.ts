@@ -1,11 +1,11 @@
 /** The tools of a buyer's own MCP server: one for each command that sells, and those that open, list and check. */
 import { Schema } from "effect"
 import { sales, type Sold } from "../../../schema/altar/Sales.ts"
-import { isJsonObject } from "../../../schema/Json.ts"
+import { fieldsOf } from "../../../schema/Form.ts"
 import { Uuid } from "../../../schema/Common.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { bodyOf, inputName } from "../../../schema/payments/Sale.ts"
-import { inputSchema } from "../../agents/AgentTool.ts"
+import { inputForm } from "../../agents/AgentTool.ts"
 import { stateOf } from "../../buyer/core/Purchase.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import { refuse } from "../../buyer/PurchaseError.ts"
@@ -44,16 +44,9 @@ const another: Schema.Json = {
 
 /** The members of an act's path, query and body; its commitment is made here, of words. */
 const membersOf = (endpoint: Sold) =>
-  [endpoint.params, endpoint.query, bodyOf(endpoint)].flatMap((schema) => {
-    if (schema === undefined) return []
-    const { properties = {}, required = [] } = inputSchema(schema)
-    return !isJsonObject(properties)
-      ? []
-      : Object.entries(properties).map(([name, form]) => ({
-          name: name === endpoint.sale.sealed ? "words" : inputName(name),
-          form: name === endpoint.sale.sealed ? words : form,
-          isRequired: Array.isArray(required) && required.includes(name),
-        }))
+  [endpoint.params, endpoint.query, bodyOf(endpoint)].flatMap(fieldsOf).map(({ form, name, required }) => {
+    const isSealed = name === endpoint.sale.sealed
+    return { name: isSealed ? "words" : inputName(name), form: isSealed ? words : inputForm(form), required }
   })
 
 /** Tools are named by commands, except this one. */
@@ -81,7 +74,7 @@ const sellingTool = (command: string, acts: ReadonlyArray<Sold>): ReadonlyArray<
         another,
       },
       required: [
-        ...members.flatMap(({ isRequired, name }) => (isRequired ? [name] : [])),
+        ...members.flatMap(({ name, required }) => (required ? [name] : [])),
         ...(others.length === 0 ? [] : ["days"]),
       ],
       kind: "pays",

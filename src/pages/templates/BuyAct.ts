@@ -6,7 +6,7 @@ import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import { sales, type Sold } from "../../../schema/altar/Sales.ts"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
-import { type Form, formOf, remarkOf } from "../../../schema/Form.ts"
+import { fieldsOf as membersOf, firstSentenceOf, type Form } from "../../../schema/Form.ts"
 import { bodyOf, inputName, type Repetition } from "../../../schema/payments/Sale.ts"
 import { priceWords as wordsOf } from "../../../schema/payments/Usdc.ts"
 import { filled } from "../../payments/Act.ts"
@@ -45,8 +45,6 @@ export const buyPath = ({ identifier }: Sold, spirit?: string) =>
 /** `parentId` as `Parent id`. */
 const labelOf = (name: string) => capitalized(name.replace(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`))
 
-const firstSentence = (form: Form) => /^.*?\.(?= |$)/u.exec(remarkOf(form) ?? "")?.[0] ?? ""
-
 /** Where the request has a member. */
 type Part = "place" | "query" | "body"
 
@@ -70,7 +68,7 @@ const fieldOf = (name: string, part: Part, form: Form, isRequired: boolean, spir
     ])
   const bound = form.maxLength === undefined ? "" : html` maxlength="${form.maxLength}"`
   const kind = form.type === "integer" ? html` type="number" step="1"` : ""
-  return textField([id, label, of, html`${must}${bound}${kind}`], firstSentence(form))
+  return textField([id, label, of, html`${must}${bound}${kind}`], firstSentenceOf(form))
 }
 
 const fieldsOf = (endpoint: Sold, spirit: string | undefined): ReadonlyArray<Html> => {
@@ -79,23 +77,21 @@ const fieldsOf = (endpoint: Sold, spirit: string | undefined): ReadonlyArray<Htm
     ["query", endpoint.query],
     ["body", bodyOf(endpoint)],
   ] as const
-  return parts.flatMap(([part, schema]) => {
-    const { properties = {}, required = [] } = schema === undefined ? {} : formOf(schema)
-    return Object.entries(properties).map(([name, form]) => {
-      const isRequired = required.includes(name)
-      return name === endpoint.sale.sealed
+  return parts.flatMap(([part, schema]) =>
+    membersOf(schema).map(({ form, name, required }) =>
+      name === endpoint.sale.sealed
         ? wordsField(
             [
               "act-words",
-              isRequired ? "Your words" : "Sealed words, if you like",
+              required ? "Your words" : "Sealed words, if you like",
               mark("seal", { seal: name }),
-              html`maxlength="8192" ${isRequired ? "required" : ""}`,
+              html`maxlength="8192" ${required ? "required" : ""}`,
             ],
             `1 to ${wordsMaximum} characters. They never leave this browser.`,
           )
-        : fieldOf(name, part, form, isRequired, spirit)
-    })
-  })
+        : fieldOf(name, part, form, required, spirit),
+    ),
+  )
 }
 
 const often: Readonly<Record<Repetition, string>> = {

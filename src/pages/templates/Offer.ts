@@ -128,7 +128,7 @@ const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale
 
 export const form = (
   payment: Payment,
-  { fields, path, sale: { priceAtomic, recorded }, title, verb }: Omit<Offer, "id">,
+  { fields, path, sale: { priceAtomic, recorded, repetition }, title, verb }: Omit<Offer, "id">,
 ): Html =>
   html`<form
     class="pay scripted"
@@ -139,6 +139,7 @@ export const form = (
       recorded: JSON.stringify(recorded),
       dearest,
       title: title ?? verb,
+      often: repetition === "often" ? "" : undefined,
       play: payment.money === "play" ? "" : undefined,
     })}
     autocomplete="off"

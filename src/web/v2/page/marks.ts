@@ -64,7 +64,7 @@ export const marks = {
 interface ValueNames {
   copy: "copy"
   head: "head"
-  pay: "path" | "amount" | "network" | "recorded" | "dearest" | "title" | "play"
+  pay: "path" | "amount" | "network" | "recorded" | "dearest" | "title" | "often" | "play"
   rung: "path" | "amount" | "recorded"
   body: "body"
   json: "json"

@@ -1,7 +1,7 @@
 /** The lasting result of a purchase: the act, as its own page shows it, and the words that its owner keeps. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { copyFrom } from "../page/copy.ts"
 import { button, longCode, make } from "../page/dom.ts"
-import { part } from "../page/http.ts"
 import { keepsake } from "../words/keepsake.ts"
 import type { Result } from "./checkout.ts"
 
@@ -19,13 +19,13 @@ const showAct = async (path: string, picture: Element, name: Element) => {
   name.after(make("p", { class: "text__epithet" }, line?.textContent ?? ""))
 }
 
-/** An altar takes one prayer a day, and one first keeper. */
-const mayRepeat = (path: string) => !/^\/api\/(?:prayers|acquire)\//u.test(path)
-
-/** Its settlement was announced before. */
-export const receipt = ({ body, purchase }: Extract<Result, { tag: "settled" }>): ReadonlyArray<HTMLElement> => {
+/** Its settlement was announced before. `mayRepeat` where the page's form sells the act again. */
+export const receipt = (
+  { body, purchase }: Extract<Result, { tag: "settled" }>,
+  mayRepeat: boolean,
+): ReadonlyArray<HTMLElement> => {
   const { record } = body
-  const number = part(record, "sequence")
+  const number = memberAt(record, "sequence")
   const line = text(body["line"])
   // Only the path is taken from the answer, so that the link leads to this site.
   const path = URL.parse(text(body["permalink"]))?.pathname ?? "/v2/"
@@ -53,9 +53,7 @@ export const receipt = ({ body, purchase }: Extract<Result, { tag: "settled" }>)
         path.startsWith("/witness/") ? "See your stone" : "See your act",
       ),
       copy,
-      ...(mayRepeat(purchase.url)
-        ? [make("a", { class: "button", href: `${location.pathname}${location.search}` }, "Another")]
-        : []),
+      ...(mayRepeat ? [make("a", { class: "button", href: `${location.pathname}${location.search}` }, "Another")] : []),
     ),
     address,
     ...(purchase.sealed === undefined
@@ -63,12 +61,12 @@ export const receipt = ({ body, purchase }: Extract<Result, { tag: "settled" }>)
       : [
           keepsake(
             purchase.sealed,
-            `${typeof number === "number" ? `stone-${number}` : text(part(record, "id"))}.words`,
+            `${typeof number === "number" ? `stone-${number}` : text(memberAt(record, "id"))}.words`,
           ),
         ]),
-    ...(purchase.sealed === undefined && part(record, "commitment") !== undefined
+    ...(purchase.sealed === undefined && memberAt(record, "commitment") !== undefined
       ? [make("p", {}, make("b", {}, "Keep the file unchanged."), " It is the proof of this stone.")]
       : []),
-    make("p", { class: "small quiet" }, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
+    make("p", { class: "small quiet" }, "Transaction ", longCode(text(memberAt(body["receipt"], "transaction")))),
   ]
 }

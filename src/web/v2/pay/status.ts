@@ -2,7 +2,7 @@
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { partFailed, sentenceOf } from "../page/http.ts"
 import { all, make, retry, verdict } from "../page/dom.ts"
-import { attributeOf, marked } from "../page/marks.ts"
+import { attributeOf, marked, valuesOf } from "../page/marks.ts"
 import type { Progress, Result } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
 import { receipt } from "./receipt.ts"
@@ -50,7 +50,8 @@ const settle = (outcome: HTMLElement, region: HTMLElement, result: Extract<Resul
   outcome.setAttribute("aria-label", "Receipt")
   outcome.tabIndex = -1
   region.replaceChildren(verdict("holds", "Settled.", `You paid ${priceUsd(BigInt(result.purchase.amount))}.`))
-  outcome.append(...receipt(result))
+  const mayRepeat = around instanceof HTMLFormElement && valuesOf("pay", around).often !== undefined
+  outcome.append(...receipt(result, mayRepeat))
   if (isFree) outcome.focus()
 }
 
