@@ -1,6 +1,8 @@
 /** Failures of commands: as one line for a person, and as a document for a program. */
 import { Cause, Config, Console, Effect, Predicate, Schema } from "effect"
+import { SqlError } from "effect/sql"
 import { isUnsettled } from "../buyer/PurchaseError.ts"
+import { reasonIn } from "../platform/Sql.ts"
 import { compact, plain } from "./Output.ts"
 
 /** A command cannot go on; the message says why in one sentence. */
@@ -28,6 +30,7 @@ export const codeOf = (error: unknown) => memberOf(rootOf(error), "code")
 
 /** The codes of the system and of PostgreSQL. */
 const fullDisk = new Set(["ENOSPC", "53100"])
+const connectionFaults = new Set(["ConnectionError", "AuthenticationError"])
 
 const messageOf = (error: unknown): string =>
   (Predicate.isObject(error) && "message" in error ? String(error.message) : "") || String(error)
@@ -40,12 +43,11 @@ export const oneLine = (cause: Cause.Cause<unknown>): string => {
   if (codeOf(error) === "EADDRINUSE")
     return `${memberOf(root, "address")}:${memberOf(root, "port")} is taken by another program: stop it, or choose another port with PORT=3001.`
   if (error instanceof Config.ConfigError) return error.cause.message
-  const message = messageOf(error)
-  if (fullDisk.has(codeOf(error)) || /No space left on device|free disk space/u.test(message))
+  if (fullDisk.has(codeOf(error)))
     return "The disk is full. Free some space, or let a sandbox use another disk with DATA_DIR, and run this again."
-  if (message.startsWith("PgConnection: "))
-    return `The database cannot be used: ${message.slice("PgConnection: ".length)}; check DATABASE_URL.`
-  return message.split("\n").slice(0, 6).join("\n").trim()
+  if (SqlError.isSqlError(error) && connectionFaults.has(error.reason._tag))
+    return `The database cannot be used: ${reasonIn(cause)}; check DATABASE_URL.`
+  return messageOf(error).split("\n").slice(0, 6).join("\n").trim()
 }
 
 /** The members of a failure's document that are for programs. */

@@ -1,5 +1,6 @@
 // A real PostgreSQL on this machine, reachable only with its own password, for the life of its layer.
 import { randomBytes } from "node:crypto"
+import { statfs } from "node:fs/promises"
 import { createServer } from "node:net"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -46,6 +47,8 @@ const initialise = Effect.fn("LocalDatabase.initialise")(function* (options: {
       "--auth=scram-sha-256",
       "--encoding=UTF8",
       "--locale=C",
+      // The files of a failed start stay until the next one, so that a full disk is still full when it is asked.
+      "--no-clean",
       ...(options.durable ? [] : ["--no-sync"]),
     ],
     { ...runAs(identity), cwd: dataDir },
@@ -126,13 +129,24 @@ export interface LocalDatabaseOptions {
   readonly port?: number
 }
 
+/** Free bytes that PostgreSQL needs to begin two files of its log. */
+const least = 32 * 1024 * 1024
+
+/** The programs of PostgreSQL name a full disk in words alone, so a failed start asks the file system. */
+const isFull = (folder: string) =>
+  Effect.tryPromise(() => statfs(folder)).pipe(
+    Effect.map(({ bavail, bsize }) => bavail * bsize < least),
+    Effect.orElseSucceed(() => false),
+  )
+
 export class LocalDatabase extends Context.Service<LocalDatabase>()("spirit-altar/sandbox/LocalDatabase", { make }) {
   static readonly layer = (options: LocalDatabaseOptions): Layer.Layer<LocalDatabase, LocalDatabaseError> =>
     Layer.effect(
       LocalDatabase,
-      Effect.mapError(
-        LocalDatabase.make(options),
-        (cause) => new LocalDatabaseError({ message: cause.message, cause }),
+      Effect.catch(LocalDatabase.make(options), (cause) =>
+        Effect.flatMap(isFull(options.dataDir), (full) =>
+          Effect.fail(new LocalDatabaseError({ message: cause.message, cause: full ? { code: "ENOSPC" } : cause })),
+        ),
       ),
     ).pipe(Layer.provide([NodeFileSystem.layer, NodePath.layer]))
 }
