@@ -11,6 +11,7 @@ import { open } from "../../src/cli/buyer/JournalFile.ts"
 import { begin, openFor, pending, readSigned, remembered, takeOver } from "../../src/web/v2/pay/purchase.ts"
 import { signOnce } from "../../src/web/v2/pay/journal.ts"
 import { everything } from "../../src/web/v2/words/box.ts"
+import { storage } from "../lab/browser/Storage.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { asking, payTo as payer } from "../lab/buyer/Offers.ts"
 import { rejected } from "../lab/Assertions.ts"
@@ -87,20 +88,6 @@ describe("a journal's file of an earlier version", () => {
     assert.deepStrictEqual(sent[1], settled?.sealed)
   })
 })
-
-/** The storage of a browser. */
-const storage = (kept: Readonly<Record<string, string>>) => {
-  const slots: Record<string, unknown> = { ...kept }
-  const methods = {
-    getItem: (slot: string) => slots[slot] ?? null,
-    setItem: (slot: string, text: string) => void (slots[slot] = text),
-    removeItem: (slot: string) => void delete slots[slot],
-  }
-  return Object.defineProperties(
-    slots,
-    Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, { value, enumerable: false }])),
-  )
-}
 
 describe("a page of an earlier version", () => {
   const visit = ({
