@@ -4,7 +4,7 @@ import { secondsMaximum } from "../../schema/payments/Usdc.ts"
 import { boundNonce, boundTo, paymentHeaderOf, typedDataOf } from "./core/Authorization.ts"
 import { readHeader } from "./core/Challenge.ts"
 import { sha256 } from "./core/Digest.ts"
-import { anyMembers, isMembers, type Members, textAt, wholeAt } from "./core/Json.ts"
+import { anyMembers, isMembers, memberAt, type Members, textAt, wholeAt } from "./core/Json.ts"
 import type { BindingOffer, BindingOptions, RequestToBind } from "./Library.ts"
 import { refuse } from "./PurchaseError.ts"
 
@@ -31,9 +31,6 @@ const offerIn = (value: unknown): BindingOffer | undefined => {
   }
 }
 
-const at = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
-  names.reduce((whole, name) => (isMembers(whole) ? whole[name] : undefined), value)
-
 interface Challenge {
   readonly resource: Members & { readonly url: string }
   readonly extensions: Members
@@ -43,9 +40,10 @@ interface Challenge {
 /** The challenge of a shop that reads bound payments; undefined for any other answer. */
 const challengeIn = (answer: Response): Challenge | undefined => {
   const challenge = answer.status === 402 ? readHeader(answer.headers.get("payment-required")) : undefined
-  const [accepts, extensions, resource] = ["accepts", "extensions", "resource"].map((name) => at(challenge, name))
-  const url = at(resource, "url")
-  const isOffered = at(challenge, "x402Version") === 2 && at(extensions, bindingExtension, "info", "version") === 1
+  const [accepts, extensions, resource] = ["accepts", "extensions", "resource"].map((name) => memberAt(challenge, name))
+  const url = memberAt(resource, "url")
+  const isOffered =
+    memberAt(challenge, "x402Version") === 2 && memberAt(extensions, bindingExtension, "info", "version") === 1
   return isOffered && Array.isArray(accepts) && isMembers(extensions) && isMembers(resource) && typeof url === "string"
     ? { accepts, extensions, resource: { ...resource, url } }
     : undefined
@@ -63,8 +61,8 @@ export const bindNonce = async ({ body = "", method = "POST", url }: RequestToBi
 /** Whether a payment names this request, another one, or none. */
 export const checkBinding = async (payment: string, request: RequestToBind): Promise<"bound" | "other" | "unbound"> => {
   const signed = readHeader(payment)
-  const nonce = at(signed, "payload", "authorization", "nonce")
-  const salt = at(signed, "extensions", bindingExtension, "info", "salt")
+  const nonce = memberAt(signed, "payload", "authorization", "nonce")
+  const salt = memberAt(signed, "extensions", bindingExtension, "info", "salt")
   if (typeof nonce !== "string") return "other"
   if (salt === undefined) return isMarked(nonce) ? "other" : "unbound"
   const expected = typeof salt === "string" ? await bindNonce(request, salt).catch(() => undefined) : undefined

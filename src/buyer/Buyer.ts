@@ -109,9 +109,9 @@ export const buyerOf = (options: Kept, signal: AbortSignal) => {
     return new Misrecorded({ key: purchase.key, differences, message: misrecorded(differences, kept) })
   }
 
-  const refused = async (purchase: Purchase, { refusal }: Refusing): Promise<Refused> => {
+  const refused = async (purchase: Purchase, { payment, refusal }: Refusing): Promise<Refused> => {
     const [{ key }, { code, message }] = [purchase, refusal]
-    const failure = failureOf(refusal)
+    const failure = failureOf(refusal, payment)
     if (failure !== undefined) await purchases.amend(purchase, failure).catch(() => {})
     const again = `The key ${key} is not signed for again: take a new one for a new attempt.`
     return refuse(code, code === "payment_invalid" ? `${message} ${again}` : message, key)

@@ -72,12 +72,12 @@ interface Forgotten {
   readonly amountAtomic: string
 }
 
-/** The sum that forgotten purchases had signed for, on the newest of their days. */
+/** The sums that forgotten purchases had signed for, by day. Earlier versions kept one of them, under `last`. */
 const forgotten = pagesOf("forgotten", (value): value is Forgotten => hasTexts(value, "day", "amountAtomic"))
 
 const forgottenOn = async (pages: Pages, day: string) => {
-  const last = await forgotten.get(pages, "last")
-  return last?.day === day ? BigInt(last.amountAtomic) : 0n
+  const sum = (await forgotten.get(pages, day)) ?? (await forgotten.get(pages, "last"))
+  return sum?.day === day ? BigInt(sum.amountAtomic) : 0n
 }
 
 const drop = async (pages: Pages, purchase: Purchase) => {
@@ -85,7 +85,7 @@ const drop = async (pages: Pages, purchase: Purchase) => {
   const day = now().slice(0, 10)
   const amount = spentBy(purchase, day)
   if (amount === 0n) return
-  await forgotten.set(pages, "last", { day, amountAtomic: String((await forgottenOn(pages, day)) + amount) })
+  await forgotten.set(pages, day, { day, amountAtomic: String((await forgottenOn(pages, day)) + amount) })
 }
 
 const isFull = (error: unknown) => error instanceof Error && error.name === "QuotaExceededError"

@@ -80,7 +80,6 @@ guide("an altar that recorded", (it) => {
   it("an early failure is not paid for again while its payment could still be used", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     const requests = watch(page)
-    const openUntil = new Date(Date.now() + 8_000).toISOString()
     const failed = {
       code: "payment_failed",
       docs: "/docs/errors#payment_failed",
@@ -89,14 +88,23 @@ guide("an altar that recorded", (it) => {
     }
     await page.route("**/api/witness", async (route) => {
       const { "payment-signature": payment, ...headers } = route.request().headers()
-      if (payment === undefined || signed(requests).length > 1) return route.fallback()
+      if (signed(requests).length > (payment === undefined ? 0 : 1)) return route.fallback()
       const response = await route.fetch({ headers })
-      const json = { ...(await response.json()), ...failed, authorizationOpenUntil: openUntil }
-      return route.fulfill({ response, json })
+      const json = await response.json()
+      // The page signs what a 402 offers, so its first payment is short.
+      const offered = JSON.parse(atob(response.headers()["payment-required"] ?? ""))
+      offered.accepts[0].maxTimeoutSeconds = 8
+      const short = { ...response.headers(), "payment-required": btoa(JSON.stringify(offered)) }
+      return payment === undefined
+        ? route.fulfill({ response, headers: short })
+        : route.fulfill({ response, json: { ...json, ...failed, authorizationOpenUntil: new Date(0).toISOString() } })
     })
     await buy(page)
     await page.getByText("signs no other payment for this act").waitFor()
-    assert.strictEqual((await kept(page)).openUntil, openUntil)
+    const { openUntil } = await kept(page)
+    const [{ payment = "" } = {}] = signed(requests)
+    const { validBefore } = JSON.parse(atob(payment)).payload.authorization
+    assert.strictEqual(Date.parse(openUntil), Number(validBefore) * 1000)
     await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
     await page.getByText("could still be used. Asking the wallet in").waitFor()
     assert.lengthOf(signed(requests), 1)

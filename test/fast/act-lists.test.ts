@@ -1,6 +1,5 @@
 /** The lists that repeat acts by hand have each act on sale, so a new act that one of them forgets fails here. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it } from "../lab/It.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { bodyOf, namesOf } from "../../schema/payments/Sale.ts"
 import { flagName } from "../../src/cli/buyer/ActCommands.ts"
@@ -22,15 +21,14 @@ describe("an act on sale", () => {
 
   it.effect.each(sales.map((endpoint) => ({ endpoint, name: endpoint.sale.name })))(
     "has a command with a flag for each member of its request: $name",
-    ({ endpoint }) =>
-      Effect.gen(function* () {
-        const { command, sealed } = endpoint.sale
-        const help = yield* printed(command, "--help")
-        for (const member of [endpoint.query, bodyOf(endpoint)].flatMap(namesOf)) {
-          const flag = member === sealed ? "(?:words|text)" : flagName(member)
-          assert.match(help, new RegExp(`^ {2}--${flag}\\b`, "mu"), `${command} --${flag}`)
-        }
-        if (sealed !== undefined) assert.match(help, /^ {2}--salt\b/mu, command)
-      }),
+    function* ({ endpoint }) {
+      const { command, sealed } = endpoint.sale
+      const help = yield* printed(command, "--help")
+      for (const member of [endpoint.query, bodyOf(endpoint)].flatMap(namesOf)) {
+        const flag = member === sealed ? "(?:words|text)" : flagName(member)
+        assert.match(help, new RegExp(`^ {2}--${flag}\\b`, "mu"), `${command} --${flag}`)
+      }
+      if (sealed !== undefined) assert.match(help, /^ {2}--salt\b/mu, command)
+    },
   )
 })

@@ -1,7 +1,9 @@
 /** The journal forgets what is over: on request, or by itself when it is full; never what is open or exists nowhere else. */
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import type { Purchase } from "../../src/buyer/core/Purchase.ts"
+import { vi } from "vitest"
+import { toBase64 } from "../../src/buyer/core/Authorization.ts"
+import { failureOf, type Purchase } from "../../src/buyer/core/Purchase.ts"
 import { purchasesIn } from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
@@ -103,6 +105,38 @@ describe("a purchase", () => {
       await buyer({ url: altar, journal }).forget(key)
     }
     assert.deepStrictEqual(await put(journal, "the-key-of-the-last", {}), [30_000n])
+  })
+
+  it("that is forgotten still counts for its day after a clock was put forward and back", async () => {
+    const journal = memoryJournal()
+    const noon = Date.parse("2026-11-21T12:00:00.000Z")
+    const forgetOn = async (key: string, days: number) => {
+      vi.useFakeTimers({ toFake: ["Date"], now: noon + days * 86_400_000 })
+      const before = await put(journal, key, { settled })
+      await buyer({ url: altar, journal }).forget(key)
+      return before
+    }
+    const sums = [await forgetOn("the-key-of-today", 0), await forgetOn("the-key-of-tomorrow", 1)]
+    sums.push(await forgetOn("another-key-of-today", 0))
+    vi.useRealTimers()
+    assert.deepStrictEqual(sums, [[0n], [0n], [10_000n]])
+  })
+})
+
+describe("a failed payment", () => {
+  const paid = (validBefore: number) =>
+    toBase64(JSON.stringify({ payload: { authorization: { validBefore: `${validBefore}` } } }))
+
+  it.each([
+    ["no end", {}],
+    ["an end in the past", { authorizationOpenUntil: new Date(0).toISOString() }],
+  ])("could be used until it expires where the altar names %s", (_, claim) => {
+    const body = { reason: "authorization_canceled", ...claim }
+    const refusal = { status: 402, code: "payment_failed", message: "It failed.", retryAfter: undefined, body }
+    const inAMinute = Math.floor(Date.now() / 1000) + 60
+    const openUntil = new Date(inAMinute * 1000).toISOString()
+    assert.deepStrictEqual(failureOf(refusal, paid(inAMinute)), { failed: "authorization_canceled", openUntil })
+    assert.deepStrictEqual(failureOf(refusal, paid(inAMinute - 61)), { failed: "authorization_canceled" })
   })
 })
 

@@ -89,7 +89,8 @@ export type End<Answer, Stop> =
   | { readonly end: "settled"; readonly answer: Answer }
   /** The altar recorded something else than was bought. */
   | { readonly end: "misrecorded"; readonly differences: ReadonlyArray<Difference>; readonly settlement: Settlement }
-  | { readonly end: "refused"; readonly refusal: Refusal; readonly isSigned: boolean }
+  /** With the payment that was sent, if one was. */
+  | { readonly end: "refused"; readonly refusal: Refusal; readonly payment: string | undefined }
   | { readonly end: "stopped"; readonly stop: Stop }
   /** Without an outcome for too long: a signed purchase stays open. */
   | { readonly end: "open"; readonly reason: string; readonly refusal: Refusal | undefined; readonly isSigned: boolean }
@@ -143,7 +144,7 @@ export const pursue = async <Answer, Stop>(
       ;[state, unanswered] = ["pay", 0]
       continue
     }
-    if (move === "refuse" && "refusal" in outcome) return { end: "refused", refusal: outcome.refusal, isSigned }
+    if (move === "refuse" && "refusal" in outcome) return { end: "refused", refusal: outcome.refusal, payment }
     const hasNone = event === "busy" || event === "silent"
     unanswered = hasNone ? unanswered + 1 : event === "pending" ? 0 : unanswered
     if (unanswered >= (isSigned ? patience.signed : patience.unsigned) || all >= patience.all) {

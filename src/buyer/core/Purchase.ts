@@ -1,7 +1,7 @@
 /** The record of a purchase, for page, command and library: its state, what keeps it in its journal, and its end. */
 import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
-import type { Offer } from "./Challenge.ts"
-import { isMembers, type Members } from "./Json.ts"
+import { type Offer, readHeader } from "./Challenge.ts"
+import { isMembers, memberAt, type Members } from "./Json.ts"
 import type { Refusal } from "./Outcome.ts"
 import type { Difference } from "./Recorded.ts"
 
@@ -149,10 +149,15 @@ export const needOf = (purchase: Purchase): string | undefined => {
     : undefined
 }
 
-/** The end that a refusal gives to a signed purchase; undefined when it gives none. */
-export const failureOf = ({ body, code }: Refusal): Pick<Purchase, "failed" | "openUntil"> | undefined => {
-  const openUntil = body["authorizationOpenUntil"]
-  if (code === "payment_failed")
-    return { failed: String(body["reason"]), ...(typeof openUntil === "string" ? { openUntil } : {}) }
-  return code === "payment_invalid" ? { failed: code } : undefined
+/**
+ * The end that a refusal gives to a signed purchase; undefined when it gives none. A failed payment could still be used until
+ * it expires, whatever an altar says.
+ */
+export const failureOf = (
+  { body, code }: Refusal,
+  payment: string | undefined,
+): Pick<Purchase, "failed" | "openUntil"> | undefined => {
+  if (code !== "payment_failed") return code === "payment_invalid" ? { failed: code } : undefined
+  const until = Number(memberAt(readHeader(payment ?? null), "payload", "authorization", "validBefore")) * 1000
+  return { failed: String(body["reason"]), ...(until > Date.now() ? { openUntil: new Date(until).toISOString() } : {}) }
 }

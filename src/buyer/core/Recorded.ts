@@ -5,6 +5,7 @@ import { chainHashOf } from "./Chain.ts"
 import { readHeader } from "./Challenge.ts"
 import type { Difference } from "./Difference.ts"
 import { canHash } from "./Digest.ts"
+import { memberAt } from "./Json.ts"
 import { bodyOf, type Settlement } from "./Outcome.ts"
 
 export interface Bought {
@@ -22,12 +23,6 @@ export interface Bought {
 const locationOf = (url: string) => new URL(url, "https://altar.invalid")
 
 export type { Difference }
-
-const part = (value: unknown, ...names: ReadonlyArray<string>): unknown =>
-  names.reduce(
-    (whole, name) => (typeof whole === "object" && whole !== null ? Reflect.get(whole, name) : undefined),
-    value,
-  )
 
 const asText = (value: unknown): string =>
   value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value)
@@ -56,10 +51,10 @@ const inputClaims = ({ body, recorded, url }: Bought, record: unknown): Readonly
     ...parametersOf(recorded?.path ?? "", pathname),
   }
   if (recorded?.members === undefined)
-    return Object.entries(requested).map(([name, value]) => ifSaid(name, value, part(record, name)))
+    return Object.entries(requested).map(([name, value]) => ifSaid(name, value, memberAt(record, name)))
   return Object.entries(recorded.members).map(([name, otherwise]) => {
-    const value = part(record, name)
-    if (name in requested) return [name, part(requested, name), value]
+    const value = memberAt(record, name)
+    if (name in requested) return [name, memberAt(requested, name), value]
     // A value that the altar chooses may be any, but a record without one is of another act.
     return [name, otherwise === chosen ? (value ?? "a value") : otherwise, value]
   })
@@ -70,24 +65,24 @@ const ifSaid = (field: string, bought: unknown, recorded: unknown): Claim => [fi
 
 const moneyClaims = ({ amountAtomic }: Bought, signed: unknown, { body, header }: Settlement): ReadonlyArray<Claim> => {
   const { receipt, record } = body
-  const [accepted, authorization] = [part(signed, "accepted"), part(signed, "payload", "authorization")]
-  const amount = part(authorization, "value") ?? amountAtomic
-  const payer = part(receipt, "payer")
-  const transaction = part(receipt, "transaction")
+  const [accepted, authorization] = [memberAt(signed, "accepted"), memberAt(signed, "payload", "authorization")]
+  const amount = memberAt(authorization, "value") ?? amountAtomic
+  const payer = memberAt(receipt, "payer")
+  const transaction = memberAt(receipt, "transaction")
   return [
-    ["amountAtomic", amount, part(receipt, "amountAtomic")],
-    ["priceUsd", amount === undefined ? undefined : priceUsd(BigInt(String(amount))), part(receipt, "priceUsd")],
-    ["network", part(accepted, "network"), part(receipt, "network")],
-    ["asset", part(accepted, "asset"), part(receipt, "asset")],
-    ["payTo", part(authorization, "to"), part(receipt, "payTo")],
-    ["payer", part(authorization, "from"), payer],
-    ifSaid("nonce", part(authorization, "nonce"), part(receipt, "nonce")),
-    ifSaid("record.payer", payer, part(record, "payer")),
-    ifSaid("record.keeper", payer, part(record, "keeper")),
-    ifSaid("record.transaction", transaction, part(record, "transaction")),
-    ifSaid("PAYMENT-RESPONSE payer", payer, part(header, "payer")),
-    ifSaid("PAYMENT-RESPONSE network", part(receipt, "network"), part(header, "network")),
-    ifSaid("PAYMENT-RESPONSE transaction", transaction, part(header, "transaction")),
+    ["amountAtomic", amount, memberAt(receipt, "amountAtomic")],
+    ["priceUsd", amount === undefined ? undefined : priceUsd(BigInt(String(amount))), memberAt(receipt, "priceUsd")],
+    ["network", memberAt(accepted, "network"), memberAt(receipt, "network")],
+    ["asset", memberAt(accepted, "asset"), memberAt(receipt, "asset")],
+    ["payTo", memberAt(authorization, "to"), memberAt(receipt, "payTo")],
+    ["payer", memberAt(authorization, "from"), payer],
+    ifSaid("nonce", memberAt(authorization, "nonce"), memberAt(receipt, "nonce")),
+    ifSaid("record.payer", payer, memberAt(record, "payer")),
+    ifSaid("record.keeper", payer, memberAt(record, "keeper")),
+    ifSaid("record.transaction", transaction, memberAt(record, "transaction")),
+    ifSaid("PAYMENT-RESPONSE payer", payer, memberAt(header, "payer")),
+    ifSaid("PAYMENT-RESPONSE network", memberAt(receipt, "network"), memberAt(header, "network")),
+    ifSaid("PAYMENT-RESPONSE transaction", transaction, memberAt(header, "transaction")),
   ]
 }
 
@@ -97,26 +92,26 @@ const pageOf = ({ recorded, url }: Bought) =>
 
 const linkClaims = (purchase: Bought, signed: unknown, { body }: Settlement): ReadonlyArray<Claim> => {
   const { permalink, record } = body
-  const origin = originOf(part(signed, "resource", "url") ?? purchase.url)
-  const page = `/${pageOf(purchase)}/${asText(part(record, "id"))}`
+  const origin = originOf(memberAt(signed, "resource", "url") ?? purchase.url)
+  const page = `/${pageOf(purchase)}/${asText(memberAt(record, "id"))}`
   return [
     ["permalink", page, asText(permalink).slice(-page.length)],
     ["permalink", origin, originOf(permalink)],
-    ["record.permalink", permalink, part(record, "permalink")],
+    ["record.permalink", permalink, memberAt(record, "permalink")],
     // Sealed words will be sent to these URLs one day.
-    ifSaid("verify.revealUrl", origin, originOf(part(record, "verify", "revealUrl"))),
-    ifSaid("unsealUrl", origin, originOf(part(record, "unsealUrl"))),
+    ifSaid("verify.revealUrl", origin, originOf(memberAt(record, "verify", "revealUrl"))),
+    ifSaid("unsealUrl", origin, originOf(memberAt(record, "unsealUrl"))),
   ]
 }
 
 /** The link of a stone hashes to its chain hash, so time, place and transaction are those of the chain. */
 const chainClaims = async (record: unknown): Promise<ReadonlyArray<Claim>> => {
-  const chainHash = part(record, "chainHash")
+  const chainHash = memberAt(record, "chainHash")
   if (chainHash === undefined || !canHash()) return []
-  const text = (name: string) => asText(part(record, name))
+  const text = (name: string) => asText(memberAt(record, name))
   const link = {
     previousHash: text("previousHash"),
-    sequence: Number(part(record, "sequence")),
+    sequence: Number(memberAt(record, "sequence")),
     commitment: text("commitment"),
     witnessedAt: text("witnessedAt"),
     transaction: text("transaction"),

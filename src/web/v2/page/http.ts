@@ -55,10 +55,6 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Reply> 
   }
 }
 
-/** A member of an answer; undefined when it has none. */
-export const part = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
-
 export const post = (body: object): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/json" },

@@ -1,4 +1,5 @@
 /** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { priceUsd, networkName } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
@@ -9,7 +10,7 @@ import { misrecorded } from "../../../buyer/core/Recorded.ts"
 import { page } from "../../../buyer/core/States.ts"
 import { endsOf } from "../page/dom.ts"
 import { Refused } from "../../../buyer/PurchaseError.ts"
-import { part, sentenceOf, unreachable } from "../page/http.ts"
+import { sentenceOf, unreachable } from "../page/http.ts"
 import { amend, signOnce } from "./journal.ts"
 import { abandon, forget, leave, openFor, pending, type Purchase, recordedOf, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
@@ -77,12 +78,12 @@ const unpriced = (purchase: Purchase, why: string, progress: Progress, refusal: 
   progress.step("price", "none", "")
   const retryAfter = refusal === undefined ? 0 : refusal.status === 429 ? refusal.retryAfter : undefined
   const issues = refusal?.body["issues"]
-  const path = Array.isArray(issues) ? part(issues[0], "path") : undefined
+  const path = Array.isArray(issues) ? memberAt(issues[0], "path") : undefined
   const field = refusal?.code === "dedication_held" ? "dedication" : typeof path === "string" ? path : undefined
   return { ...refuse(purchase, `${sentence(why)} Nothing was signed.`, retryAfter), field }
 }
 
-const refused = async (purchase: Purchase, refusal: Refusal, progress: Progress): Promise<Result> => {
+const refused = async (purchase: Purchase, refusal: Refusal, payment: string, progress: Progress): Promise<Result> => {
   const { code, message } = refusal
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
@@ -92,8 +93,8 @@ const refused = async (purchase: Purchase, refusal: Refusal, progress: Progress)
   }
   progress.step("sign", "done", "Signed. This page no longer sends it.")
   progress.step("settle", "failed", "The altar refused the payment, so there is no act.")
-  const failure = failureOf(refusal)
-  if (failure?.openUntil !== undefined && Date.parse(failure.openUntil) > Date.now()) {
+  const failure = failureOf(refusal, payment)
+  if (failure?.openUntil !== undefined) {
     // Kept until then, while its form may begin another. Without room for the time, the form goes on asking about it.
     await amend(purchase, failure).then(
       () => leave(purchase),
@@ -104,7 +105,7 @@ const refused = async (purchase: Purchase, refusal: Refusal, progress: Progress)
     return { tag: "refused", message: `${message} ${words}`, retryAfter }
   }
   // The words stay in the box unless the altar itself says that the payment failed for good.
-  if (code === "payment_failed" && failure?.openUntil === undefined) return refuse(purchase, message)
+  if (code === "payment_failed") return refuse(purchase, message)
   forget(purchase)
   return { tag: "refused", message }
 }
@@ -228,9 +229,9 @@ const follow = async (
     case "misrecorded":
       return disputed(purchase, end, progress)
     case "refused":
-      return end.isSigned
-        ? refused(purchase, end.refusal, progress)
-        : unpriced(purchase, end.refusal.message, progress, end.refusal)
+      return end.payment === undefined
+        ? unpriced(purchase, end.refusal.message, progress, end.refusal)
+        : refused(purchase, end.refusal, end.payment, progress)
     case "open":
       if (!end.isSigned) return unpriced(purchase, end.reason, progress, end.refusal)
       progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")

@@ -2,11 +2,10 @@
 import type { Recorded } from "../../../../schema/payments/Recorded.ts"
 import { readHeader } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { isMembers, parsed } from "../../../buyer/core/Json.ts"
+import { isMembers, memberAt, parsed } from "../../../buyer/core/Json.ts"
 import type { Body } from "../../../buyer/core/Outcome.ts"
 import * as Stored from "../../../buyer/core/Purchase.ts"
 import { change, drop, everything, type Held, hold, type Keepsake } from "../words/box.ts"
-import { part } from "../page/http.ts"
 import { browser, type Store, tab } from "../page/store.ts"
 
 /** The terms that the page showed before the request for a signature. */
@@ -49,8 +48,8 @@ const requestOf = (body: string): Stored.Request => {
 
 /** Seconds since 1970 when an authorization was signed; 0 when it does not tell. */
 const signedAtOf = (payment: unknown) =>
-  Number(part(part(part(payment, "payload"), "authorization"), "validBefore")) -
-    Number(part(part(payment, "accepted"), "maxTimeoutSeconds")) || 0
+  Number(memberAt(payment, "payload", "authorization", "validBefore")) -
+    Number(memberAt(payment, "accepted", "maxTimeoutSeconds")) || 0
 
 /** A purchase as earlier pages stored it, as the record of today; any other value as it is. */
 const upgraded = (value: unknown): unknown => {
@@ -58,7 +57,7 @@ const upgraded = (value: unknown): unknown => {
   const { body, keepsake, misrecorded, path, payment: header, ...others } = value
   const payment = typeof header === "string" ? readHeader(header) : undefined
   const begunAt = new Date(signedAtOf(payment) * 1000).toISOString()
-  const payer = String(part(part(part(payment, "payload"), "authorization"), "from"))
+  const payer = String(memberAt(payment, "payload", "authorization", "from"))
   return {
     ...others,
     act: others["title"],
@@ -161,7 +160,7 @@ export const abandon = (purchase: Purchase) => {
 export const settle = (purchase: Purchase, { permalink, receipt, record }: Body) => {
   forget(purchase)
   if (purchase.sealed === undefined) return
-  const [payer, sequence] = [part(receipt, "payer"), part(record, "sequence")]
+  const [payer, sequence] = [memberAt(receipt, "payer"), memberAt(record, "sequence")]
   hold(purchase.sealed)
   change(purchase.sealed.commitment, {
     deed: {

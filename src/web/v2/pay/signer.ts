@@ -1,4 +1,5 @@
 /** Signs EIP-3009 authorizations with viem, and the steps of a purchase; loaded only to pay, as one part. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { createClient, custom } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { addChain, getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
@@ -6,7 +7,7 @@ import { base, baseSepolia } from "viem/chains"
 import { networkName } from "../../../../schema/payments/Usdc.ts"
 import { type Account, signedBy } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
-import { AnswerError, part, sentenceOf } from "../page/http.ts"
+import { AnswerError, sentenceOf } from "../page/http.ts"
 
 export { resume, run } from "./checkout.ts"
 
@@ -21,9 +22,9 @@ const words: Readonly<Record<number, string>> = {
 
 /** Libraries wrap a wallet's error; the first meaningful code below counts. */
 const codeOf = (error: unknown, depth = 0): number | undefined => {
-  const code = part(error, "code")
+  const code = memberAt(error, "code")
   if (typeof code === "number" && code in words) return code
-  return error === undefined || depth > 8 ? undefined : codeOf(part(error, "cause"), depth + 1)
+  return error === undefined || depth > 8 ? undefined : codeOf(memberAt(error, "cause"), depth + 1)
 }
 
 /** A sentence of ours stays as it is. */

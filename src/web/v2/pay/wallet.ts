@@ -1,8 +1,9 @@
 /** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
-import { ask, part, partFailed, post, refusalOf } from "../page/http.ts"
+import { ask, partFailed, post, refusalOf } from "../page/http.ts"
 import { allMarked, valuesOf } from "../page/marks.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
@@ -45,18 +46,18 @@ const attempt = <A>(use: () => A): A | undefined => {
   }
 }
 
-const isProvider = (value: unknown): value is Provider => typeof part(value, "request") === "function"
+const isProvider = (value: unknown): value is Provider => typeof memberAt(value, "request") === "function"
 
 const readWallet = (detail: unknown) => {
-  const [info, provider] = [part(detail, "info"), part(detail, "provider")]
-  const [name, uuid] = [part(info, "name"), part(info, "uuid")]
+  const [info, provider] = [memberAt(detail, "info"), memberAt(detail, "provider")]
+  const [name, uuid] = [memberAt(info, "name"), memberAt(info, "uuid")]
   if (typeof name !== "string" || !isProvider(provider)) return undefined
   const label = name.replace(/\p{C}/gu, "").trim().slice(0, 40) || "Wallet"
   return { key: typeof uuid === "string" && uuid !== "" ? uuid : label, name: label, provider }
 }
 
 const hear = (event: Event) => {
-  const wallet = attempt(() => readWallet(part(event, "detail")))
+  const wallet = attempt(() => readWallet(memberAt(event, "detail")))
   if (wallet === undefined || announced.has(wallet.key)) return
   announced.set(wallet.key, wallet)
   if (isTelling) return

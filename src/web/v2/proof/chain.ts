@@ -1,4 +1,5 @@
 /** Hashes links of the chain in this browser, and compares them with the log, the page and the remembered head. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { type ChainPoint, genesis, linkFault } from "../../../../schema/altar/ChainCheck.ts"
 import { type Bytes, equal } from "../../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../../schema/log/Entry.ts"
@@ -9,14 +10,14 @@ import { leaf } from "../../../buyer/log/WebCrypto.ts"
 import { holds, open, type ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { allMarked, valuesOf } from "../page/marks.ts"
 import { count, timeWords } from "../page/durations.ts"
-import { AnswerError, ask, part, refusalOf, unreachable } from "../page/http.ts"
+import { AnswerError, ask, refusalOf, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 import { checkReveals } from "./reveals.ts"
 
 const slot = "altar:checkpoint"
 
 const isPoint = (value: unknown): value is ChainPoint =>
-  Number.isSafeInteger(part(value, "sequence")) && /^[0-9a-f]{64}$/u.test(String(part(value, "chainHash")))
+  Number.isSafeInteger(memberAt(value, "sequence")) && /^[0-9a-f]{64}$/u.test(String(memberAt(value, "chainHash")))
 
 /** A head of the chain with its source: the page, or what this browser hashed its way to before. */
 interface KnownPoint extends ChainPoint {
@@ -27,7 +28,7 @@ interface KnownPoint extends ChainPoint {
 
 const remembered = (): KnownPoint | undefined => {
   const kept = browser.json(slot)
-  const [at, vkey] = [part(kept, "at"), part(kept, "vkey")]
+  const [at, vkey] = [memberAt(kept, "at"), memberAt(kept, "vkey")]
   if (!isPoint(kept) || typeof at !== "number") return undefined
   const by = `On ${timeWords(new Date(at).toISOString())} this browser saw`
   return { sequence: kept.sequence, chainHash: kept.chainHash, by, ...(typeof vkey === "string" ? { vkey } : {}) }
@@ -42,7 +43,9 @@ const shown = (): ReadonlyArray<KnownPoint> =>
 
 const isLink = (value: unknown): value is Link =>
   isPoint(value) &&
-  ["commitment", "witnessedAt", "transaction", "previousHash"].every((name) => typeof part(value, name) === "string")
+  ["commitment", "witnessedAt", "transaction", "previousHash"].every(
+    (name) => typeof memberAt(value, name) === "string",
+  )
 
 /** The answer to `GET /api/witness/chain`. */
 export const readSegment = async (from: number, limit: number): Promise<Segment> => {

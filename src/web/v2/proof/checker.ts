@@ -1,11 +1,12 @@
 /** The page that checks a dropped file: a receipt or a proof of this altar, or the file of a stone. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, find, verdict } from "../page/dom.ts"
 import { allMarked, marked, valuesOf } from "../page/marks.ts"
-import { AnswerError, ask, cannotHash, pageFailed, part, sentenceOf, unreached } from "../page/http.ts"
+import { AnswerError, ask, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import { differing, fingerprintOf, isBroken } from "../words/fingerprint.ts"
 import { readSegment } from "./chain.ts"
@@ -41,10 +42,10 @@ const ofFile = async (hash: string): Promise<HTMLElement> => {
   if (answer?.ok !== true) throw unreached()
   const { pathname } = new URL(answer.url)
   if (pathname.startsWith("/witness/")) {
-    const stone = part((await ask(pathname)).body, "stone")
+    const stone = memberAt((await ask(pathname)).body, "stone")
     const where = make("a", { href: pathname }, "See the stone")
-    return part(stone, "commitment") === hash
-      ? verdict("holds", `This is the file of stone ${String(part(stone, "sequence"))}.`, where)
+    return memberAt(stone, "commitment") === hash
+      ? verdict("holds", `This is the file of stone ${String(memberAt(stone, "sequence"))}.`, where)
       : verdict("unchecked", "Not the file of this stone.", where)
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")

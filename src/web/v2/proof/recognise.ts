@@ -5,8 +5,7 @@ import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
 import { Unproven } from "../../../buyer/core/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { type Keepsake, readHeld } from "../words/box.ts"
-import { part } from "../page/http.ts"
-import { parsed } from "../../../buyer/core/Json.ts"
+import { memberAt, parsed } from "../../../buyer/core/Json.ts"
 
 /** Larger than any receipt file or proof. */
 export const largest = 1_000_000
@@ -42,10 +41,10 @@ export const recognise = (text: string): Recognised => {
   const json = parsed(text)
   if (json === undefined && begin.includes("spirit-altar-receipt/"))
     return damaged("A damaged receipt file.", "It is cut short or was changed. Download it again.")
-  if (part(json, "kind") === "spirit-altar-sealed-words") return { kind: "box" }
+  if (memberAt(json, "kind") === "spirit-altar-sealed-words") return { kind: "box" }
   const kept = readHeld(json)
   if (kept !== undefined) return { kind: "words", kept }
-  if (!String(part(json, "format")).startsWith("spirit-altar-receipt/")) return { kind: "unknown" }
+  if (!String(memberAt(json, "format")).startsWith("spirit-altar-receipt/")) return { kind: "unknown" }
   try {
     return { kind: "receipt", ...namedIn(text) }
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The box of sealed words: salts and words in this browser by commitment, stored before anything is paid. */
-import { part } from "../page/http.ts"
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { browser } from "../page/store.ts"
 
 export interface Keepsake {
@@ -29,7 +29,7 @@ const prefix = "altar:words:"
 const slotOf = (commitment: string) => `${prefix}${commitment}`
 
 const textOf = (value: unknown, name: string): string | undefined => {
-  const text = part(value, name)
+  const text = memberAt(value, name)
   return typeof text === "string" ? text : undefined
 }
 
@@ -51,9 +51,9 @@ export const readHeld = (value: unknown): Held | undefined => {
     words,
     commitment,
     keptAt: textOf(value, "keptAt") ?? new Date().toISOString(),
-    saved: part(value, "saved") === true,
-    revealed: part(value, "revealed") === true,
-    deed: deedOf(part(value, "deed")),
+    saved: memberAt(value, "saved") === true,
+    revealed: memberAt(value, "revealed") === true,
+    deed: deedOf(memberAt(value, "deed")),
   }
 }
 

@@ -1,10 +1,10 @@
 /** Imports a saved file by choosing or dropping it; entries that do not hash to their commitment are rejected. */
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { parsed } from "../../../buyer/core/Json.ts"
+import { memberAt, parsed } from "../../../buyer/core/Json.ts"
 import { hearFiles } from "../page/dom.ts"
 import { count } from "../page/durations.ts"
-import { AnswerError, cannotHash, part, sentenceOf } from "../page/http.ts"
+import { AnswerError, cannotHash, sentenceOf } from "../page/http.ts"
 import { marked } from "../page/marks.ts"
 import { browser } from "../page/store.ts"
 import { hasRoom, type Purchase, readSigned, takeOver } from "../pay/purchase.ts"
@@ -43,9 +43,9 @@ const fitting = async <Entry>(entries: ReadonlyArray<Entry>, wordsOf: (entry: En
 /** Reads one keepsake, a list of them, or an exported box. */
 const importedFrom = async (file: File): Promise<Imported> => {
   const value = file.size > largest ? undefined : parsed(await file.text())
-  const listed = Array.isArray(value) ? value : part(value, "words")
+  const listed = Array.isArray(value) ? value : memberAt(value, "words")
   const words = listIn(Array.isArray(listed) ? listed : [value], readHeld)
-  const signed = listIn(part(value, "purchases"), readSigned)
+  const signed = listIn(memberAt(value, "purchases"), readSigned)
   if (words.length + signed.length === 0) throw new AnswerError("This is not a file of sealed words.")
   if (!canHash()) throw new AnswerError(cannotHash)
   const entries = await fitting(words, (entry) => entry)

@@ -1,11 +1,12 @@
 /** Checks words against a commitment and, on their owner's order, reveals them; nothing of them is sent before. */
+import { memberAt } from "../../../buyer/core/Json.ts"
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { all, failure, longCode, make, verdict } from "../page/dom.ts"
 import { allMarked, type ElementOf, marked, selectorOf, valuesOf } from "../page/marks.ts"
 import { renew } from "../page/renew.ts"
 import { checkReveals } from "../proof/reveals.ts"
-import { ask, cannotHash, pageFailed, part, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
+import { ask, cannotHash, pageFailed, post, refusalOf, sentenceOf, waitOf } from "../page/http.ts"
 import { change, held, type Keepsake } from "./box.ts"
 import { acceptImports, leftOut } from "./import.ts"
 
@@ -31,7 +32,7 @@ const attach = (form: ElementOf<"check">) => {
     const reply = await ask(to, post({ salt: salt.value, [name]: words.value }))
     if (reply.status !== 200 && reply.status !== 201) throw refusalOf(reply)
     const { candle, stone } = reply.body
-    const shown = part(part(stone, "reveal"), "text") ?? part(part(candle, "unsealed"), "words")
+    const shown = memberAt(stone, "reveal", "text") ?? memberAt(candle, "unsealed", "words")
     // Words that the altar hides are still its owner's alone.
     const isShown = typeof shown === "string"
     if (isShown) change(against(), { revealed: true })
