@@ -4,13 +4,13 @@ import { secondsMaximum } from "../../schema/payments/Usdc.ts"
 import { boundNonce, boundTo, paymentHeaderOf, typedDataOf } from "./core/Authorization.ts"
 import { readHeader } from "./core/Challenge.ts"
 import { sha256 } from "./core/Digest.ts"
-import { anyMembers, isMembers, memberAt, type Members, textAt, wholeAt } from "./core/Json.ts"
+import { anyMembers, attempt, isMembers, memberAt, type Members, textAt, wholeAt } from "./core/Json.ts"
 import type { BindingOffer, BindingOptions, RequestToBind } from "./Library.ts"
 import { refuse } from "./PurchaseError.ts"
 
 /** An offer of a transfer by EIP-3009; undefined for any other. */
-const offerIn = (value: unknown): BindingOffer | undefined => {
-  try {
+const offerIn = (value: unknown) =>
+  attempt((): BindingOffer | undefined => {
     const offer = anyMembers(value, "The offer")
     const extra = anyMembers(offer["extra"], "extra")
     const { assetTransferMethod = "eip3009" } = extra
@@ -26,10 +26,7 @@ const offerIn = (value: unknown): BindingOffer | undefined => {
       maxTimeoutSeconds,
       extra: { name: textAt(extra, "name"), version: textAt(extra, "version") },
     }
-  } catch {
-    return undefined
-  }
-}
+  })
 
 interface Challenge {
   readonly resource: Members & { readonly url: string }

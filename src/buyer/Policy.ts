@@ -24,18 +24,18 @@ export interface Proposal {
   readonly spentToday: bigint
 }
 
-const explain = ({ kind, offered }: Mismatch, { price, url }: Proposal, terms: SpendingTerms) => {
+const explain = ({ kind, offered, what }: Mismatch, { price, url }: Proposal, terms: SpendingTerms) => {
   const listed = `${money(price.priceAtomic)}, at which ${price.name} is listed`
-  const [code, what, expected] = (
+  const [code, expected] = (
     {
-      resource: ["foreign_resource", "resource", url],
-      more: ["too_dear", "price", listed],
-      less: ["too_cheap", "price", listed],
-      scheme: ["other_scheme", "payment scheme", "exact"],
-      network: ["other_network", "network", terms.network],
-      asset: ["other_asset", "asset", usdcOn(terms.network)],
-      payee: ["other_payee", "payee", `${terms.payTo}. Name the payee yourself if the new one is right`],
-      lifetime: ["other_lifetime", "lifetime in seconds", `1 to ${secondsMaximum}`],
+      resource: ["foreign_resource", url],
+      more: ["too_dear", listed],
+      less: ["too_cheap", listed],
+      scheme: ["other_scheme", "exact"],
+      network: ["other_network", terms.network],
+      asset: ["other_asset", usdcOn(terms.network)],
+      payee: ["other_payee", `${terms.payTo}. Name the payee yourself if the new one is right`],
+      lifetime: ["other_lifetime", `1 to ${secondsMaximum} seconds`],
     } as const
   )[kind]
   const named = what === "price" ? money(BigInt(offered)) : offered

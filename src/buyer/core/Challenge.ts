@@ -1,15 +1,11 @@
 /** Reads the x402 v2 challenge of a 402 and checks its form. */
-import { anyMembers, textAt, wholeAt } from "./Json.ts"
+import { anyMembers, attempt, textAt, wholeAt } from "./Json.ts"
 
 /** The JSON in an x402 header; undefined when there is none. */
-export const readHeader = (header: string | null): unknown => {
-  if (header === null) return undefined
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (character) => character.charCodeAt(0))))
-  } catch {
-    return undefined
-  }
-}
+export const readHeader = (header: string | null): unknown =>
+  attempt(() =>
+    JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header ?? ""), (character) => character.charCodeAt(0)))),
+  )
 
 /** A copy of an offer's members in the contract; unknown members reach neither signer nor payment. */
 const offerOf = (value: unknown) => {
@@ -30,8 +26,8 @@ const offerOf = (value: unknown) => {
 }
 
 /** A copy of a challenge's members in the contract; undefined for an unsupported one. */
-export const challengeOf = (value: unknown) => {
-  try {
+export const challengeOf = (value: unknown) =>
+  attempt(() => {
     const { accepts, resource: named, x402Version } = anyMembers(value, "The challenge")
     const resource = anyMembers(named, "resource")
     const [offer, ...others] = Array.isArray(accepts) ? accepts : []
@@ -45,10 +41,7 @@ export const challengeOf = (value: unknown) => {
       },
       accepts: [offerOf(offer)] as const,
     }
-  } catch {
-    return undefined
-  }
-}
+  })
 
 export type Challenge = NonNullable<ReturnType<typeof challengeOf>>
 export type Offer = Challenge["accepts"][0]

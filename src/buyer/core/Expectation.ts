@@ -16,6 +16,8 @@ export interface Expectation {
 
 export interface Mismatch {
   readonly kind: "resource" | "more" | "less" | "scheme" | "network" | "asset" | "payee" | "lifetime"
+  /** The differing part in words. */
+  readonly what: string
   /** The value in the challenge. */
   readonly offered: string
 }
@@ -30,14 +32,15 @@ export const mismatchOf = (
   { amountAtomic, isResource, network, payTo }: Expectation,
 ): Mismatch | undefined => {
   const amount = BigInt(offer.amount)
-  if (!isResource(resource.url)) return { kind: "resource", offered: resource.url }
-  if (amount !== amountAtomic) return { kind: amount > amountAtomic ? "more" : "less", offered: offer.amount }
-  if (offer.scheme !== "exact") return { kind: "scheme", offered: offer.scheme }
-  if (offer.network !== network) return { kind: "network", offered: offer.network }
-  if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", offered: offer.asset }
+  if (!isResource(resource.url)) return { kind: "resource", what: "address", offered: resource.url }
+  if (amount !== amountAtomic)
+    return { kind: amount > amountAtomic ? "more" : "less", what: "price", offered: offer.amount }
+  if (offer.scheme !== "exact") return { kind: "scheme", what: "payment scheme", offered: offer.scheme }
+  if (offer.network !== network) return { kind: "network", what: "network", offered: offer.network }
+  if (!same(offer.asset, usdcOn(network) ?? "")) return { kind: "asset", what: "token", offered: offer.asset }
   if (!/^0x[0-9a-fA-F]{40}$/u.test(offer.payTo) || !same(offer.payTo, payTo ?? offer.payTo))
-    return { kind: "payee", offered: offer.payTo }
+    return { kind: "payee", what: "payee", offered: offer.payTo }
   return offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > secondsMaximum
-    ? { kind: "lifetime", offered: String(offer.maxTimeoutSeconds) }
+    ? { kind: "lifetime", what: "lifetime of the payment", offered: String(offer.maxTimeoutSeconds) }
     : undefined
 }

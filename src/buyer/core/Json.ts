@@ -17,14 +17,17 @@ export const jsonIn = (text: string, what: string): Json => {
   }
 }
 
-/** A text as JSON; undefined when it is none. */
-export const parsed = (text: string | null): unknown => {
+/** The value that is made; undefined when making it throws. */
+export const attempt = <A>(make: () => A): A | undefined => {
   try {
-    return text === null ? undefined : JSON.parse(text)
+    return make()
   } catch {
     return undefined
   }
 }
+
+/** A text as JSON; undefined when it is none. */
+export const parsed = (text: string | null): unknown => attempt(() => (text === null ? undefined : JSON.parse(text)))
 
 export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)

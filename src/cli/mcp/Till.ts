@@ -4,7 +4,7 @@ import { normalize } from "../../../schema/altar/Recipe.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { randomHex, sha256 } from "../../buyer/core/Digest.ts"
 import type { Journal } from "../../buyer/core/Journal.ts"
-import { isMembers } from "../../buyer/core/Json.ts"
+import { isMembers, memberAt } from "../../buyer/core/Json.ts"
 import { type Purchase, stateOf } from "../../buyer/core/Purchase.ts"
 import type { Orders } from "../../buyer/Orders.ts"
 import { purchasesIn, turnsOf } from "../../buyer/Purchases.ts"
@@ -44,9 +44,8 @@ const stemOf = async ({ altar, journal, wallet }: Till, act: string, input: Inpu
 
 /** Never before the payment was signed: the time of an answer is the altar's word, which would let it sell again. */
 const settledAt = ({ begunAt, payment, settled }: Purchase) => {
-  const receipt = isMembers(settled?.answer) ? settled.answer["receipt"] : undefined
   const signedAt = Date.parse(payment?.signedAt ?? begunAt)
-  return Math.max(signedAt, Date.parse(isMembers(receipt) ? String(receipt["settledAt"]) : "") || signedAt)
+  return Math.max(signedAt, Date.parse(String(memberAt(settled?.answer, "receipt", "settledAt"))) || signedAt)
 }
 
 /** Ended, so that the next call may buy anew: failed, or settled longer ago than a repetition reaches. */

@@ -32,6 +32,9 @@ export const button = (text: string, act: () => void, main = false): HTMLButtonE
   return element
 }
 
+/** Buttons and links in a row. */
+export const doors = (...content: ReadonlyArray<Node | string>) => make("p", { class: "doors" }, ...content)
+
 /** A button to retry, which counts down the seconds that the altar asks to wait. */
 export const retry = (text: string, again: () => void, wait = 0, main = false): HTMLButtonElement => {
   const element = button(text, again, main)

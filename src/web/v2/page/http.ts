@@ -1,6 +1,5 @@
 /** A request to the altar: an answer of the expected kind, or its failure as a sentence. */
-import type { Reply } from "../../../buyer/core/Outcome.ts"
-import { parsed } from "../../../buyer/core/Json.ts"
+import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
 
 /** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
 export class AnswerError extends Error {
@@ -47,12 +46,7 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Reply> 
   const response = await fetch(path, { ...init, headers, cache: "no-store" }).catch(() => undefined)
   const text = await response?.text().catch(() => undefined)
   if (response === undefined || text === undefined) throw unreached()
-  const body = parsed(text)
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: typeof body === "object" && body !== null ? { ...body } : {},
-  }
+  return { status: response.status, headers: response.headers, body: bodyOf(text) }
 }
 
 export const post = (body: object): RequestInit => ({

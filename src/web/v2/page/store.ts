@@ -1,5 +1,5 @@
 /** Storage of this browser. A browser may forbid it, or have no room: then nothing is kept. */
-import { parsed } from "../../../buyer/core/Json.ts"
+import { attempt, parsed } from "../../../buyer/core/Json.ts"
 
 export interface Store {
   readonly get: (slot: string) => string | null
@@ -15,28 +15,22 @@ export interface Store {
 
 /** Even naming a forbidden store throws. */
 const store = (open: () => Storage): Store => {
-  const attempt = <A>(use: (storage: Storage) => A, otherwise: A): A => {
-    try {
-      return use(open())
-    } catch {
-      return otherwise
-    }
-  }
-  const get = (slot: string) => attempt((storage) => storage.getItem(slot), null)
+  const get = (slot: string) => attempt(() => open().getItem(slot)) ?? null
   const set = (slot: string, text: string) =>
-    attempt((storage) => {
-      storage.setItem(slot, text)
+    attempt(() => {
+      open().setItem(slot, text)
       return true
-    }, false)
+    }) ?? false
+  const remove = (slot: string) => attempt(() => open().removeItem(slot))
   return {
     get,
     json: (slot) => parsed(get(slot)),
     set,
-    remove: (slot) => attempt((storage) => storage.removeItem(slot), undefined),
-    slots: () => attempt(Object.keys, []),
+    remove,
+    slots: () => attempt(() => Object.keys(open())) ?? [],
     keeps: (room) => {
       const isKept = set("altar:probe", " ".repeat(room))
-      attempt((storage) => storage.removeItem("altar:probe"), undefined)
+      remove("altar:probe")
       return isKept
     },
   }

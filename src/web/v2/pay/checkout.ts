@@ -2,7 +2,7 @@
 import { memberAt } from "../../../buyer/core/Json.ts"
 import { priceUsd, networkName } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
-import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
+import { mismatchOf } from "../../../buyer/core/Expectation.ts"
 import type { Body, Refusal } from "../../../buyer/core/Outcome.ts"
 import { type End, type Pursued, pursue, type Waiting } from "../../../buyer/core/Loop.ts"
 import { bodyOf, failureOf, now } from "../../../buyer/core/Purchase.ts"
@@ -110,17 +110,6 @@ const refused = async (purchase: Purchase, refusal: Refusal, payment: string, pr
   return { tag: "refused", message }
 }
 
-const terms: Readonly<Record<Mismatch["kind"], string>> = {
-  resource: "address",
-  more: "price",
-  less: "price",
-  scheme: "payment scheme",
-  network: "network",
-  asset: "token",
-  payee: "payee",
-  lifetime: "lifetime of the payment",
-}
-
 /** A signature is bound to this act's path, by any host name of the altar. */
 const isPath = (path: string) => (resource: string) => {
   const url = URL.parse(resource)
@@ -153,7 +142,7 @@ const signed = async (
     const why =
       mismatch === undefined
         ? "The altar sent terms this page cannot read."
-        : `The altar asks for another ${terms[mismatch.kind]} than this page listed: ${mismatch.offered}.`
+        : `The altar asks for another ${mismatch.what} than this page listed: ${mismatch.offered}.`
     return { stop: refuse(purchase, `${why} Nothing was signed.`) }
   }
   const [{ amount, network, payTo }] = challenge.accepts

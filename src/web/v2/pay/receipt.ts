@@ -1,7 +1,7 @@
 /** The lasting result of a purchase: the act, as its own page shows it, and the words that its owner keeps. */
 import { memberAt } from "../../../buyer/core/Json.ts"
 import { copyFrom } from "../page/copy.ts"
-import { button, longCode, make } from "../page/dom.ts"
+import { button, doors, longCode, make } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
 import type { Result } from "./checkout.ts"
 
@@ -44,9 +44,7 @@ export const receipt = (
       : [make("p", { class: "quiet" }, "The answer:"), make("blockquote", { class: "words" }, make("p", {}, line))]),
     picture,
     name,
-    make(
-      "p",
-      { class: "doors" },
+    doors(
       make(
         "a",
         { class: "button button--main", href: path },

@@ -1,5 +1,5 @@
 /** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
-import { memberAt } from "../../../buyer/core/Json.ts"
+import { attempt, memberAt } from "../../../buyer/core/Json.ts"
 import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
@@ -37,15 +37,7 @@ let isTelling = false
 /** Calls back whenever another wallet announces itself. */
 export const watch = (changed: () => void) => void watchers.add(changed)
 
-/** Scripts of wallets and strangers define these objects, so even naming a member may throw. */
-const attempt = <A>(use: () => A): A | undefined => {
-  try {
-    return use()
-  } catch {
-    return undefined
-  }
-}
-
+// Scripts of wallets and strangers define these objects, so even naming a member may throw.
 const isProvider = (value: unknown): value is Provider => typeof memberAt(value, "request") === "function"
 
 const readWallet = (detail: unknown) => {

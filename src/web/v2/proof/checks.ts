@@ -1,7 +1,7 @@
 /** Checks of the chain with its log, which start on request. */
 import { canHash } from "../../../buyer/core/Digest.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
-import { button, failure, make, find, verdict } from "../page/dom.ts"
+import { button, doors, failure, make, find, verdict } from "../page/dom.ts"
 import { allMarked, type ElementOf, valuesOf } from "../page/marks.ts"
 import { AnswerError, cannotHash, pageFailed, partFailed, sentenceOf, waitOf } from "../page/http.ts"
 
@@ -60,7 +60,7 @@ const ofChain = (root: ElementOf<"verify">) => {
       forget()
       press.click()
     }
-    status.append(make("p", { class: "doors" }, button("Forget what this browser saw", again)))
+    status.append(doors(button("Forget what this browser saw", again)))
   }
 
   const run = async () => {

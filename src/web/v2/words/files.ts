@@ -1,5 +1,5 @@
 /** Places that accept files, to set a stone of their fingerprint or to check a stone. */
-import { button, hearFiles, longCode, make, verdict } from "../page/dom.ts"
+import { button, doors, hearFiles, longCode, make, verdict } from "../page/dom.ts"
 import { sentenceOf } from "../page/http.ts"
 import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
 import { fieldNamed } from "../pay/fields.ts"
@@ -70,15 +70,7 @@ const sealFile = (place: HTMLElement) => {
     const kept = made === undefined ? name : `these files and ${name}, the list of their fingerprints,`
     return [
       verdict("holds", "Hashed.", `Keep ${kept} unchanged: it is the proof. Its fingerprint: `, longCode(sha256)),
-      ...(made === undefined
-        ? []
-        : [
-            make(
-              "p",
-              { class: "doors" },
-              saving(made, name, "Save the list", () => {}, "application/octet-stream"),
-            ),
-          ]),
+      ...(made === undefined ? [] : [doors(saving(made, name, "Save the list", () => {}, "application/octet-stream"))]),
       make("p", {}, "It has no salt, so anyone who has the file, or can guess it, will recognise it."),
       button("Use words instead", () => {
         marked("file", place).value = ""

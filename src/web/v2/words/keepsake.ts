@@ -1,6 +1,6 @@
 /** Shows salt and words to their owner to keep: there is no other copy, and they cannot be recreated. */
 import { copyFrom } from "../page/copy.ts"
-import { button, make } from "../page/dom.ts"
+import { button, doors, make } from "../page/dom.ts"
 import { change, held, type Keepsake } from "./box.ts"
 
 /** A link that saves a text as a file. */
@@ -48,7 +48,7 @@ export const keepsake = (kept: Keepsake, name: string, done = () => {}): HTMLEle
         ? "Everyone can read the salt and the words."
         : "Only you have your words and their salt. Save them as a file: without both, nothing can be proved.",
     ),
-    make("p", { class: "doors" }, saving(text, `${name}.json`, "Save as a file", save), copy),
+    doors(saving(text, `${name}.json`, "Save as a file", save), copy),
     note,
     make(
       "details",

@@ -1,5 +1,5 @@
 /** The page of the box of sealed words: list, export and import, and the owner's wallets. */
-import { button, make, find, shortOf, verdict } from "../page/dom.ts"
+import { button, doors, make, find, shortOf, verdict } from "../page/dom.ts"
 import { count, timeWords } from "../page/durations.ts"
 import { allMarked, marked } from "../page/marks.ts"
 import { sentenceOf } from "../page/http.ts"
@@ -60,9 +60,7 @@ const entry = (held: Held, changed: () => void) => {
 }
 
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) =>
-  make(
-    "p",
-    { class: "doors" },
+  doors(
     saving(exported(entries, pending()), "sealed-words.json", "Save all as one file", () => {
       for (const held of entries) restore(held)
       setTimeout(done)
@@ -122,8 +120,7 @@ const wallets = (place: HTMLElement) => {
       (error: unknown) => fail("Not connected.", sentenceOf(error, "The wallet named no account.")),
     )
   const ways = () => Wallets.ways(Wallets.hasPlayWallet())
-  const offer = () =>
-    place.replaceChildren(make("p", { class: "doors" }, ...ways().map((way) => button(way.name, () => void open(way)))))
+  const offer = () => place.replaceChildren(doors(...ways().map((way) => button(way.name, () => void open(way)))))
   const ask = async () => {
     await Wallets.listen()
     Wallets.watch(offer)
