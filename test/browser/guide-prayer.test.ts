@@ -31,6 +31,7 @@ guide("a prayer", (it) => {
     await settled(page).waitFor()
     assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
     assert.match(await page.locator(".receipt").innerText(), /You paid \$0\.01\./u)
+    assert.strictEqual(await page.getByRole("link", { name: "Another" }).count(), 0, "a spirit takes one prayer a day")
     const keepsake: { salt: string; words: string; commitment: string } = JSON.parse(
       (await page.locator(".keepsake code").textContent()) ?? "",
     )
