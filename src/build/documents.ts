@@ -7,6 +7,9 @@ import * as Words from "../agents/Words.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import { defaultMaxPerDay } from "../buyer/Policy.ts"
 import { version } from "../platform/Software.ts"
+import { buyer } from "../server/config/Table.ts"
+
+const wallet = buyer.privateKey
 
 const words = "The heron will return by May."
 
@@ -55,7 +58,7 @@ The same key again returns the same stone.
 ## More
 
 - \`/for-agents\` and \`/docs\` of every altar: acts, prices and errors. \`/verify\` checks a proof in the browser.
-- \`SKILL.md\`: for agents. \`server.json\`: for registries of MCP servers; before publishing it, put your domain into its \`name\`.
+- \`SKILL.md\`: for agents. \`server.json\`: for registries of MCP servers; before publishing it, put your domain into its \`name\`, the \`mcpName\` of the package.
 - \`npx spirit-altar mcp --help\`: tools on your machine by which an agent buys within your limits.
 - \`npx spirit-altar serve --help\`: an altar of your own.
 
@@ -101,20 +104,35 @@ ${Words.doesNotProve.map((line) => `- ${line}`).join("\n")}
 More: \`/llms.txt\` of the altar, read-only tools at its \`${tools[0]}\`, and tools that buy by \`spirit-altar mcp\`.
 `
 
-/** By the registry's rules, its publisher owns the domain in `name`. Every altar has these tools, so the host is a variable. */
+/** By the registry's rules, the publisher owns the domain in the name, and the package names it as `mcpName`. */
+export const mcpName = "example.altar/spirit-altar"
+
+const host = { description: "Host of the altar", isRequired: true, placeholder: "altar.example" }
+
+/** Every altar has the remote tools. The package's tools buy with a wallet of the agent's machine. */
 const server = {
   $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-  name: "example.altar/spirit-altar",
+  name: mcpName,
   title: Words.name,
   description: Words.description,
   version,
-  remotes: [
+  packages: [
     {
-      type: "streamable-http",
-      url: `https://{host}${tools[0]}`,
-      variables: { host: { description: "Host of the altar", isRequired: true, placeholder: "altar.example" } },
+      registryType: "npm",
+      identifier: "spirit-altar",
+      version,
+      runtimeHint: "npx",
+      transport: { type: "stdio" },
+      packageArguments: [
+        { type: "positional", value: "mcp" },
+        { type: "named", name: "--url", value: "https://{host}", variables: { host } },
+      ],
+      environmentVariables: [
+        { name: wallet.name, description: wallet.says, isRequired: true, isSecret: wallet.isSecret },
+      ],
     },
   ],
+  remotes: [{ type: "streamable-http", url: `https://{host}${tools[0]}`, variables: { host } }],
 }
 
 export const documents = {

@@ -7,7 +7,7 @@ import { basename, extname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build, external } from "./build.ts"
 import { commit } from "./Commit.ts"
-import { documents } from "./documents.ts"
+import { documents, mcpName } from "./documents.ts"
 import { packLibrary } from "./library.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -50,6 +50,7 @@ writeFileSync(
     {
       ...JSON.parse(JSON.stringify(manifest).replaceAll("dist/lib/", "")),
       ...(source === undefined ? {} : { gitHead: source }),
+      mcpName,
       files: ["dist", "schema", "src", ...Object.keys(documents)],
       dependencies: choose(external),
       peerDependencies: choose(peers, "^"),

@@ -1,4 +1,4 @@
-/** Rejects a request that the contract cannot decode, or with an undeclared query, in the format of its service. */
+/** For every service: rejects a request that the contract cannot decode, or with an undeclared query, in its format. */
 import { Effect } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError, type HttpApiMiddleware } from "effect/http-api"

@@ -55,14 +55,14 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
     const cached = kept.get(name)
     const now = timestampOf(yield* clock)
     const rows = yield* sql<TaggedRow>`
-      WITH found AS MATERIALIZED (
+      WITH listed AS MATERIALIZED (
         SELECT row_number() OVER () AS place, r.* FROM (${statement(key, now)}) r
       ), tagged AS MATERIALIZED (
         SELECT encode(sha256(convert_to(rows, 'UTF8')), 'hex') AS tag, octet_length(rows) AS octets
-        FROM (SELECT COALESCE(string_agg(f::text, '' ORDER BY f.place), '') AS rows FROM found f) f
+        FROM (SELECT COALESCE(string_agg(f::text, '' ORDER BY f.place), '') AS rows FROM listed f) f
       )
       SELECT t.tag, t.octets, f.*
-      FROM tagged t LEFT JOIN found f ON t.tag IS DISTINCT FROM ${cached?.tag ?? null}::text ORDER BY f.place`
+      FROM tagged t LEFT JOIN listed f ON t.tag IS DISTINCT FROM ${cached?.tag ?? null}::text ORDER BY f.place`
     const [first] = rows
     if (first === undefined) return yield* Effect.die("a kept read has no tag")
     if (cached !== undefined && cached.tag === first.tag) {

@@ -47,7 +47,7 @@ const PostRow = Schema.Union([
 
 /** A send opens its room by the room's token. */
 const isOpened = `EXISTS (
-      SELECT FROM asked WHERE asked.id = rooms.id AND sha256(token_digest || $8::bytea) = asked.proof)`
+      SELECT FROM sends WHERE sends.id = rooms.id AND sha256(token_digest || $8::bytea) = sends.proof)`
 
 /** The sends of the batch in order. Keys that are empty are none. */
 const sentRows = `
@@ -69,11 +69,11 @@ const room = `
 
 /** Each send with its room. The 51st message overwrites the first. */
 const placed = `
-    SELECT asked.*, name, created_at, expires_at, latest_sequence, content_keys,
-      sha256(token_digest || $8::bytea) = asked.proof AS proved, clock_timestamp() AS at,
+    SELECT sends.*, name, created_at, expires_at, latest_sequence, content_keys,
+      sha256(token_digest || $8::bytea) = sends.proof AS proved, clock_timestamp() AS at,
       latest_sequence % ${retained} + 1 AS place,
       CASE WHEN client_key IS NOT NULL THEN array_position(client_keys, client_key) END AS original
-    FROM room JOIN asked ON asked.id = room.id`
+    FROM room JOIN sends ON sends.id = room.id`
 
 /** In one order of addresses, so that sends never deadlock. */
 const verdict = `
@@ -114,7 +114,7 @@ const repeated = `
 
 /** Locks rooms before addresses. */
 const statement = `
-  WITH asked AS MATERIALIZED (${sentRows}
+  WITH sends AS MATERIALIZED (${sentRows}
   ), held AS MATERIALIZED (${held}
   ), room AS MATERIALIZED (${room}
   ), placed AS MATERIALIZED (${placed}
@@ -130,8 +130,8 @@ const statement = `
     slot.taken, slot.used, slot.oldest, slot.at,
     coalesce(message.body, CASE WHEN v.verdict = 'replay' THEN (${repeated}
     ) END) AS body
-  FROM asked LEFT JOIN verdict v USING (nth) LEFT JOIN slot USING (nth) LEFT JOIN message ON message.room_id = v.id
-  ORDER BY asked.nth`
+  FROM sends LEFT JOIN verdict v USING (nth) LEFT JOIN slot USING (nth) LEFT JOIN message ON message.room_id = v.id
+  ORDER BY sends.nth`
 
 /** The JSON around the values of the database: `seq` goes between the two parts, `createdAt` after the second. */
 const partsOf = ({ mode, sender, senderKind, text }: MessageBody) => ({

@@ -32,7 +32,7 @@ const share = 32
 
 /** Only polls that the room accepts take quota. Addresses are locked in the order of their keys. */
 const statement = `
-  WITH asked AS MATERIALIZED (
+  WITH polls AS MATERIALIZED (
     SELECT place::int AS place, after, keys, id, name, created_at AS created, expires_at AS expires,
       latest_sequence AS latest, sha256(token_digest || $5::bytea) = proof AS proved
     FROM unnest($1::uuid[], $2::float8[], $3::bytea[], $4::text[]) WITH ORDINALITY AS a(sought, after, proof, keys, place)
@@ -43,8 +43,8 @@ const statement = `
     expires <= coalesce(at, clock_timestamp()) AS expired,
     CASE WHEN latest > after AND taken AND expires > at THEN (
       SELECT string_agg(body, ',' ORDER BY sequence) FROM room_messages
-      WHERE room_id = asked.id AND sequence > after) END AS messages
-  FROM asked CROSS JOIN LATERAL rate_limits_take(
+      WHERE room_id = polls.id AND sequence > after) END AS messages
+  FROM polls CROSS JOIN LATERAL rate_limits_take(
     CASE WHEN proved AND expires > clock_timestamp() THEN keys::text[] END, $6::int[], $7::int[])
   ORDER BY place`
 

@@ -48,7 +48,7 @@ const deletion = `
     DELETE FROM rooms USING slot, held WHERE rooms.id = held.id AND slot.taken AND held.expires_at > slot.at
   )
   SELECT slot.*, room.*, expires <= coalesce(slot.at, clock_timestamp()) AS expired
-  FROM (SELECT 1) AS one LEFT JOIN room ON NOT proved OR EXISTS (SELECT FROM held) LEFT JOIN slot ON true`
+  FROM (SELECT 1) AS base LEFT JOIN room ON NOT proved OR EXISTS (SELECT FROM held) LEFT JOIN slot ON true`
 
 export class RoomStore extends Context.Service<
   RoomStore,

@@ -1,4 +1,4 @@
-/** Records each request: its duration by route, and a line of the log. No other code does. */
+/** The telemetry of each request: its duration by route, and a line of the log. No other code records requests. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdOf } from "../http/Exchange.ts"

@@ -28,7 +28,7 @@ describe("the package's", () => {
   })
 
   it("server.json has what a registry of MCP servers demands", () => {
-    const { $schema, description, name, remotes, title, version, ...others } = JSON.parse(server)
+    const { $schema, description, name, packages, remotes, title, version, ...others } = JSON.parse(server)
     assert.deepStrictEqual(others, {})
     assert.match(
       $schema,
@@ -40,5 +40,16 @@ describe("the package's", () => {
     const [{ type, url, variables }] = remotes
     assert.deepStrictEqual([type, url], ["streamable-http", "https://{host}/mcp"])
     assert.deepStrictEqual(Object.keys(variables), ["host"])
+    const [{ environmentVariables, packageArguments, runtimeHint, transport, ...named }] = packages
+    assert.deepStrictEqual(named, { registryType: "npm", identifier: jsonOf("package.json").name, version })
+    assert.deepStrictEqual([runtimeHint, transport], ["npx", { type: "stdio" }])
+    assert.deepStrictEqual(
+      packageArguments.map(({ name: flag, type: kind, value }: Record<string, unknown>) => [kind, flag, value]),
+      [
+        ["positional", undefined, "mcp"],
+        ["named", "--url", "https://{host}"],
+      ],
+    )
+    assert.deepInclude(environmentVariables[0], { name: "SPIRIT_ALTAR_PRIVATE_KEY", isRequired: true, isSecret: true })
   })
 })

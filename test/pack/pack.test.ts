@@ -5,6 +5,7 @@ import { assert, beforeAll, describe, it, layer } from "../lab/It.ts"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { documents } from "../../src/build/documents.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
@@ -31,6 +32,7 @@ let packed: {
   readonly bin: Record<string, string>
   readonly exports: Record<string, unknown>
   readonly gitHead?: string
+  readonly mcpName?: string
   readonly peerDependencies?: Record<string, string>
 } = {
   bin: {},
@@ -121,6 +123,7 @@ describe("the packed file", () => {
     // A program brings these itself, in the versions that its server was tested with or newer ones.
     const peers = ["effect", "viem"].map((name) => [name, `^${manifest.dependencies[name]}`])
     assert.deepStrictEqual(packed.peerDependencies, Object.fromEntries(peers))
+    assert.strictEqual(packed.mcpName, JSON.parse(documents["server.json"]).name)
     const { messages } = await publint({ pack: { tarball: whole }, level: "suggestion", strict: true })
     assert.deepStrictEqual(messages, [])
   })

@@ -151,7 +151,7 @@ describe.concurrent("a database without an answer", () => {
   staged("is reported to its waiting callers, and dropped with its connection", function* () {
     const { database } = yield* Proxies
     const server = yield* listening()
-    const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
+    const trap = database.arm(/WITH listed AS MATERIALIZED/u, "holdBefore")
     const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
     yield* trap.arrived
     yield* database.calm

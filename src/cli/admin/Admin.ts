@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Audit from "../../admin/Audit.ts"
-import { messages as known } from "../../platform/LogMessages.ts"
+import { messages as logMessages } from "../../platform/LogMessages.ts"
 import { onDatabase, most } from "../Database.ts"
 import { command, text } from "../Define.ts"
 import { printKey } from "../log/Log.ts"
@@ -44,7 +44,7 @@ const messages = command("messages", {
   examples: { "spirit-altar admin messages": "All of them" },
   flags: {},
   run: () => {
-    const { Error, Fatal, Warn } = known
+    const { Error, Fatal, Warn } = logMessages
     const lines = Object.entries({ Fatal, Error, Warn }).flatMap(([level, actions]) =>
       Object.entries(actions).map(([message, action]) => `${level.padEnd(5)}  ${message}: ${action}`),
     )

@@ -44,7 +44,7 @@ export const listedOf = (terms: Terms, entries: ReadonlyArray<Entry>): Listed =>
 
 /** The commitment of the stone that the entries would set; undefined while they are blank. */
 export const commitmentIn = async (entries: ReadonlyArray<Entry>, salt: string): Promise<string | undefined> => {
-  const entry = entries.find((one) => (one.part === "seal" || one.name === "commitment") && !isBlank(one))
+  const entry = entries.find((filled) => (filled.part === "seal" || filled.name === "commitment") && !isBlank(filled))
   return entry?.part === "seal" ? commitmentOf(salt, entry.text) : entry?.text
 }
 
