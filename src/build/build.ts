@@ -28,8 +28,8 @@ const withoutForeignMaps = (files: ReadonlyArray<OutputFile>): ReadonlyArray<Out
   })
 }
 
-/** Packages that stay outside: a CommonJS package's names are unknown before it runs, so a chunk would export none. */
-export const external = ["undici"]
+/** Packages that stay outside: a CommonJS package's names are unknown before it runs, and the renderer reads its own file. */
+export const external = ["@takumi-rs/wasm", "undici"]
 
 /** Pages of the framework that no server shows. Their 5 MB would be chunks all the same. */
 export const unshown = ["*/httpApiScalar.js", "*/httpApiSwagger.js"]
@@ -39,7 +39,7 @@ const buildServer = async (target: URL) => {
   const outdir = fileURLToPath(new URL("dist/server/", target))
   const { outputFiles } = await bundle({
     absWorkingDir: root,
-    entryPoints: ["src/main.ts"],
+    entryPoints: ["src/main.ts", { in: "src/pages/pictures/Worker.ts", out: "picture" }],
     outdir,
     bundle: true,
     format: "esm",

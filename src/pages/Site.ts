@@ -13,6 +13,7 @@ import { type Surroundings, surroundings } from "./Frame.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
+import * as Pictures from "./pictures/Pictures.ts"
 import * as Reference from "./reference/Http.ts"
 
 /** The output of `src/web/build.ts`. */
@@ -98,4 +99,4 @@ const home = HttpRouter.add("GET", "/", (request) =>
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
 
-export const layer = Layer.mergeAll(pages, rendered, home)
+export const layer = Layer.mergeAll(pages, rendered, Pictures.layer, home)

@@ -133,7 +133,7 @@ describe("the installed package", () => {
   it("weighs at most 30 MB with its dependencies, and installs nothing that a server does not load", async () => {
     assert.isBelow(await weightOf(join(folder, "node_modules")), 30_000_000)
     const there = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))
-    assert.deepStrictEqual(there.sort(), ["spirit-altar", "undici"])
+    assert.deepStrictEqual(there.sort(), ["@takumi-rs", "spirit-altar", "undici"])
   })
 })
 
@@ -287,5 +287,9 @@ layer(database, realClock)("the packed server", (it) => {
       [0, "3 stones: every link hashes, every payment is on the chain."],
       verified.stderr,
     )
+    const { permalink } = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text).acts[0]
+    const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+    const picture = yield* ask(/"og:image" content="([^"]+\/acts\/[^"]+)"/u.exec(page.text)?.[1] ?? "none")
+    assert.deepStrictEqual([picture.status, picture.headers.get("content-type")], [200, "image/png"])
   })
 })

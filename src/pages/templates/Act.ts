@@ -4,6 +4,7 @@ import { unsealCandle } from "../../../schema/altar/Candle.ts"
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html, type Value } from "../../platform/Html.ts"
+import { pictureOf, previewOf } from "../pictures/Card.ts"
 import {
   hasOwnPage,
   inWords,
@@ -20,7 +21,7 @@ import * as Candle from "./Candle.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
 import { illustration, nameOf, plateOf, spiritLink, spiritPath } from "./Plates.ts"
-import { code, evidence, facts, receiptTable, type Row } from "./RecordTable.ts"
+import { code, evidence, facts, isUndone, receiptTable, type Row } from "./RecordTable.ts"
 import { revealedWords, wordsForm } from "./Seal.ts"
 import { moment, money, short, timeWords } from "./Words.ts"
 
@@ -96,10 +97,16 @@ const quote = (words: string): Value =>
   words !== "" && html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 
 /** The spirit's answer to the buyer, where its act has one. */
-export const answered = (act: SettledAct): Value =>
-  act.actText.answer &&
-  html`<p class="quiet">${nameOf(recordText(act, "spirit"))} answered:</p>
-    ${quote(act.actText.answer(textsOf(act)))}`
+const answerOf = (act: SettledAct) => act.actText.answer?.(textsOf(act))
+
+export const answered = (act: SettledAct): Value => {
+  const answer = answerOf(act)
+  return (
+    answer &&
+    html`<p class="quiet">${nameOf(recordText(act, "spirit"))} answered:</p>
+      ${quote(answer)}`
+  )
+}
 
 /** Whether this server serves its receipt file: the receipt hashes the texts that an operator may have hidden. */
 const hasReceiptFile = ({ agentName, receipt, record }: SettledAct): boolean =>
@@ -140,12 +147,15 @@ export const receiptLinks = (path: string, name: string): Html =>
 export const act = (act: SettledAct, now: number, isSigning: boolean): Page => {
   const words = quotedIn(act)
   const spirit = recordText(act, "spirit")
+  const answer = answerOf(act)
+  const quoted = answer === undefined ? words && `“${words}” ` : `${nameOf(spirit)} answered: “${answer}” `
   return {
     title: sentence(act),
-    description: `${words === "" ? "" : `“${words}” `}${timeWords(act.settledAt)}, ${act.priceUsd}, with a receipt${act.receipt.payer === null ? "" : " anyone can check"}.`,
+    description: `${quoted}${timeWords(act.settledAt)}, ${act.priceUsd}, with a receipt${act.receipt.payer === null ? "" : " anyone can check"}.`,
     path: `/acts/${act.id}`,
     chapter: "acts",
-    preview: itemImage(act) === undefined && plateOf(spirit) !== undefined ? spirit : "guide",
+    preview: previewOf(act),
+    picture: !isUndone(act.receipt) && pictureOf(act.id, act),
     body: html`${folio(
       picture(act, now),
       html`<p class="text__over">${moment(act.settledAt)}</p>

@@ -13,6 +13,9 @@ import { ago, dayWords, isolated, short } from "./Words.ts"
 /** A settled act with the text of its kind. */
 export type SettledAct = typeof Act.Type & { readonly actText: ActText }
 
+/** A record with the text of its kind. */
+type Recorded = Pick<SettledAct, "actText" | "record">
+
 /** The text of an act that is not sold here; its members keep their own names. */
 const unknown: ActText = {
   sentence: () => "made an act",
@@ -30,16 +33,16 @@ export const actReader = Effect.map(ActTexts, (actTexts) => {
 })
 
 /** A text or number of a record, as text; empty when it has none. */
-export const recordText = (act: SettledAct, name: string): string => {
+export const recordText = (act: Pick<SettledAct, "record">, name: string): string => {
   const value = act.record[name]
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
-export const textsOf = (act: SettledAct): RecordTexts =>
+export const textsOf = (act: Recorded): RecordTexts =>
   Object.fromEntries(Object.keys(act.actText.labels).map((name) => [name, recordText(act, name)]))
 
 /** A member in words, in the form that its label gives. */
-export const inWords = (act: SettledAct, name: string): string => {
+export const inWords = (act: Recorded, name: string): string => {
   const label = act.actText.labels[name]
   const value = recordText(act, name)
   if (value === "" || typeof label !== "object" || label === null) return value
@@ -73,7 +76,7 @@ const folders: Readonly<Record<string, readonly [folder: string, ending: string]
   pixel: ["pixels", "png"],
 }
 
-export const itemImage = (act: SettledAct): string | undefined => {
+export const itemImage = (act: Pick<SettledAct, "record">): string | undefined => {
   const place = folders[recordText(act, "kind")]
   const id = recordText(act, "elementId")
   return id === "" || place === undefined ? undefined : `/art/${place[0]}/${id}.${place[1]}`

@@ -12,8 +12,10 @@ export interface Page {
   readonly chapter: (typeof chapters)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
-  /** The name of the picture that is shown where the page is shared; that of the guide, when absent. */
+  /** The name of the fixed picture that is shown where the page is shared; that of the guide, when absent. */
   readonly preview?: string
+  /** The page's own picture instead. */
+  readonly picture?: { readonly path: string; readonly alt: string } | false
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
@@ -66,8 +68,9 @@ const navigation = (current: Page["chapter"]): Html => {
 }
 
 /** A whole document; absolute addresses are below `publicUrl`. */
-export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =>
-  html`<!doctype html>
+export const layout = ({ money, publicUrl }: Surroundings, page: Page): string => {
+  const picture = page.picture || { path: `/art/previews/${page.preview ?? "guide"}.png`, alt: page.title }
+  return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -86,8 +89,8 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         <meta property="og:site_name" content="Spirit Altar" />
         <meta property="og:title" content="${page.title}" />
         <meta property="og:description" content="${page.description}" />
-        <meta property="og:image" content="${publicUrl}/art/previews/${page.preview ?? "guide"}.png" />
-        <meta property="og:image:alt" content="${page.title}" />
+        <meta property="og:image" content="${publicUrl}${picture.path}" />
+        <meta property="og:image:alt" content="${picture.alt}" />
         <meta name="twitter:card" content="summary_large_image" />
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
@@ -119,6 +122,7 @@ export const layout = ({ money, publicUrl }: Surroundings, page: Page): string =
         </footer>
       </body>
     </html> `.text
+}
 
 /** Links at the end of a page or list; nothing without any. */
 export const more = (label: string, ...links: ReadonlyArray<Html | false | undefined>): Value =>

@@ -97,7 +97,7 @@ const strata = (digit: Digits, colour: string, middle: number) => {
     : `<g transform="rotate(${turn} 50 ${middle})">${path(line, colour, round(3.5 + 3 * digit(23)), 0.62)}</g>`
 }
 
-const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
+export const article = (name: string) => (/^[aeiou]/u.test(name) ? "an" : "a")
 
 /** The pebble in words, as a searching reader would put them. */
 export const pebbleWords = (commitment: string): string => {

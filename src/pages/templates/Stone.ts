@@ -2,11 +2,13 @@
 import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import type { StoneDate } from "../../../schema/altar/StoneDate.ts"
 import { normalize } from "../../../schema/altar/Recipe.ts"
-import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/Witness.ts"
+import { readWitnessStone, revealWitnessStone, setWitnessStone } from "../../../schema/altar/Witness.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
+import { witnessing } from "../../altar/witness/StoneRow.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { filled } from "../../payments/Act.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { pictureOf } from "../pictures/Card.ts"
 import { receiptLinks, shareRow } from "./Act.ts"
 import { folio, more, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
@@ -16,7 +18,7 @@ import { code, evidence, facts, isUndone, receiptTable, transactionOf } from "./
 import { revealedParts, revealedWords, verdictOn, wordsForm } from "./Seal.ts"
 import { fileField } from "./SetStone.ts"
 import { type Stone, verification } from "./Witness.ts"
-import { capitalized, moment, timeWords, who } from "./Words.ts"
+import { capitalized, dayWords, moment, timeWords, who } from "./Words.ts"
 
 /** Computes the chain hash from the five parts of a link. */
 const linkCommand = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
@@ -69,9 +71,11 @@ const reveal = (stone: Stone): Html => {
 }
 
 /** The state of a stone's words, for search results and shared links. */
-const summary = ({ reveal: revealed }: Stone): string => {
+const summary = (stone: Stone): string => {
+  const { reveal: revealed } = stone
   if (revealed === null) return "Its words are sealed."
-  return revealed.text === null ? "The words were revealed and are not shown." : `“${revealed.text}”`
+  if (revealed.text === null) return "The words were revealed and are not shown."
+  return titleWords(stone) === undefined ? `“${revealed.text}”` : `Opened ${dayWords(revealed.revealedAt)}.`
 }
 
 /** The title is the words themselves, which the page hashes. */
@@ -135,6 +139,8 @@ const link = (stone: Stone): Html =>
       }`,
   )
 
+const stoneAct = { act: setWitnessStone.identifier, actText: witnessing }
+
 const revealing = (stone: Stone) =>
   stone.reveal === null
     ? ({ url: filled(revealWitnessStone.path, { witnessId: stone.id }), name: "text" } as const)
@@ -151,6 +157,9 @@ export const stone = (view: StoneView): Page => {
     path: `/witness/${id}`,
     chapter: "witness",
     preview: "stones",
+    picture:
+      !isUndone(receipt) &&
+      pictureOf(id, { ...stoneAct, record: stone, reveal: stone.reveal, settledAt: stone.witnessedAt }),
     body: html`${folio(
       html`<figure class="plate plate--stone" ${mark("link", { link: sequence, chainHash: stone.chainHash })}>
         ${pebble(commitment)}
