@@ -37,7 +37,6 @@ const pressed = (own: Partial<PressedForm> = {}, end: Result = refused) => {
       agains.push(again)
       return work({ step: () => {} })
     },
-    asks: () => void steps.push("asks"),
     busy: (isBusy) => void steps.push(isBusy ? "busy" : "free"),
     stopped: (word, message, again, wait) => {
       steps.push([word, message, wait].filter((part) => part !== undefined).join(" "))
@@ -100,7 +99,7 @@ describe("a press of the pay button", () => {
     remember({ ...purchase, payment })
     const form = pressed()
     await form.pay()
-    assert.deepStrictEqual(form.steps, ["busy", "asks", "resume", "refused", "free"])
+    assert.deepStrictEqual(form.steps, ["busy", "resume", "refused", "free"])
     assert.strictEqual(form.begun[0]?.key, purchase.key)
   })
 

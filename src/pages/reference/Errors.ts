@@ -1,11 +1,11 @@
 /** `/docs/errors`: every error code with its status, meaning and remedy. */
 import { MethodNotAllowed, NotFound } from "../../../schema/Errors.ts"
+import { exampleOf } from "../../../schema/openapi/JsonSchema.ts"
 import { errorsPath } from "../../../schema/Refusal.ts"
 import { RoomMethodNotAllowed } from "../../../schema/room/Errors.ts"
 import { refusalOf } from "../../http/Responses.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
-import { exampleOf } from "./Form.ts"
 import { type Reference, statusesOf } from "./Operations.ts"
 import { contents } from "./Page.ts"
 import { sample } from "../templates/Prose.ts"
@@ -28,7 +28,7 @@ const errorsOf = ({ chapters, forms }: Reference) => {
   const listed = chapters
     .flatMap(({ operations }) => operations.flatMap((operation) => statusesOf(forms, operation)))
     .flatMap(({ code, form, meaning, status }) =>
-      code === "" || form === undefined ? [] : [{ code, status, meaning, message: messageIn(exampleOf(forms, form)) }],
+      code === "" || form === undefined ? [] : [{ code, status, meaning, message: messageIn(exampleOf(form, forms)) }],
     )
   const byCode = new Map([...listed, ...wrongMethod].map((error) => [error.code, error]))
   return [...byCode.values()].sort(

@@ -1,21 +1,20 @@
 /** Examples of each request with curl, and of each purchase in TypeScript. */
-import type { Schema } from "effect"
 import { isSealing } from "../../../schema/altar/Recipe.ts"
 import type { Forms } from "../../../schema/Form.ts"
+import { exampleOf } from "../../../schema/openapi/JsonSchema.ts"
 import { inputName } from "../../../schema/payments/Sale.ts"
-import { exampleOf } from "./Form.ts"
 import { bodyOf, isPaid, type Operation } from "./Operations.ts"
 
 const words = "The heron will return by May."
 
-const text = (value: Schema.Json) => (typeof value === "string" ? value : JSON.stringify(value))
+const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
 const requestOf = (forms: Forms, operation: Operation) => {
   const params = (operation.parameters ?? [])
     .filter((parameter) => parameter.in === "path")
-    .map((parameter) => [parameter.name, text(exampleOf(forms, parameter.schema))] as const)
+    .map((parameter) => [parameter.name, text(exampleOf(parameter.schema, forms))] as const)
   const form = bodyOf(operation)
-  const body = form === undefined ? undefined : exampleOf(forms, form)
+  const body = form === undefined ? undefined : exampleOf(form, forms)
   return {
     method: operation.method,
     path: params.reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(value)), operation.path),
@@ -36,7 +35,7 @@ const random = "head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n'"
 const sealed = `COMMITMENT=$(printf '%s\\0%s' "$SALT" '${words}' | sha256sum | cut -c 1-64)`
 
 /** A body in single quotes, with shell variables spliced in. */
-const inShell = (body: Schema.Json | undefined, isSealed: boolean) => {
+const inShell = (body: unknown, isSealed: boolean) => {
   const quoted = JSON.stringify(body).replace(/'/gu, `'\\''`)
   return isSealed ? quoted.replace(/"[0-9a-f]{64}"/u, `"'$COMMITMENT'"`) : quoted
 }

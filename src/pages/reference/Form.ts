@@ -1,5 +1,4 @@
-/** JSON Schema in words for readers, with one example of each value. */
-import type { Schema } from "effect"
+/** JSON Schema in words for readers. */
 import { type Form, type Forms, resolved } from "../../../schema/Form.ts"
 
 const alternatives = ({ anyOf, oneOf }: Form) => anyOf ?? oneOf ?? []
@@ -64,20 +63,6 @@ export const membersOf = (forms: Forms, given: Form, prefix = "", depth = 1): Re
     const row = memberOf(forms, path, member, required.includes(name))
     return depth === 3 ? [row] : [row, ...membersOf(forms, member, `${path}.`, depth + 1)]
   })
-}
-
-/** One value of the form; the document's own example where it has one. */
-export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
-  const form = resolved(forms, given)
-  const example = given.examples?.[0] ?? form.examples?.[0] ?? form.default ?? form.const ?? form.enum?.[0]
-  if (example !== undefined) return example
-  const [first] = alternatives(form)
-  if (first !== undefined) return exampleOf(forms, first)
-  if (form.properties !== undefined) {
-    return Object.fromEntries(Object.entries(form.properties).map(([name, member]) => [name, exampleOf(forms, member)]))
-  }
-  if (form.items !== undefined) return [exampleOf(forms, form.items)]
-  return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
 }
 
 interface Code {

@@ -1,10 +1,11 @@
 /** The reference of the API as a page, complete without script. */
+import { exampleOf } from "../../../schema/openapi/JsonSchema.ts"
 import { errorsPath } from "../../../schema/Refusal.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { examplesOf } from "./Examples.ts"
 import type { Forms } from "../../../schema/Form.ts"
-import { exampleOf, type Member, membersOf } from "./Form.ts"
+import { type Member, membersOf } from "./Form.ts"
 import {
   answerOf,
   bodyOf,
@@ -78,7 +79,7 @@ const exampleAnswers = (forms: Forms, operation: Operation) =>
         (Number(status) < 400 || status === "402") &&
         all.findIndex((response) => response.form !== undefined && response.status === status) === index,
     )
-    .map(({ form = {}, status }) => [`Answer ${status}`, JSON.stringify(exampleOf(forms, form), null, 2)] as const)
+    .map(({ form = {}, status }) => [`Answer ${status}`, JSON.stringify(exampleOf(form, forms), null, 2)] as const)
 
 /** The first example stands open. */
 const samples = (id: string, examples: ReadonlyArray<readonly [name: string, text: string]>) =>

@@ -57,7 +57,6 @@ const attach = (form: ElementOf<"pay">) => {
     payer,
     checkout,
     conduct: (work, again) => conduct(outcome, work, again),
-    asks: () => form.closest("details")?.setAttribute("open", ""),
     busy: (isBusy) => (isBusy ? submit.setAttribute("aria-disabled", "true") : submit.removeAttribute("aria-disabled")),
     stopped: (word, message, again, wait) => {
       const isHere = outcome.contains(document.activeElement)
@@ -97,7 +96,9 @@ const attach = (form: ElementOf<"pay">) => {
     event.preventDefault()
     void presses.pay()
   })
-  if (remembered(id) !== undefined) void presses.ask()
+  if (remembered(id) === undefined) return
+  form.closest("details")?.setAttribute("open", "")
+  void presses.ask()
 }
 
 /** Forms follow the purchases that this tab began on them; others are followed at the top of the page. */

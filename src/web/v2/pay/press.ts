@@ -21,7 +21,6 @@ export interface PressedForm {
     work: (progress: Checkout.Progress) => Promise<Checkout.Result>,
     again: () => void,
   ) => Promise<Checkout.Result>
-  readonly asks: () => void
   readonly busy: (isBusy: boolean) => void
   /** Shows why nothing was done, with a button to retry where that may help. */
   readonly stopped: (word: string, message: string, again?: () => void, wait?: number) => void
@@ -70,7 +69,6 @@ export const pressesOf = (form: PressedForm) => {
       async () => {
         const purchase = remembered(form.id)
         if (purchase === undefined) return undefined
-        form.asks()
         const { resume } = await form.checkout()
         return () => form.conduct((progress) => resume(purchase, progress), ask)
       },
