@@ -12,7 +12,7 @@ import { Cosigners } from "./Cosigners.ts"
 export interface LogConfig extends PumpConfig {
   /** The file for the last signed checkpoint, outside the database. */
   readonly checkpointFile: Option.Option<string>
-  /** Names the log's cosigners. Without one none are asked. */
+  /** The policy that names the log's cosigners. Without it, a checkpoint has the log's signature alone. */
   readonly policy?: Policy | undefined
 }
 

@@ -249,7 +249,7 @@ export class Pump extends Context.Service<Pump>()("spirit-altar/log/Pump", {
           Effect.repeat({ while: (added) => added > 0 }),
           Effect.andThen(publish),
         )
-        /** A log that stopped or waits has said so. */
+        /** Why the log stopped or waits was logged when it began to. */
         const unlessStopped = (
           work: Effect.Effect<unknown, ChainBroken | LogStopped | LastSignedLost | SqlError.SqlError>,
         ) =>

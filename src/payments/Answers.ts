@@ -23,7 +23,7 @@ import type { Attempt, FailedAttempt, PendingAttempt, SettledAttempt } from "./s
 import { Refunds } from "./store/Refunds.ts"
 import { UnmatchedPayments } from "./store/Unmatched.ts"
 
-/** An attempt as far as a request has come with it. */
+/** The attempt that a request made or repeated, in its current state. */
 export interface Concluded {
   readonly attempt: Attempt
   /** Whether an earlier request made it. */

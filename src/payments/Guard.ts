@@ -66,8 +66,8 @@ export const guarding = Effect.fnUntraced(function* <E>(
       }
     : {
         verification: <A, E1, R>(verify: Effect.Effect<A, E1, R>) => verify,
-        // Counts before the claim, since nothing of the credential is worth anything before its charge. The end is told
-        // also where the client is gone.
+        // Counts before the claim: a card's token costs its sender nothing until it is charged. The count also ends
+        // where the client has disconnected.
         purchase: <E1, R>(buy: Effect.Effect<Concluded, E1, R>, detached: Detached) =>
           guard.counting((ended) => detached(Effect.tap(buy, ({ attempt }) => reportEnd(attempt, ended)))),
       }

@@ -97,7 +97,7 @@ const settlementLayer = ({
 
 const lifeOf = (terms: Terms) => Number(longestLife(terms))
 
-/** Sweeps for each scan of the chain. */
+/** A scan of the chain is due after this many sweeps. */
 const scanSweeps = 4
 
 /** The needs of a payment on the chain: verification, settlement, the scan, and evidence from it. */

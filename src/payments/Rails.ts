@@ -18,7 +18,7 @@ const resting = <R extends RailName>(facts: RailFacts<R>): Rail<R> => ({
   sells: () => false,
   obstacle: { toOffer: Effect.undefined, toClaim: Effect.undefined },
   funds: Effect.succeed("ok"),
-  // Its verification costs nothing, so its refusal is told at once.
+  // `verify` queries no node here, so the guard has no query to count.
   costs: "purchase",
   hasPaid: () => Effect.succeed(false),
   verify: () => Effect.fail(facts.notHere),

@@ -181,7 +181,7 @@ export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.
         }),
       )
 
-/** Entries of the log are made of it for ever, so no limit of the contract, which may change, is part of it. */
+/** Without the contract's limits: they may change, and stored headers of every age must decode. */
 const Signed = Schema.Struct({ signature: Schema.String })
 const Extensions = Schema.Struct({ "offer-receipt": Schema.Struct({ info: Schema.Struct({ receipt: Signed }) }) })
 const signedOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ extensions: Extensions })))

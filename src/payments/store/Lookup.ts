@@ -31,7 +31,7 @@ const readClaims = rowReader(
   }),
 )
 
-/** No time where blocks became final too slowly for it. */
+/** When the holder's payment is decided at the latest. Absent once that time is past, since blocks became final too slowly. */
 const heldFrom = (payableUntil: number | null, nowMillis: number) => {
   const millis = ((payableUntil ?? 0) + finalitySeconds) * 1000
   return millis < nowMillis ? {} : { heldUntil: timestampOf(millis) }

@@ -12,7 +12,7 @@ import type { Attempt, FailedAttempt } from "./Attempt.ts"
 /** Recorded payments of unknown buyers below the lowest price, not refunded: they cost their senders little. All others are recorded. */
 const unknownAtMost = 10_000
 
-/** Transfers judged at once. */
+/** Maximum transfers that one statement judges. */
 const judgedAtOnce = 500
 
 const readRow = rowReader("unmatched_payments", Schema.Struct({ transaction: Word, recordedAt: Schema.Date }))
