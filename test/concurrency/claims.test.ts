@@ -30,7 +30,7 @@ const intentOf = (changes: Partial<NewAttempt> = {}) =>
 
 const many = <A>(count: number, make: () => A): ReadonlyArray<A> => Array.from({ length: count }, make)
 
-/** One server's ledger: its own connections, its own groups. */
+/** The ledger of one server, with connections of its own. */
 const server = Layer.fresh(
   Layer.merge(Claim.layer, Refunds.layer).pipe(Layer.provideMerge(Lookup.layer), Layer.provide(Layer.fresh(ownSql))),
 )

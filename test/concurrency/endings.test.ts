@@ -24,7 +24,7 @@ const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment(
   return outcome._tag === "Claimed" ? outcome.attempt : yield* Effect.die(`not claimed: ${outcome._tag}`)
 })
 
-/** Nothing that is sold here is ever recorded. */
+/** Without acts, since an attempt has failed before it is settled here. */
 const settle = Settle.layer.pipe(
   Layer.provide([
     UnmatchedPayments.layer,

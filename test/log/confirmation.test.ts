@@ -55,7 +55,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
     function* () {
       const cosigner = yield* lasting("witness.example/w")
       yield* begin(5, [cosigner])
-      // The last three stones and all that was made of them never were.
+      // A restored backup lacks the last three stones and their part of the log.
       yield* takeAway(3)
       yield* forget
       const first = yield* Effect.provide(Effect.andThen(Effect.andThen(integrateAll, publish), newest), start([]))
@@ -88,7 +88,7 @@ layer(onOwnClock(logWorld), realClock)("a log after a restart", (it) => {
       const cosigner = yield* lasting(`back-${lag}.example/w`)
       yield* begin(2, [cosigner])
       yield* cosigner.stop
-      // A server with a checkpoint file signs on without it.
+      // A server with a checkpoint file signs without the cosigner.
       const file = join(newFolder(), "checkpoint")
       writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
       if (lag > 0) yield* Effect.provide(Effect.andThen(grow(lag), publish), start([], file))

@@ -43,7 +43,7 @@ const withCosigners = <A, E, R>(
   { lastSigned = sharedMemory, waitsMs }: { readonly lastSigned?: typeof sharedMemory; readonly waitsMs?: number } = {},
 ) => Effect.provide(use, server(256, lastSigned, undefined, cosignersOf(policyOf(cosigners, "all"), waitsMs)))
 
-/** The note that is published once so many stones are laid. */
+/** The note that is published after `count` more stones. */
 const publishedAfter = (count: number) =>
   Effect.andThen(grow(count), publish).pipe(
     Effect.andThen(newest),
@@ -89,7 +89,7 @@ const strangeAnswers = (wrong: CosigningKey, elsewhere: string): Readonly<Record
   counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
   ahead: size(() => 9_000_000),
   doubting: (_, response) => void response.writeHead(422).end(),
-  // It would sign with its right key, if it stood where the policy says.
+  // The right key signs at another address, and redirects are not followed.
   redirecting: (_, response) => void response.writeHead(307, { location: `${elsewhere}/add-checkpoint` }).end(),
 })
 
@@ -101,7 +101,7 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     const grown = Effect.forEach([3, 300], publishedAfter)
     for (const note of yield* withCosigners([one, two], grown))
       assert.deepStrictEqual(yield* signersOf(note, [one, two]), names)
-    // A log that does not know any more what they signed is told by a 409, and a cosigner remembers it.
+    // A restarted log does not know what its cosigners signed. Their 409 tells it.
     yield* one.stop
     const again = yield* ownCosigner("one.example/w", { key: one.key, memory: one.memory })
     const note = yield* withCosigners([again, two], publishedAfter(5))
@@ -126,7 +126,7 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
         Effect.gen(function* () {
           const started = performance.now()
           const first = yield* publishedAfter(40)
-          // Once for the slowest, and again for those in doubt.
+          // One timeout for the signatures, and one for the checkpoints of cosigners in doubt.
           assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
           assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
           for (const { requests, name } of strange) assert.isAtMost(requests.times, 3, name)
@@ -224,7 +224,7 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     )
     const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
       withCosigners([hiding], use, { lastSigned: LastSigned.memory })
-    // A log without any signature continues.
+    // The cosigner has signed nothing yet, so an empty database may sign.
     yield* forget
     const note = yield* asking(publishedAfter(3))
     assert.deepStrictEqual(yield* signersOf(note, [hiding]), ["hiding.example/w"])

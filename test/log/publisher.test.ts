@@ -160,7 +160,7 @@ layer(logWorld, realClock)("the pump's publication", (it) => {
     const { note, size } = yield* once(newest)
     assert.strictEqual(readFileSync(file, "utf8"), note)
 
-    // A server that is behind, with the same file by mistake, does not take the memory of the other away.
+    // A lagging server that shares the file by mistake does not overwrite the newer checkpoint.
     const tree = { size: size - 1, root: new Uint8Array(32) }
     const behind = { ...tree, note: signer.note({ origin, ...tree, extensions: [] }) }
     const memory = Effect.provide(LastSigned, Layer.fresh(lastSigned))
@@ -171,7 +171,7 @@ layer(logWorld, realClock)("the pump's publication", (it) => {
     assert.strictEqual(readFileSync(file, "utf8"), note)
     assert.deepStrictEqual(readdirSync(dirname(file)), ["checkpoint"])
 
-    // The last ten stones and all that was made of them never were.
+    // A restored backup lacks the last ten stones and their part of the log.
     yield* takeAway(10)
     yield* forget
     yield* withFile(integrateAll)
@@ -181,7 +181,7 @@ layer(logWorld, realClock)("the pump's publication", (it) => {
     assert.strictEqual((yield* Effect.flip(withFile(integrateAll)))._tag, "LogStopped")
     assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LogStopped")
 
-    // Nor does it sign once other stones have taken their places.
+    // The log signs no other stones under the same numbers, either.
     yield* once(resume)
     yield* withFile(integrateAll)
     yield* Effect.flip(withFile(publish))

@@ -116,7 +116,7 @@ layer(served, realClock)("the published log", (it) => {
     yield* ask("checkpoint", {}, context)
     assert.strictEqual(sent.statements, 1)
     yield* flipTile(0, 0)
-    // Rereading looks at what memory hides.
+    // Rereading finds the changed row although its file is served from memory.
     const { reread } = yield* PublishedLog
     assert.match((yield* Effect.flip(Effect.forever(reread))).message, /^witness stone 7 /u)
     yield* change(seventh.commitment)

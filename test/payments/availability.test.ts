@@ -34,14 +34,14 @@ const notConfirmed =
 
 interface Trouble {
   readonly what: string
-  /** By our relayer, unless it is told. */
+  /** The relayer by default. */
   readonly settledBy?: SettledBy
   readonly begin: Effect.Effect<unknown, SqlError, Stage>
   readonly end: Effect.Effect<unknown, SqlError, Stage>
-  /** The message of a refusal; to a paid request where that one is another. */
+  /** The message of a refusal. `paid` is that of a request with a payment, if it differs. */
   readonly message: RegExp
   readonly paid?: RegExp
-  /** Of a refusal, and of the probes; absent where the settlement fails. */
+  /** Code and wait of a refusal, and the state in the probes. By default a settlement that fails. */
   readonly refusal?: readonly [code: string, wait: string, payments: "paused"]
   /** The payments in `/api/health`; absent where the obstacle has the message of a refusal. */
   readonly told?: object

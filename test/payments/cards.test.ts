@@ -70,7 +70,7 @@ layer(carded("20 seconds"), realClock)("a server that takes cards", (it) => {
       const digest = Buffer.from(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", Buffer.from(body))))
       assert.strictEqual(challenge.digest, `sha-256=:${digest.toString("base64")}:`)
       const life = Date.parse(challenge.expires ?? "") - Date.now()
-      // It is the server's clock that counts, and this test has another.
+      // The server's clock decides, and this test's clock differs.
       assert.closeTo(life, 300_000, 30_000)
       assert.isNotNull(answer.headers.get("payment-required"))
       const head = [...answer.headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)

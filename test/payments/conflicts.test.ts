@@ -176,7 +176,7 @@ layer(world(), realClock)("before any money moves", (it) => {
     assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
     assert.deepStrictEqual(yield* written, before)
     assert.strictEqual((yield* send(id)).status, 201)
-    // By now it has paid, under the other name.
+    // The payment has settled under its own id by now.
     const late = yield* send(newKey())
     assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
     assert.notMatch(late.text, /nothing was charged/iu)

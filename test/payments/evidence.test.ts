@@ -1,4 +1,4 @@
-/** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not; and the search for it. */
+/** Evidence from stale, forgetful, limited or contradictory nodes never calls a paid authorization unpaid. The search for logs. */
 import { assert, describe, it } from "../lab/It.ts"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"

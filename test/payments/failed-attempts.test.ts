@@ -28,7 +28,7 @@ const unsent = Effect.gen(function* () {
 describe.concurrent("an attempt", () => {
   relayedBriefly("that fails after its server stopped behind a broadcast names that transaction", function* () {
     const { purchase, sql } = yield* unsent
-    // The intent and the broadcast are on disk; the outcome of the submission never was.
+    // The intent and the broadcast are on disk. The outcome of the submission was not stored.
     yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction'`
     assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
     yield* Purchase.assertFailed(purchase, "authorization_expired")

@@ -247,7 +247,7 @@ describe.concurrent("a transaction that no block includes before its authorizati
   })
 })
 
-/** Agrees only while this opcode answers nothing. */
+/** Code of a wallet that accepts a signature only while this opcode gives zero. */
 const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${agrees}`
 
 describe.concurrent("a wallet whose contract answers the relayer differently", () => {
