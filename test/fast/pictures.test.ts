@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import type { Reveal } from "../../schema/altar/Reveal.ts"
 import { ActTexts } from "../../src/altar/Acts.ts"
 import { type Pictured, pictureOf } from "../../src/pages/pictures/Card.ts"
+import * as ActPage from "../../src/pages/templates/Act.ts"
 
 const texts = Effect.runSync(ActTexts)
 const commitment = "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a"
@@ -79,6 +80,26 @@ describe("the picture of", () => {
     const [, shown = assert.fail()] = kinds[0] ?? assert.fail()
     const other = { ...shown, record: { ...shown.record, commitment: commitment.replace("6", "7") } }
     assert.notStrictEqual(pictureOf("1", other).path, paths[0])
+  })
+
+  it("an act is not on its page once its payment was lost or returned", () => {
+    const [at, hash] = ["2026-11-28T09:00:00.000Z", `0x${"1".repeat(64)}`]
+    const paid = {
+      transaction: hash,
+      network: "eip155:8453",
+      explorerUrl: "https://basescan.org",
+      payer: hash,
+      settledAt: at,
+    }
+    const pictureWith = (more: object) => {
+      const receipt = JSON.parse(JSON.stringify({ ...paid, priceUsd: "$0.01", binding: null, ...more }))
+      const permalink = "https://altar.example/acts/1"
+      const whole = { ...act("takeIn", {}), id: "1", permalink, agentName: null, priceUsd: "$0.01", receipt }
+      return ActPage.act(whole, 0, false).picture
+    }
+    assert.isObject(pictureWith({ finality: "final" }))
+    assert.isFalse(pictureWith({ finality: "lost" }))
+    assert.isFalse(pictureWith({ refund: { amountAtomic: "10000", recordedAt: at, transaction: hash } }))
   })
 
   it("each kind is a PNG of 1200 by 630, and the same to the byte when it is drawn again", async () => {
