@@ -118,7 +118,14 @@ export const layer = HttpRouter.use((router) =>
     const witness = Effect.fnUntraced(function* ({ query }: Pages.PageCall) {
       const before = positive(query.get("before"))
       const { head, next, stones: listed } = yield* stones.list(24, before)
-      return WitnessPage.witness({ stones: listed, head, next, before, log: yield* log })
+      return WitnessPage.witness({
+        stones: listed,
+        head,
+        next,
+        before,
+        log: yield* log,
+        now: yield* Clock.currentTimeMillis,
+      })
     })
 
     /** A search may have any spelling of an address; its record has one place. */
@@ -131,6 +138,7 @@ export const layer = HttpRouter.use((router) =>
         record: yield* stones.ofWallet({ wallet, limit: 50, before }),
         before,
         publicUrl: frame.publicUrl,
+        now: yield* Clock.currentTimeMillis,
       })
     })
 

@@ -15,7 +15,7 @@ layer(world(), realClock)("a site with a feed", (it) => {
     const { record } = yield* buy("/api/witness", body)
     const { text } = yield* ask(`${url}/acts.atom`)
     assert.include(text, `<id>${url}/witness/${record.id}</id>`)
-    assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; set witness stone 2 with")
+    assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; sealed an intention with")
     assert.notInclude(text, "<b>")
     const times = [...text.matchAll(/<updated>([^<]+)/gu)].map(([, time]) => time)
     assert.deepStrictEqual([times.length, ...times.slice(0, 2)], [3, record.witnessedAt, record.witnessedAt])

@@ -91,12 +91,12 @@ layer(sandbox(), realClock)("the pages", (it) => {
     for (const path of ["/v2/witness", "/v2/acts?q=1", `/witness/${stone.id}`]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
-      assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
+      assert.match(page.text, /The chain is broken[^]*witness stone [12] does not hash/u)
       assert.notInclude(page.text, "e".repeat(64))
     }
     const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
     assert.strictEqual(altar.status, 200)
-    assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
+    assert.match(altar.text, /The chain is broken\.[^]*Its stones are not shown until it is mended/u)
     assert.notInclude(altar.text, "e".repeat(64))
     const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
     assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])

@@ -6,6 +6,8 @@ import { Effect, Option, Result } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { watch } from "../lab/browser/PrayerPage.ts"
+import { sentBy } from "../lab/browser/WordsPage.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
@@ -33,7 +35,7 @@ const stone = Effect.gen(function* () {
 const drop = (page: Page, name: string, text: string) =>
   page.getByLabel("The file").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) })
 
-const outcome = (page: Page, kind: "holds" | "broken" | "unchecked", text: string) =>
+const outcome = (page: Page, kind: "holds" | "broken" | "unchecked", text: string | RegExp) =>
   page.locator(`[data-checker] [role=status] .verdict--${kind}`, { hasText: text }).waitFor()
 
 const linesOf = async (page: Page) =>
@@ -54,32 +56,50 @@ guide(
         route.request().resourceType() === "script" ? route.continue() : route.abort(),
       )
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "unchecked", "6 of 10 parts hold. Not checked: binding, date, key, payment.")
+      await outcome(page, "unchecked", "6 of 10 parts are right. Not checked: binding, date, key, payment.")
       assert.strictEqual(await page.locator("[data-checker] [role=status] .verdict--holds").count(), 0)
       assert.deepInclude(await linesOf(page), {
-        Signature: "holds",
-        Record: "holds",
+        Signature: "right",
+        Record: "right",
         Binding: "not checked",
-        Words: "holds",
+        Words: "right",
         Key: "not checked",
         Payment: "not checked",
       })
       await isAccessible(page, "a checked receipt")
       await drop(page, "forged.receipt.json", receipt.replace('"intention"', '"promise"'))
-      await outcome(page, "broken", "This receipt does not hold.")
-      assert.deepInclude(await linesOf(page), { Signature: "holds", Record: "broken" })
+      await outcome(page, "broken", "This receipt is not right.")
+      assert.deepInclude(await linesOf(page), { Signature: "right", Record: "wrong" })
       await drop(page, "half.receipt.json", receipt.slice(0, receipt.length / 2))
       await outcome(page, "broken", "A damaged receipt file.")
       await drop(page, "forged.receipt.json", receipt.replace("heron", "raven"))
-      await outcome(page, "broken", "This receipt does not hold.")
-      assert.deepInclude(await linesOf(page), { Record: "holds", Words: "broken" })
+      await outcome(page, "broken", "This receipt is not right.")
+      assert.deepInclude(await linesOf(page), { Record: "right", Words: "wrong" })
     })
 
-    it("checks the file of saved words, and sends none of them", async ({ visit }) => {
+    it("dates saved words that are dropped or pasted by their stone, and sends none of them", async ({
+      run,
+      visit,
+    }) => {
       const { page } = await visit("/verify")
-      const saved = { salt: words.salt, words: words.text, commitment: seal(words.salt, words.text) }
+      const requests = watch(page)
+      const text = "The ferry stops in June."
+      const saved = { salt: words.salt, words: text, commitment: seal(words.salt, text) }
       await drop(page, "words.json", JSON.stringify(saved))
       await outcome(page, "holds", "These words and this salt match the commitment of the file.")
+      await run(buy("/api/witness", { commitment: saved.commitment }))
+      await page.evaluate((json) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData("text", json)
+        document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }))
+      }, JSON.stringify(saved))
+      await outcome(
+        page,
+        "holds",
+        /These words existed on \d+ \w+ \d{4}\. The fingerprint, computed here, is the commitment of stone \d+\./u,
+      )
+      assert.notInclude(sentBy(requests), "ferry")
+      assert.notInclude(sentBy(requests), words.salt)
       await drop(page, "words.json", JSON.stringify({ ...saved, words: "The raven will return by May." }))
       await outcome(page, "broken", "These words and this salt do not match the commitment of the file.")
     })
@@ -94,7 +114,11 @@ guide(
         record: { id },
       } = await run(buy("/api/witness", { commitment, kind: "hash" }))
       await drop(page, "plan.txt", text)
-      await outcome(page, "holds", "This is the file of stone")
+      await outcome(
+        page,
+        "holds",
+        /This file existed on \d+ \w+ \d{4}\. The fingerprint, computed here, is the commitment of stone \d+\./u,
+      )
       await page.getByRole("link", { name: "See the stone" }).click()
       await page.waitForURL(`${url}/witness/${id}`)
       await page.goto(`${url}/verify`)
@@ -122,8 +146,8 @@ guide(
       const { proof } = await run(stone)
       const { page } = await visit("/verify")
       await drop(page, "stone.tlog-proof", proof)
-      await page.locator("[data-checker] .checks li", { hasText: "Entry: holds." }).waitFor()
-      assert.deepInclude(await linesOf(page), { Checkpoint: "holds", Entry: "holds" })
+      await page.locator("[data-checker] .checks li", { hasText: "Entry: right." }).waitFor()
+      assert.deepInclude(await linesOf(page), { Checkpoint: "right", Entry: "right" })
       const chain = "**/api/witness/chain?*"
       await page.route(chain, async (route) => {
         const response = await route.fetch()
@@ -133,8 +157,8 @@ guide(
         await route.fulfill({ response, body })
       })
       await drop(page, "stone.tlog-proof", proof)
-      await outcome(page, "broken", "This proof does not hold.")
-      assert.deepInclude(await linesOf(page), { Entry: "broken" })
+      await outcome(page, "broken", "This proof is not right.")
+      assert.deepInclude(await linesOf(page), { Entry: "wrong" })
       await page.unroute(chain)
       await page.route(chain, (route) => route.abort())
       await drop(page, "stone.tlog-proof", proof)

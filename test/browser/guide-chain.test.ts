@@ -108,11 +108,11 @@ guide(
       const first = () => said(page).locator(".verdict").first()
       const reads = (words: RegExp) =>
         Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
-      await reads(/^✓\s*The chain holds\.$/u)
+      await reads(/^✓\s*The chain is whole\.$/u)
       for (const line of [
-        "Links: holds. 3 links.",
-        "Log: holds. It signed a checkpoint over 3 stones, whose root is that of these links.",
-        "Words: holds. 1 revealed text on this page.",
+        "Links: right. 3 links.",
+        "Log: right. It signed a checkpoint over 3 stones, whose root is that of these links.",
+        "Words: right. 1 revealed text on this page.",
       ])
         await lines(page).getByText(line).waitFor()
       await page.getByText("Payments are on another chain").waitFor()
@@ -125,9 +125,9 @@ guide(
 
       const forged = signer.note({ origin, size: 2, root: new Uint8Array(32).fill(7), extensions: [] })
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: forged, contentType: "text/plain" }))
-      await reads(/The chain does not hold\./u)
+      await reads(/The chain is broken\./u)
       await lines(page)
-        .getByText("Log: broken. It signed a checkpoint over 2 stones, and its root is not that of these links.")
+        .getByText("Log: wrong. It signed a checkpoint over 2 stones, and its root is not that of these links.")
         .waitFor()
       await page.unroute("**/log/checkpoint")
 
@@ -135,8 +135,8 @@ guide(
         page,
         forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "a".repeat(64) } : {})),
       )
-      await reads(/The chain does not hold\./u)
-      await lines(page).getByText("Stone 2: broken. This page shows").waitFor()
+      await reads(/The chain is broken\./u)
+      await lines(page).getByText("Stone 2: wrong. This page shows").waitFor()
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },
@@ -144,7 +144,7 @@ guide(
 
 const changed: ReadonlyArray<readonly [words: RegExp, change: Change]> = [
   [
-    /^✗\s*The chain does not hold\./u,
+    /^✗\s*The chain is broken\./u,
     ({ entries }) => ({
       entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
     }),
@@ -167,10 +167,10 @@ guide("the chain of stones", (it) => {
       await check(stranger)
       await ended(stranger)
       assert.match(await said(stranger).innerText(), words)
-      if (words.source.includes("does not hold")) {
+      if (words.source.includes("is broken")) {
         assert.strictEqual(await stranger.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
-        assert.strictEqual(await stranger.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
-        assert.match(await stranger.locator(".checks > li").first().innerText(), /^✗\s*Stone [23]: broken\./u)
+        assert.strictEqual(await stranger.locator('[data-link="1"] [data-verdict]').innerText(), "✓ checked")
+        assert.match(await stranger.locator(".checks > li").first().innerText(), /^✗\s*Stone [23]: wrong\./u)
       }
       await stranger.close()
     }
@@ -187,9 +187,9 @@ guide("the chain of stones", (it) => {
     await serve(page, forged)
     await check(page)
     await ended(page)
-    assert.match(await said(page).innerText(), /^✗\s*The chain does not hold/u)
+    assert.match(await said(page).innerText(), /^✗\s*The chain is broken/u)
     assert.strictEqual(await page.locator('li[data-link="1"] [data-verdict]').innerText(), "✗ broken")
-    assert.match(await page.locator(".checks > li").first().innerText(), /Stone 1: broken\.\s+This page shows/u)
+    assert.match(await page.locator(".checks > li").first().innerText(), /Stone 1: wrong\.\s+This page shows/u)
     assert.strictEqual(await page.locator(".verify [role=status] .verdict--holds").count(), 0)
     await isAccessible(page, "a forged chain")
     await page.goto(`${url}/witness/${first?.id}`)
@@ -216,7 +216,7 @@ guide("the chain of stones", (it) => {
     const forged = forge(honest, ({ sequence }) => (sequence === 1 ? { commitment: "c".repeat(64) } : {}))
     const { page } = await visit("/v2/witness")
     await check(page)
-    await lines(page).getByText("Links: holds.").waitFor()
+    await lines(page).getByText("Links: right.").waitFor()
     await serve(page, forged)
     // The page is rewritten too: nothing on it contradicts the chain.
     await page.route("**/v2/witness", async (route) => {
@@ -232,7 +232,7 @@ guide("the chain of stones", (it) => {
     await page.locator(".checks > li", { hasText: "UTC this browser saw" }).waitFor()
     // A visitor who knows the reason may start again.
     await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-    await lines(page).getByText("Links: holds.").waitFor()
+    await lines(page).getByText("Links: right.").waitFor()
   })
 
   it("that grows stays green, and one that lost stones does not", async ({ visit, run }) => {
@@ -247,7 +247,7 @@ guide("the chain of stones", (it) => {
     assert.match(await lines(page).innerText(), /They continue what this browser saw before, up to stone 3\./u)
     await page.goto(`${url}/witness/${before[1]?.id}`)
     await check(page)
-    await said(page).getByText("The page of stone 2 holds.").waitFor()
+    await said(page).getByText("Stone 2 is as recorded.").waitFor()
     await lines(page).getByText(`SHA-256 computed here: ${before[1]?.chainHash}`).waitFor()
     await serve(page, before)
     await check(page)
@@ -260,7 +260,7 @@ guide("the chain of stones", (it) => {
     const { page, url } = await visit("/v2/witness")
     await run(sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`)
     await check(page)
-    await page.getByText("The chain does not hold.").waitFor()
+    await page.getByText("The chain is broken.").waitFor()
     const words = await said(page).innerText()
     assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
     assert.notMatch(words, /If you sent a payment|The server failed/u)

@@ -75,13 +75,18 @@ guide("a buyer", (it) => {
 })
 
 guide("a stone's page", (it) => {
-  it("puts revealed words in the form's place, and is then titled and shared by them", async ({ run, visit, url }) => {
+  it("puts revealed words where every reader finds them, and is then titled and shared by them", async ({
+    run,
+    visit,
+    url,
+  }) => {
     const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
     const id = await run(buyForId("/api/witness", { commitment: seal(salt, words) }))
     const { page } = await visit(`/witness/${id}`)
     await reveal(page, salt, words)
-    await page.locator("blockquote.words", { hasText: words }).waitFor()
-    assert.isTrue(await isFocused(page, "blockquote.words"))
+    await page.locator("h1", { hasText: words }).waitFor()
+    await page.getByText(/^These words existed on /u).waitFor()
+    assert.isTrue(await isFocused(page, "h1"))
     assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
     assert.strictEqual(await page.locator("#share-address").count(), 1)
     await page.goto(`${url}/witness/${id}`)

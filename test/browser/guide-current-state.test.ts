@@ -20,8 +20,9 @@ const mine = async (page: Page, url: string) => {
   return entry.innerText()
 }
 
-const alone = /Only in this browser\.[^]*Only you have your words and their salt[^]*Your words are in this browser/u
-const open = /Revealed to everyone\.[^]*Everyone can read the salt and the words/u
+const alone =
+  /Sealed here: only in this browser\.[^]*Reveal[^]*Only you have your words and their salt[^]*Your words are in this browser/u
+const open = /Opened: everyone can read them\.[^]*Everyone can read the salt and the words/u
 
 guide("my words", (it) => {
   it("are called revealed once everyone can read them, here or by another program, and no earlier", async ({
@@ -34,12 +35,12 @@ guide("my words", (it) => {
     await settled(page).waitFor()
     assert.match(await mine(page, url), alone)
     await page.getByRole("link", { name: "Witness stone 1" }).click()
-    await page.getByText("Filled in.").first().waitFor()
-    await page.getByRole("button", { name: "Check and reveal" }).click()
+    await page.getByRole("button", { name: "Open it" }).click()
+    await page.getByRole("button", { name: "Reveal to everyone" }).click()
     await page.locator("#check").getByText("Everyone can read and check these words now.").waitFor()
     const revealed = await mine(page, url)
     assert.match(revealed, open)
-    assert.notMatch(revealed, /Only/u)
+    assert.notMatch(revealed, /Only|Reveal/u)
 
     // Words that the altar stores and does not show are still their owner's alone.
     await page.goto(`${url}/v2/stone`)
@@ -47,7 +48,8 @@ guide("my words", (it) => {
     await page.getByRole("button", { name: "Set the stone for" }).click()
     await settled(page).waitFor()
     await page.getByRole("link", { name: "See your stone" }).click()
-    await page.getByRole("button", { name: "Check and reveal" }).click()
+    await page.getByRole("button", { name: "Open it" }).click()
+    await page.getByRole("button", { name: "Reveal to everyone" }).click()
     await page.locator("#check").getByText("shows neither them nor their salt").waitFor()
     assert.strictEqual(await page.getByText("Everyone can read").count(), 0)
     assert.match(await mine(page, url), alone)

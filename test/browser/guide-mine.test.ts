@@ -47,8 +47,8 @@ guide("the page of my acts", (it) => {
     await page.getByRole("link", { name: "My words" }).first().click()
     await page.locator(".box > li").nth(1).waitFor()
     const box = await page.locator(".box").innerText()
-    assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)
-    assert.match(box, /Only in this browser\./u)
+    assert.match(box, /<b>The second<\/b> of two\.[^]*Witness stone 2[^]*The first of two\.[^]*Witness stone 1/u)
+    assert.match(box, /Sealed here: only in this browser\.[^]*Reveal/u)
     await page.getByText("Show, save or remove").first().click()
     await page.locator(".keepsake").waitFor()
     await page.getByRole("button", { name: "Remove from this browser" }).click()
@@ -65,7 +65,7 @@ guide("the page of my acts", (it) => {
     const kept = await held(page)
     assert.strictEqual(kept.length, 2)
     const saved = await savedBy(page, "Save all as one file")
-    await page.getByText("You saved a copy.").first().waitFor()
+    await page.getByText("Sealed. A copy is saved elsewhere.").first().waitFor()
 
     const [first] = kept
     const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }

@@ -9,6 +9,9 @@ import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
 
+/** In green, once the words hash to their commitment. */
+const existed = /^These words existed on \d+ \w+ \d{4}\.$/u
+
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 const words = "The heron will return by May."
 const other = "Something that came true."
@@ -50,15 +53,15 @@ guide("revealed words", (it) => {
   it("are hashed once shown, with their salt beside them, and marked as matching the seal", async ({ visit, run }) => {
     const { candle, stone, strange } = await run(opened)
     const { page, url } = await visit(`/witness/${stone}`, { bypassCSP: true })
-    await verdict(page).getByText("These words were sealed.").waitFor()
+    await verdict(page).getByText(existed).waitFor()
     assert.include(await page.locator("[data-revealed]").innerText(), salt)
     await page.getByRole("button", { name: "Check stone 1" }).click()
     await status(page).first().waitFor()
-    assert.match(await status(page).first().innerText(), /^✓\s*The page of stone 1 holds\./u)
+    assert.match(await status(page).first().innerText(), /^✓\s*Stone 1 is as recorded\./u)
     await isAccessible(page, "a revealed stone")
     for (const path of [`/witness/${strange}`, `/acts/${candle}`]) {
       await page.goto(`${url}${path}`)
-      await verdict(page).getByText("These words were sealed.").waitFor()
+      await verdict(page).getByText(existed).waitFor()
     }
   })
 
@@ -82,7 +85,7 @@ guide("revealed words", (it) => {
     await page.goto(`${url}/witness/${idOf("setWitnessStone")}`)
     await page.getByRole("button", { name: "Check stone 1" }).click()
     await status(page).first().waitFor()
-    assert.match(await status(page).first().innerText(), /^✗\s*The page of stone \d+ does not hold\./u)
+    assert.match(await status(page).first().innerText(), /^✗\s*Stone \d+ is not as recorded\./u)
     for (const path of ["/v2/witness", "/v2/candles", "/v2/spirits/moss-hare"]) {
       await page.goto(`${url}${path}`)
       await page.getByText("✗ not the words that were sealed").first().waitFor()
@@ -90,7 +93,7 @@ guide("revealed words", (it) => {
     await page.goto(`${url}/v2/witness`)
     await page.getByRole("button", { name: "Check everything" }).click()
     await status(page).first().waitFor()
-    await page.locator(".checks > li", { hasText: "Words: broken." }).waitFor()
+    await page.locator(".checks > li", { hasText: "Words: wrong." }).waitFor()
   })
 
   it("are explained on home by an example, whose fingerprint and stone are computed anew with each letter", async ({

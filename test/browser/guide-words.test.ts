@@ -49,8 +49,12 @@ guide("sealed words", (it) => {
     await page.getByText("Saved.", { exact: true }).waitFor()
     await page.getByRole("link", { name: "See your stone" }).click()
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
+    // Their owner reads them where everyone will, and finds them filled in below.
+    await page.locator(".text").getByText("Only you can read this.").waitFor()
+    assert.include(await page.locator(".text").innerText(), words)
+    assert.strictEqual(await page.locator("#check-form").isVisible(), false)
+    await page.getByText("Check these words, or reveal them").click()
     await page.locator("#check").getByText("Filled in.").first().waitFor()
-    assert.include(await page.locator(".text").innerText(), "The words are sealed.")
     assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
     await page.getByRole("button", { name: "Check without sending" }).click()
     await page.getByText("They match.", { exact: true }).waitFor()
@@ -61,14 +65,16 @@ guide("sealed words", (it) => {
     await page.getByText("They do not match. Nothing was sent.").waitFor()
     assert.notInclude(sentBy(requests), "Another")
     await page.locator("#check-words").fill(words)
-    await page.getByRole("button", { name: "Check and reveal" }).click()
-    // The words take the place of the form, have the focus, and are no longer called sealed.
-    const revealed = page.locator("#check blockquote", { hasText: words })
-    await revealed.waitFor()
-    assert.isTrue(await isFocused(page, "#check blockquote"))
+    await page.getByRole("button", { name: "Open it" }).click()
+    await page.getByRole("button", { name: "Keep it sealed" }).click()
+    await page.getByRole("button", { name: "Open it" }).click()
+    await page.getByRole("button", { name: "Reveal to everyone" }).click()
+    // The words stand where every reader finds them, have the focus, and are no longer called sealed.
+    await page.getByText(/^These words existed on /u).waitFor()
+    assert.include(await page.locator("h1").innerText(), words)
+    assert.isTrue(await isFocused(page, "h1"))
     assert.deepStrictEqual(valuesOf(await held(page), "revealed"), [true])
-    assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
-    assert.notInclude(await page.locator(".text").innerText(), "The words are sealed.")
+    assert.strictEqual(await page.locator("[data-reveal], [data-owner]").count(), 0)
     assert.strictEqual(signed(requests).length, 1)
   })
 
@@ -97,6 +103,7 @@ guide("sealed words", (it) => {
     // The page only reads the file.
     await page.reload()
     assert.strictEqual(await salted(), "")
+    await page.getByText("reveal them to everyone").click()
     await dropOn(page.locator("#check-salt"), kept)
     await filled.waitFor()
     assert.strictEqual(await page.locator("#check-words").inputValue(), words)
@@ -127,7 +134,7 @@ guide("sealed words", (it) => {
   it("are checked without being sent, by the recipe of the server", async ({ visit }) => {
     const { page } = await visit("/verify")
     const requests = watch(page)
-    await page.getByText("Check words without sending them").click()
+    await page.getByText("Or type words and their salt").click()
     const kept = { salt: "0123456789abcdef", words: "  Grüße,\r\nund e\u0301 " }
     const commitment = seal(kept.salt, kept.words)
     for (const [typed, verdict] of [
@@ -140,11 +147,6 @@ guide("sealed words", (it) => {
       await page.getByRole("button", { name: "Check without sending" }).click()
       await page.locator("[data-check] .verdict").filter({ hasText: verdict }).waitFor()
     }
-    // A saved file that is dropped on the form is the form's, though this page takes files, too.
-    await page.locator("#check-commitment").fill("")
-    await dropOn(page.locator("#check-salt"), { ...kept, commitment })
-    await page.locator("[data-check]").getByText("Filled in.").waitFor()
-    assert.strictEqual(await page.locator("#check-words").inputValue(), kept.words.replace("\r\n", "\n"))
     // Its scripts, types and pictures may come late.
     const late = new Set(["script", "stylesheet", "font", "image"])
     assert.deepStrictEqual(

@@ -25,16 +25,16 @@ guide(
     it("has the stones that were hashed; with others, more stones or another key it turns red", async (guest) => {
       await guest.run(loggedStone())
       const { page } = await guest.visit("/v2/witness")
-      await log(page, "holds", "Log: holds.")
+      await log(page, "holds", "Log: right.")
       const { text: older } = await guest.run(ask(`${guest.url}/log/checkpoint`))
       for (const _ of [1, 2, 3]) await guest.run(loggedStone())
       await page.reload()
-      await log(page, "holds", "Log: holds.")
+      await log(page, "holds", "Log: right.")
       const answer = (body: string) =>
         page.route("**/log/checkpoint", (route) => route.fulfill({ body, contentType: "text/plain" }))
       // An old copy covers fewer of the same stones.
       await answer(older)
-      await log(page, "holds", "Log: holds.")
+      await log(page, "holds", "Log: right.")
       await page.unroute("**/log/checkpoint")
       for (const [size, words] of [
         [4, "its root is not that of these links"],
@@ -43,11 +43,11 @@ guide(
       ] as const) {
         await answer(signed(size))
         await log(page, "broken", words)
-        assert.match(await said(page).innerText(), /^✗\s*The chain does not hold\./u)
+        assert.match(await said(page).innerText(), /^✗\s*The chain is broken\./u)
         await page.unroute("**/log/checkpoint")
       }
       await answer(older.replace(/^\d+$/mu, "3"))
-      await log(page, "broken", "Log: broken.")
+      await log(page, "broken", "Log: wrong.")
       await page.unroute("**/log/checkpoint")
       await page.evaluate(() => {
         const kept = JSON.parse(localStorage.getItem("altar:checkpoint") ?? "{}")
@@ -55,7 +55,7 @@ guide(
       })
       await log(page, "broken", "It has another key.")
       await press(page, "Forget what this browser saw")
-      await lines(page).locator(".verdict--holds", { hasText: "Log: holds." }).waitFor()
+      await lines(page).locator(".verdict--holds", { hasText: "Log: right." }).waitFor()
     })
 
     it("reports a browser that cannot check signatures", async ({ visit }) => {

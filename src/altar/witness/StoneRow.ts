@@ -17,8 +17,11 @@ import { revealColumns, revealOf } from "../Reveals.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { revealed, shownColumn } from "../Hidden.ts"
 
+const sealedKinds: Readonly<Record<string, string>> = { hash: "a file or text", intention: "an intention" }
+
 export const witnessing = actText(WitnessStone, {
-  sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
+  sentence: ({ kind, sequence, spirit }) =>
+    `sealed ${sealedKinds[kind] ?? `a ${kind}`} with ${spirit}, stone ${sequence}`,
   labels: {
     ...labelledElsewhere,
     commitment: "Commitment",

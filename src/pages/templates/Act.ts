@@ -22,7 +22,7 @@ import { folio, more, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
 import { illustration, nameOf, plateOf, spiritLink, spiritPath } from "./Plates.ts"
 import { code, evidence, facts, isUndone, receiptTable, type Row } from "./RecordTable.ts"
-import { revealedWords, wordsForm } from "./Seal.ts"
+import { revealedWords, sealedPlace, wordsForm } from "./Seal.ts"
 import { moment, money, short, timeWords } from "./Words.ts"
 
 /** The picture of the bought item, or of the act's spirit. */
@@ -70,28 +70,36 @@ const rowsOf = (act: SettledAct): ReadonlyArray<Row> => {
   ]
 }
 
+/** A prayer has no address that would unseal it. */
+const isPrayer = (act: SettledAct) => recordText(act, "unsealUrl") === ""
+
+const existedOn = ({ receipt, settledAt }: SettledAct) =>
+  receipt.transaction !== null && receipt.finality === "lost" ? undefined : settledAt
+
 /** The checks of sealed words; the owner of a prayer's words can check them, too, but a prayer stays sealed. */
 const sealedWords = (act: SettledAct): Value => {
   const commitment = recordText(act, "intentionCommitment")
-  const isPrayer = recordText(act, "unsealUrl") === ""
   const revealing = { url: filled(unsealCandle.path, { candleId: act.id }), name: "words" } as const
-  const note = isPrayer ? "A prayer stays sealed." : "The candle carries them until they are unsealed."
+  const note = isPrayer(act) ? "A prayer stays sealed." : "The candle carries them until they are unsealed."
   return (
     commitment !== "" &&
     section(
       "check",
       "Sealed words",
       act.reveal === null ? note : "Their owner unsealed them.",
-      wordsForm(commitment, isPrayer || act.reveal !== null ? undefined : revealing),
+      wordsForm(commitment, existedOn(act), isPrayer(act) || act.reveal !== null ? undefined : revealing),
     )
   )
 }
 
-/** The words of a candle or light, once they are unsealed. */
-const unsealed = (act: SettledAct): Value =>
-  act.reveal &&
-  html`${revealedWords(recordText(act, "intentionCommitment"), act.reveal, "unsealed")}
-    <p class="small quiet">Unsealed ${moment(act.reveal.revealedAt)}</p>`
+/** The words of a candle or light, once they are unsealed; those of their owner before. */
+const unsealed = (act: SettledAct): Value => {
+  const commitment = recordText(act, "intentionCommitment")
+  if (act.reveal !== null)
+    return html`${revealedWords(commitment, act.reveal, "unsealed", existedOn(act))}
+      <p class="small quiet">Unsealed ${moment(act.reveal.revealedAt)}</p>`
+  return commitment !== "" && sealedPlace(isPrayer(act) ? "The words stay sealed." : "It carries sealed words.")
+}
 
 const quote = (words: string): Value =>
   words !== "" && html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
@@ -171,7 +179,7 @@ export const act = (act: SettledAct, now: number, isSigning: boolean): Page => {
     )}
     ${sealedWords(act)}
     ${evidence(
-      true,
+      isUndone(act.receipt),
       "record and receipt",
       html`<div class="pair">
         ${section("record", "Record", "", facts(rowsOf(act)))}

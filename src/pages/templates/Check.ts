@@ -80,23 +80,22 @@ export const checkPage = (view: CheckView): Page => ({
   preview: "stones",
   body: html`${opening(
       "Check",
-      "Drop a receipt file, a log proof, your saved words, or the file of a stone. Your browser checks it, and sends nothing but the fingerprint of an unknown file.",
+      "Give your browser a receipt file, a log proof, words, or the file of a stone. It checks them here, and sends nothing but a fingerprint.",
     )}
     <section
       id="checker"
-      aria-label="Check a file"
+      aria-label="Check a file or words"
       ${mark("checker", { keys: JSON.stringify(view.keys), logs: JSON.stringify(view.logs) })}
     >
       <p class="unscripted notice">
         This needs script. The command does the same: <code>spirit-altar verify --receipt FILE</code>.
       </p>
       <div class="scripted column">
-        ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, or drop it anywhere on this page. Of a list, choose SHA256SUMS with its files.", "take")}
+        ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, drop it anywhere on this page, or paste its text. Of a list, choose SHA256SUMS with its files.", "take drop")}
         <div role="status"></div>
         <ol class="checks" role="list" aria-label="The checks"></ol>
-        <p class="small quiet">Your browser computes each part itself. A part that is not checked says why.</p>
       </div>
+      ${wordsForm("")}
     </section>
-    ${section("words", "Words", "Nothing you type here is sent.", wordsForm(""))}
     ${section("yourself", "Check it yourself", "Without this server's word, and without its code.", html`<div class="prose">${prose(byHand(view.publicUrl), "Check")}</div>`)}`,
 })

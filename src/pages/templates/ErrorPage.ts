@@ -34,7 +34,7 @@ export const failed = (requestId: string): Page =>
 /** A broken chain is stated openly instead of as a general failure. */
 export const broken = (message: string): Page =>
   page(
-    "The chain does not hold",
+    "The chain is broken",
     "rain-crow",
     `A link of the witness chain failed its check before it was served: ${message}. The link is not shown. Until it is mended, trust receipts on the chain of payments, not this page.`,
   )

@@ -24,25 +24,35 @@ export interface Revealing {
   readonly name: "text" | "words"
 }
 
+/** A sentence about sealed words. Where this browser holds them, script shows them here to their owner. */
+export const sealedPlace = (says: string): Html =>
+  html`<div ${mark("owner")}>
+    <p class="words quiet">${says}</p>
+    <p class="doors scripted"><a class="button" href="#check">I have the words</a></p>
+  </div>`
+
 /**
- * Checks salt and words against the commitment, and reveals them on their owner's order. Script unfolds it where this
- * browser holds the words. Its fields have no names, so no form can send them.
+ * Checks salt and words against the commitment, and reveals them on their owner's order; `on` is the time of their act.
+ * Its fields have no names, so no form can send them.
  */
-export const wordsForm = (commitment: string, revealing?: Revealing, isOfFile = false): Html =>
+export const wordsForm = (commitment: string, on?: string, revealing?: Revealing, isOfFile = false): Html =>
   fold(
     isOfFile
       ? "If it was a text: check or reveal it"
-      : revealing === undefined
-        ? "Check words without sending them"
-        : "Check these words, or reveal them to everyone",
+      : revealing !== undefined
+        ? "Check these words, or reveal them to everyone"
+        : commitment === ""
+          ? "Or type words and their salt"
+          : "Check words without sending them",
     html`<form
         class="pay scripted"
-        ${mark("check", { reveal: revealing?.url, name: revealing?.name })}
+        id="check-form"
+        ${mark("check", { reveal: revealing?.url, name: revealing?.name, on })}
         autocomplete="off"
         aria-label="Check words"
       >
         <div ${mark("filled")} role="status"></div>
-        ${takeField("check-file")}
+        ${commitment !== "" && takeField("check-file")}
         ${textField(["check-salt", "Salt", mark("salt"), html`minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`])}
         ${wordsField(["check-words", "Words", mark("words"), html`maxlength="8192" required`], "Spaces at the start and end are ignored.")}
         ${
@@ -92,22 +102,23 @@ const hidden = (verb: string, hiddenBy: string | undefined): Html =>
     }
   </p>`
 
-/** The place of the page's verdict on revealed words, and their salt. */
-export const verdictOn = (salt: string): Html =>
-  html`<div class="reserved scripted" ${mark("revealVerdict", { revealVerdict: "page" })} role="status"></div>
-    <p class="small quiet">Salt: <bdi>${code(salt)}</bdi></p>`
+/** The place of the page's verdict on revealed words, and what it computes; `on` is the time of their act. */
+export const verdictOn = (salt: string, on: string | undefined): Html =>
+  html`<div class="reserved scripted" ${mark("revealVerdict", { revealVerdict: "page", on })} role="status"></div>
+    <p class="small quiet">The SHA-256 of the salt <bdi>${code(salt)}</bdi> and these words must be the commitment.</p>`
 
 /** Revealed words with their salt, and a place for the page's verdict on them. */
 export const revealedWords = (
   commitment: string,
   { hiddenBy, salt, text }: Shown,
   verb: "revealed" | "unsealed",
+  on: string | undefined,
 ): Html =>
   text === null || salt === null
     ? hidden(verb, hiddenBy)
     : html`<div ${revealedParts(commitment, salt)}>
         <blockquote class="words"><p dir="auto" ${mark("wordsShown")}>${text}</p></blockquote>
-        ${verdictOn(salt)}
+        ${verdictOn(salt, on)}
       </div>`
 
 /** Words in a list; script marks those that do not match their commitment. */
@@ -121,6 +132,7 @@ export const listedWords = (
   return text === null
     ? html`<span class="mark">${verb}, words hidden${hiddenBy === undefined ? "" : " by the operator"}</span>`
     : html`<span ${revealedParts(commitment, salt ?? "")}
-        ><q ${mark("wordsShown")}>${isolated(text)}</q> <span ${mark("revealVerdict", { revealVerdict: "" })}></span
+        ><q ${mark("wordsShown")}>${isolated(text)}</q>
+        <span ${mark("revealVerdict", { revealVerdict: "", on: undefined })}></span
       ></span>`
 }

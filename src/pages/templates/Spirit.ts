@@ -121,12 +121,12 @@ const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
         </ul>
         ${altar.dedicated > dedicated.length && html`<p class="quiet">The newest ${dedicated.length} of ${altar.dedicated}.</p>`}`
 
-const stones = ({ plate, stones: set }: SpiritView): Html => {
+const stones = ({ now, plate, stones: set }: SpiritView): Html => {
   if (typeof set === "string")
-    return html`<p class="notice">
-      <b>The chain does not hold.</b> ${set} Its stones are not shown until it is mended.
-    </p>`
-  return set.length === 0 ? blank(`No stones with ${plate.name} yet.`) : ledger(set, "The newest stones of this spirit")
+    return html`<p class="notice"><b>The chain is broken.</b> ${set} Its stones are not shown until it is mended.</p>`
+  return set.length === 0
+    ? blank(html`No stones with ${plate.name} yet. <a href="/v2/stone?spirit=${plate.id}">Set the first one</a>.`)
+    : ledger(set, "The newest stones of this spirit", now)
 }
 
 const neighbour = (plate: Plate | undefined, rel: string, label: string) =>

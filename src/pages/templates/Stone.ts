@@ -15,7 +15,7 @@ import { mark } from "./Marks.ts"
 import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, spiritLink } from "./Plates.ts"
 import { code, evidence, facts, isUndone, receiptTable, transactionOf } from "./RecordTable.ts"
-import { revealedParts, revealedWords, verdictOn, wordsForm } from "./Seal.ts"
+import { revealedParts, revealedWords, sealedPlace, verdictOn, wordsForm } from "./Seal.ts"
 import { fileField } from "./SetStone.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { capitalized, dayWords, moment, timeWords, who } from "./Words.ts"
@@ -55,18 +55,21 @@ const titleWords = ({ reveal }: Stone): string | undefined => {
   return words == null || words.length > 90 || words.includes("\n") ? undefined : words
 }
 
-const reveal = (stone: Stone): Html => {
+/** When the words existed at the latest; undefined where their payment was lost. */
+const existedOn = ({ dated, receipt, stone }: StoneView) =>
+  receipt.finality === "lost" ? undefined : (dated.time ?? stone.witnessedAt)
+
+const reveal = (view: StoneView): Html => {
+  const { stone } = view
   const { commitment, reveal: revealed } = stone
   if (revealed === null)
-    return html`<p class="words quiet">
-      ${
-        stone.kind === "hash"
-          ? "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then."
-          : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once."
-      }
-    </p>`
+    return sealedPlace(
+      stone.kind === "hash"
+        ? "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then."
+        : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once.",
+    )
   const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
-  return html`${titleWords(stone) === undefined ? revealedWords(commitment, revealed, "revealed") : verdictOn(revealed.salt ?? "")}
+  return html`${titleWords(stone) === undefined ? revealedWords(commitment, revealed, "revealed", existedOn(view)) : verdictOn(revealed.salt ?? "", existedOn(view))}
     <p class="small quiet">Revealed ${by}${moment(revealed.revealedAt)}</p>`
 }
 
@@ -79,7 +82,8 @@ const summary = (stone: Stone): string => {
 }
 
 /** The title is the words themselves, which the page hashes. */
-const textOf = ({ dated, publicUrl, receipt, stone }: StoneView): Html => {
+const textOf = (view: StoneView): Html => {
+  const { dated, publicUrl, receipt, stone } = view
   const title = titleWords(stone)
   return html`<div ${title === undefined ? "" : revealedParts(stone.commitment, stone.reveal?.salt ?? "")}>
     <p class="text__over">${title === undefined ? "" : html`Witness stone ${stone.sequence}, `}${stone.kind}</p>
@@ -87,7 +91,7 @@ const textOf = ({ dated, publicUrl, receipt, stone }: StoneView): Html => {
     <p class="text__epithet">
       Set by ${who(stone.agentName, stone.payer)} with ${spiritLink(stone.spirit)}, ${moment(stone.witnessedAt)}
     </p>
-    ${reveal(stone)}
+    ${reveal(view)}
     ${facts([
       ["Commitment", code(stone.commitment)],
       ["Transaction", transactionOf(receipt.explorerUrl, stone.transaction)],
@@ -177,7 +181,7 @@ export const stone = (view: StoneView): Page => {
       verification(`Check stone ${sequence}`, { from: sequence }),
       mayBeFile &&
         html`<div class="scripted" ${mark("fileCheck", { fileCheck: commitment })}>${fileField("The file", "")}</div>`,
-      wordsForm(commitment, revealing(stone), mayBeFile),
+      wordsForm(commitment, existedOn(view), revealing(stone), mayBeFile),
     )}
     ${evidence(
       isUndone(receipt),

@@ -12,6 +12,7 @@ export interface WalletView {
   readonly record: WalletRecord
   readonly before: number | undefined
   readonly publicUrl: string
+  readonly now: number
 }
 
 type State = "opened" | "closed" | "hidden"
@@ -69,7 +70,7 @@ const rowsOf = ({ asOf, first, kinds, last, sealed, wallet }: WalletRecord): Rea
   return rows.filter((row) => row !== false)
 }
 
-export const wallet = ({ before, publicUrl, record }: WalletView): Page => {
+export const wallet = ({ before, now, publicUrl, record }: WalletView): Page => {
   const { next, sealed, stones, wallet: address } = record
   const path = `/v2/wallets/${address}`
   return {
@@ -99,7 +100,7 @@ export const wallet = ({ before, publicUrl, record }: WalletView): Page => {
         named before the outcome.
       </p>`,
     )}
-    ${stones.length > 0 && section("stones", "Their words", "Newest first.", ledger(stones, "Stones of this wallet"), pager("stones", { path, before, next }))}
+    ${stones.length > 0 && section("stones", "Their words", "Newest first.", ledger(stones, "Stones of this wallet", now), pager("stones", { path, before, next }))}
     ${section(
       "counted",
       "What was counted",

@@ -12,7 +12,7 @@ import { pebblePath } from "./PebblePath.ts"
 import { spiritLink } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
 import { listedWords } from "./Seal.ts"
-import { count, moment, short, who } from "./Words.ts"
+import { age, count, moment, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -33,24 +33,25 @@ export interface WitnessView {
   readonly next: number | null
   readonly before: number | undefined
   readonly log: LogView | undefined
+  readonly now: number
 }
 
-/** `A sealed prediction`, or `An opened promise`; a hash is of a file or a text. */
-const kindWords = ({ kind, reveal }: Stone): string =>
-  `${reveal === null ? "A sealed" : "An opened"} ${kind === "hash" ? "file or text" : kind}`
+/** `A sealed prediction, 12 days old`, or `An opened promise, 3 hours old`; a hash is of a file or a text. */
+const kindWords = ({ kind, reveal, witnessedAt }: Stone, now: number): string =>
+  `${reveal === null ? "A sealed" : "An opened"} ${kind === "hash" ? "file or text" : kind}, ${age(witnessedAt, now)}`
 
 /** One stone with its words, if they were revealed. On the thread its hash is what the stone above it names. */
-const row = (stone: Stone, place: "chain" | "ledger"): Html =>
+const row = (stone: Stone, place: "chain" | "ledger", now: number): Html =>
   html`<li class="link" ${mark("link", { link: stone.sequence, chainHash: stone.chainHash })}>
     <a href="/witness/${stone.id}" tabindex="-1" aria-hidden="true">${pebble(stone.commitment, place)}</a>
     <div>
       <p>
         <a class="name" href="/witness/${stone.id}"
-          >${stone.reveal === null ? kindWords(stone) : listedWords(stone.commitment, stone.reveal, ["", "revealed"])}</a
+          >${stone.reveal === null ? kindWords(stone, now) : listedWords(stone.commitment, stone.reveal, ["", "revealed"])}</a
         >
       </p>
       <p class="small quiet">
-        ${stone.reveal !== null && html`${kindWords(stone)}, `}with ${spiritLink(stone.spirit)}, by
+        ${stone.reveal !== null && html`${kindWords(stone, now)}, `}with ${spiritLink(stone.spirit)}, by
         ${who(stone.agentName, stone.payer)}, ${moment(stone.witnessedAt)}
       </p>
       <p class="small quiet">
@@ -60,9 +61,9 @@ const row = (stone: Stone, place: "chain" | "ledger"): Html =>
   </li>`
 
 /** Stones that are no neighbours in the chain. */
-export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
+export const ledger = (stones: ReadonlyArray<Stone>, label: string, now: number): Html =>
   html`<ol class="ledger" role="list" aria-label="${label}">
-    ${stones.map((stone) => row(stone, "ledger"))}
+    ${stones.map((stone) => row(stone, "ledger", now))}
   </ol>`
 
 /** The links to check: one, or all up to `to` with the log over them. */
@@ -152,7 +153,7 @@ const theLog = (view: LogView): Html => {
 }
 
 export const witness = (view: WitnessView): Page => {
-  const { before, head, log, next, stones } = view
+  const { before, head, log, next, now, stones } = view
   const isEmpty = head.sequence === 0
   const none = html`No stones yet. <a href="/v2/stone">Set the first one</a>.`
   return {
@@ -183,7 +184,7 @@ export const witness = (view: WitnessView): Page => {
           ? blank(before === undefined ? none : "No stones before this one.")
           : html`${pebblePath(stones, "chain", next !== null)}
               <ol class="chain" role="list" aria-label="The chain, newest stone first">
-                ${stones.map((stone) => row(stone, "chain"))}
+                ${stones.map((stone) => row(stone, "chain", now))}
               </ol>`,
         pager("stones", { path: "/v2/witness", before, next }),
       )}

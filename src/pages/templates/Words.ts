@@ -41,13 +41,16 @@ export const stretchWords = (millis: number): string => {
 
 export const leftWords = (millis: number): string => (millis <= 0 ? "burned down" : `${stretchWords(millis)} left`)
 
-/** A moment as the time since, in one unit: `3 hours ago`. */
-export const ago = (iso: string, now: number): Html => {
+/** The time since a moment, in one unit before a word: `3 hours ago`. */
+const since = (iso: string, now: number, word: string): string => {
   const millis = now - Date.parse(iso)
   const [unit, name] = millis < hour ? [minute, "minute"] : millis < day ? [hour, "hour"] : [day, "day"]
-  const words = millis < minute ? "just now" : `${count(Math.floor(millis / unit), name)} ago`
-  return html`<time datetime="${iso}">${words}</time>`
+  return millis < minute ? "just now" : `${count(Math.floor(millis / unit), name)} ${word}`
 }
+
+export const ago = (iso: string, now: number): Html => html`<time datetime="${iso}">${since(iso, now, "ago")}</time>`
+
+export const age = (iso: string, now: number): string => since(iso, now, "old")
 
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 

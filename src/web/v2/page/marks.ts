@@ -32,6 +32,7 @@ export const marks = {
   fileCheck: "div",
   take: "input",
   // Words that are checked or revealed, and those that are shown.
+  owner: "div",
   check: "form",
   filled: "div",
   salt: "input",
@@ -72,9 +73,9 @@ interface ValueNames {
   place: "place"
   seal: "seal"
   fileCheck: "fileCheck"
-  check: "reveal" | "name"
+  check: "reveal" | "name" | "on"
   revealed: "revealed" | "saltShown"
-  revealVerdict: "revealVerdict"
+  revealVerdict: "revealVerdict" | "on"
   example: "example" | "saltShown"
   link: "link" | "chainHash"
   verify: "from" | "to" | "logVkey" | "cosigners"

@@ -167,6 +167,7 @@ export const settle = (purchase: Purchase, { permalink, receipt, record }: Body)
       title: typeof sequence === "number" ? `${purchase.title} ${sequence}` : purchase.title,
       path: URL.parse(String(permalink))?.pathname ?? "",
       payer: typeof payer === "string" ? payer : null,
+      mayReveal: typeof memberAt(record, "unsealUrl") === "string",
     },
   })
 }

@@ -51,7 +51,7 @@ const isLink = (value: unknown): value is Link =>
 export const readSegment = async (from: number, limit: number): Promise<Segment> => {
   const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)
   const { anchor, code, entries, head, next } = answer.body
-  if (code === "chain_broken") throw new AnswerError(refusalOf(answer).message, "The chain does not hold.")
+  if (code === "chain_broken") throw new AnswerError(refusalOf(answer).message, "The chain is broken.")
   if (answer.status !== 200) throw refusalOf(answer)
   const isNext = next === null || typeof next === "number"
   if (!isPoint(anchor) || !isPoint(head) || !isNext || !Array.isArray(entries) || !entries.every(isLink))
@@ -65,7 +65,7 @@ const mark = (sequence: number, isSound: boolean) => {
     if (valuesOf("link", place).link !== String(sequence)) continue
     place.classList.toggle("link--holds", isSound)
     place.classList.toggle("link--broken", !isSound)
-    for (const label of allMarked("verdict", place)) label.textContent = isSound ? "✓ holds" : "✗ broken"
+    for (const label of allMarked("verdict", place)) label.textContent = isSound ? "✓ checked" : "✗ broken"
   }
 }
 

@@ -5,6 +5,7 @@ import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { hearFiles, longCode, make, find, verdict } from "../page/dom.ts"
+import { dayWords } from "../page/durations.ts"
 import { allMarked, marked, valuesOf } from "../page/marks.ts"
 import { AnswerError, ask, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
@@ -36,30 +37,47 @@ const checksOf = async (text: string, what: Known, { keys, logs }: Own) => {
 const nothing =
   "It is no receipt, no proof and no saved words, and no stone has its fingerprint. A copy with changed line ends has another one: "
 
-/** The stone of this fingerprint; the altar's search is believed only where the stone itself names the fingerprint. */
-const ofFile = async (hash: string): Promise<HTMLElement> => {
+/**
+ * The stone of this fingerprint, as a verdict, and whether it dates the fingerprint. The altar's search is believed only
+ * where the stone itself names it; undefined where no stone does.
+ */
+const stoneOf = async (hash: string, what: string): Promise<readonly [HTMLElement, isDated: boolean] | undefined> => {
   const answer = await fetch(`/v2/acts?q=${hash}`).catch(() => undefined)
   if (answer?.ok !== true) throw unreached()
   const { pathname } = new URL(answer.url)
   if (pathname.startsWith("/witness/")) {
-    const stone = memberAt((await ask(pathname)).body, "stone")
+    const { dated, receipt, stone } = (await ask(pathname)).body
     const where = make("a", { href: pathname }, "See the stone")
-    return memberAt(stone, "commitment") === hash
-      ? verdict("holds", `This is the file of stone ${String(memberAt(stone, "sequence"))}.`, where)
-      : verdict("unchecked", "Not the file of this stone.", where)
+    if (memberAt(stone, "commitment") !== hash) return [verdict("unchecked", "Not of this stone.", where), false]
+    const computed = `The fingerprint, computed here, is the commitment of stone ${String(memberAt(stone, "sequence"))}. `
+    if (memberAt(receipt, "finality") === "lost")
+      return [verdict("unchecked", "The payment of this stone was lost.", computed, where), false]
+    const day = dayWords(String(memberAt(dated, "time") ?? memberAt(stone, "witnessedAt")))
+    return [verdict("holds", `${what} existed on ${day}.`, `${computed}${String(memberAt(dated, "says"))} `, where), true]
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")
   const [results] = allMarked("found", page)
   return results !== undefined && Number(valuesOf("found", results).found) > 0
-    ? verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them"))
-    : verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
+    ? [
+        verdict("unchecked", "Several stones have this fingerprint.", make("a", { href: answer.url }, "See them")),
+        false,
+      ]
+    : undefined
+}
+
+const ofFiles = async (hash: string, count: number) => {
+  const [shown] = (await stoneOf(hash, count === 1 ? "This file" : "The list of these files")) ?? []
+  return shown ?? verdict("unchecked", "Nothing to check.", nothing, longCode(hash))
 }
 
 const ofWords = async ({ commitment, salt, words }: Keepsake) => {
+  if ((await commitmentOf(salt, words)) !== commitment)
+    return verdict("broken", "These words and this salt do not match the commitment of the file.")
+  // Without an answer the match stands alone.
+  const [shown, isDated] = (await stoneOf(commitment, "These words").catch(() => undefined)) ?? []
+  if (shown !== undefined && isDated === true) return shown
   const where = make("a", { href: `/v2/acts?q=${commitment}` }, "Find their act")
-  return (await commitmentOf(salt, words)) === commitment
-    ? verdict("holds", "These words and this salt match the commitment of the file.", where)
-    : verdict("broken", "These words and this salt do not match the commitment of the file.", where)
+  return verdict("holds", "These words and this salt match the commitment of the file.", where)
 }
 
 const backup = () => [
@@ -77,7 +95,7 @@ export const start = () => {
 
   const checkFiles = async (files: ReadonlyArray<File>, progress: (words: string) => void) => {
     const fingerprint = await fingerprintOf(files, progress)
-    const stone = await ofFile(fingerprint.sha256)
+    const stone = await ofFiles(fingerprint.sha256, files.length)
     const wrong = isBroken(fingerprint)
       ? [verdict("broken", "Not these files.", `They differ from ${fingerprint.name}.`)]
       : []
@@ -98,7 +116,7 @@ export const start = () => {
     if (what.kind === "damaged") return () => status.replaceChildren(verdict("broken", what.word, what.says))
     if (what.kind === "unknown") return checkFiles(files, progress)
     const { checks } = await checksOf(text, what, own)
-    return () => tell(status, list, `This ${what.kind}`, checks)
+    return () => tell(status, list, [`This ${what.kind} is right.`, `This ${what.kind} is not right.`], checks)
   }
 
   const take = async (...files: ReadonlyArray<File>) => {
@@ -118,6 +136,11 @@ export const start = () => {
   if (!canHash()) return status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
   const chosen = marked("file", root)
   hearFiles(chosen, document.body, (...files) => void take(...files))
+  document.addEventListener("paste", ({ clipboardData, target }) => {
+    const text = clipboardData?.getData("text") ?? ""
+    if (text !== "" && !(target instanceof HTMLElement && target.matches("input, textarea")))
+      void take(new File([text], "the pasted text"))
+  })
   // Chosen before this script was there.
   const early = [...(chosen.files ?? [])]
   if (early.length > 0) void take(...early)

@@ -6,25 +6,32 @@ import { allMarked, type ElementOf, valuesOf } from "../page/marks.ts"
 import { AnswerError, cannotHash, pageFailed, partFailed, sentenceOf, waitOf } from "../page/http.ts"
 
 const kinds = { holds: "holds", broken: "broken", open: "unchecked" } as const
-const words = { holds: "holds", broken: "broken", open: "not checked" } as const
+const words = { holds: "right", broken: "wrong", open: "not checked" } as const
 
 /** Checks shown; a broken chain may have thousands of faults. */
 const most = 20
 
-/** One headline, green only where every part holds, and a line for each part. */
-export const tell = (status: HTMLElement, list: HTMLElement, what: string, checks: ReadonlyArray<ReceiptCheck>) => {
+/** One headline, green only where every part is right, and a line for each part. */
+export const tell = (
+  status: HTMLElement,
+  list: HTMLElement,
+  [right, wrong]: readonly [right: string, wrong: string],
+  checks: ReadonlyArray<ReceiptCheck>,
+) => {
   const count = (state: ReceiptCheck["state"]) => checks.filter((check) => check.state === state).length
   const bad = count("broken")
   const good = checks.filter(({ state }) => state === "holds").map(({ name }) => name)
   const held =
-    good.length > 4 || good.length === 0 ? `${good.length} of ${checks.length} parts hold` : `Right: ${good.join(", ")}`
+    good.length > 4 || good.length === 0
+      ? `${good.length} of ${checks.length} parts are right`
+      : `Right: ${good.join(", ")}`
   const open = checks.filter(({ state }) => state === "open").map(({ name }) => name)
   status.replaceChildren(
     bad > 0
-      ? verdict("broken", `${what} does not hold.`, `${bad} of ${checks.length} parts are broken.`)
+      ? verdict("broken", wrong, `${bad} of ${checks.length} parts are wrong.`)
       : open.length > 0
-        ? verdict("unchecked", "Nothing is broken.", `${held}. Not checked: ${open.join(", ")}.`)
-        : verdict("holds", `${what} holds.`),
+        ? verdict("unchecked", "Nothing is wrong.", `${held}. Not checked: ${open.join(", ")}.`)
+        : verdict("holds", right),
   )
   list.replaceChildren(
     ...checks.slice(0, most).map(({ name, says, state }) => {
@@ -44,7 +51,8 @@ const ofChain = (root: ElementOf<"verify">) => {
   const payments = make(
     "p",
     { class: "small quiet" },
-    "Payments are on another chain: each stone's page links its transaction.",
+    "Payments are on another chain: each stone's page links its transaction. ",
+    make("a", { href: "/verify#the-payments" }, "How to look them up"),
   )
 
   const check = async () => {
@@ -53,7 +61,11 @@ const ofChain = (root: ElementOf<"verify">) => {
     const checks = await checkChain(Number(from), to === undefined ? undefined : Number(to), log, (words) =>
       status.replaceChildren(verdict("waits", words)),
     )
-    tell(status, list, to === undefined ? `The page of stone ${from}` : "The chain", checks)
+    const words =
+      to === undefined
+        ? ([`Stone ${from} is as recorded.`, `Stone ${from} is not as recorded.`] as const)
+        : (["The chain is whole.", "The chain is broken."] as const)
+    tell(status, list, words, checks)
     if (to !== undefined) list.after(payments)
     if (checks.every(({ state }) => state !== "broken") || !isRemembering()) return
     const again = () => {

@@ -2,6 +2,7 @@
 import { checkReveal } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { make, verdict } from "../page/dom.ts"
+import { dayWords } from "../page/durations.ts"
 import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
 import { cannotHash } from "../page/http.ts"
 import { change } from "../words/box.ts"
@@ -11,10 +12,11 @@ const isOfPage = (place: ElementOf<"revealVerdict">) => valuesOf("revealVerdict"
 /** A list marks only faults; the page of one act also states success. */
 const tell = (place: HTMLElement, fault: string | undefined) => {
   const [label] = allMarked("revealVerdict", place)
+  const on = label && valuesOf("revealVerdict", label).on
   if (label !== undefined && isOfPage(label))
     label.replaceChildren(
       fault === undefined
-        ? verdict("holds", "These words were sealed.")
+        ? verdict("holds", on === undefined ? "These words were sealed." : `These words existed on ${dayWords(on)}.`)
         : verdict("broken", "These are not the words that were sealed.", `Do not rely on them: ${fault}.`),
     )
   else if (fault !== undefined)

@@ -13,6 +13,8 @@ export interface SealedFor {
   readonly title: string
   readonly path: string
   readonly payer: string | null
+  /** Whether its page can reveal the words; a prayer's cannot. */
+  readonly mayReveal?: boolean
 }
 
 export interface Held extends Keepsake {
@@ -38,7 +40,12 @@ const deedOf = (value: unknown): SealedFor | null => {
   const [title, path, payer] = [textOf(value, "title"), textOf(value, "path"), textOf(value, "payer")]
   return title === undefined || path === undefined || !/^\/(?:acts|witness)\/[0-9a-f-]{36}$/u.test(path)
     ? null
-    : { title, path, payer: payer !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(payer) ? payer : null }
+    : {
+        title,
+        path,
+        payer: payer !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(payer) ? payer : null,
+        mayReveal: path.startsWith("/witness/") || memberAt(value, "mayReveal") === true,
+      }
 }
 
 /** One entry of the box or of a saved file; undefined when it is none. */

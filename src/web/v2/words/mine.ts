@@ -25,7 +25,11 @@ const remover = ({ commitment }: Held, done: () => void) => {
 }
 
 const stateOf = ({ revealed, saved }: Held): readonly [words: string, kind?: string] =>
-  revealed ? ["Revealed to everyone."] : saved ? ["You saved a copy."] : ["Only in this browser.", "problem"]
+  revealed
+    ? ["Opened: everyone can read them.", "verdict--holds"]
+    : saved
+      ? ["Sealed. A copy is saved elsewhere."]
+      : ["Sealed here: only in this browser.", "problem"]
 
 const entry = (held: Held, changed: () => void) => {
   const { commitment, deed, keptAt, words } = held
@@ -46,15 +50,20 @@ const entry = (held: Held, changed: () => void) => {
   return make(
     "li",
     {},
+    make("p", { class: "sealed", dir: "auto" }, words),
+    make("p", { class: "small" }, state),
     make(
       "p",
-      { class: "name" },
+      { class: "small quiet" },
       ...(deed === null
         ? ["No act known yet. ", make("a", { href: `/v2/acts?q=${commitment}` }, "Find it")]
         : [make("a", { href: deed.path }, deed.title)]),
+      `, saved ${timeWords(keptAt)}, commitment `,
+      shortOf(commitment),
     ),
-    make("p", { class: "sealed", dir: "auto" }, words),
-    make("p", { class: "small quiet" }, "Commitment ", shortOf(commitment), `, saved ${timeWords(keptAt)}. `, state),
+    ...(deed?.mayReveal === true && !held.revealed
+      ? [make("p", { class: "doors" }, make("a", { class: "button", href: deed.path }, "Reveal"))]
+      : []),
     folded,
   )
 }
